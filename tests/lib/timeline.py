@@ -15,9 +15,10 @@ WIDTH = 98
 SCALE = 12  # columns left of the picture
 MAX_DOMAINS = 4
 MAX_ROWS = 8
-MARKS = {"io-boost": "#", "utilisation": "=", "idle": "-"}
-COLOURS = {"io-boost": "#d1495b", "utilisation": "#30638e", "idle": "#8a8a8a"}
-OTHER_MARK, OTHER_COLOUR = "+", "#8f6bb3"
+# At the lowest OPP the last reason may be a trace of utilisation: it is no reason for that one.
+LOWEST, OTHER = "lowest", "other"
+MARKS = {"io-boost": "#", "utilisation": "=", LOWEST: "-", OTHER: "+"}
+COLOURS = {"io-boost": "#d1495b", "utilisation": "#30638e", LOWEST: "#8a8a8a", OTHER: "#8f6bb3"}
 
 
 def read_csv(path):
@@ -51,20 +52,25 @@ class Timeline:
             return opps
         return [opps[i * (len(opps) - 1) // (MAX_ROWS - 1)] for i in range(MAX_ROWS)]
 
+    def segment(self, domain, start, end, khz, reason):
+        if khz == min(self.opps[domain]):
+            reason = LOWEST
+        return Segment(start, end, khz, reason if reason in MARKS else OTHER)
+
     def segments(self, domain):
         mine = [c for c in self.changes if c["domain"] == domain]
         earlier = [c for c in self.before if c["domain"] == domain]
         if earlier:
             khz, reason = int(earlier[-1]["to_khz"]), earlier[-1]["reason"]
         elif mine and mine[0]["from_khz"]:
-            khz, reason = int(mine[0]["from_khz"]), "idle"
+            khz, reason = int(mine[0]["from_khz"]), OTHER
         else:
-            khz, reason = min(self.opps[domain]), "idle"
+            khz, reason = min(self.opps[domain]), LOWEST
         start = self.start
         for change in mine:
-            yield Segment(start, float(change["seconds"]), khz, reason)
+            yield self.segment(domain, start, float(change["seconds"]), khz, reason)
             start, khz, reason = float(change["seconds"]), int(change["to_khz"]), change["reason"]
-        yield Segment(start, self.end, khz, reason)
+        yield self.segment(domain, start, self.end, khz, reason)
 
 
 def draw_domain(timeline, domain):
@@ -83,7 +89,7 @@ def draw_domain(timeline, domain):
             if overlap > 0:
                 row = min(range(len(rows)), key=lambda i, s=segment: abs(rows[i] - s.khz))
                 seconds, _ = time_of.get(row, (0, ""))
-                time_of[row] = (seconds + overlap, MARKS.get(segment.reason, OTHER_MARK))
+                time_of[row] = (seconds + overlap, MARKS[segment.reason])
         longest = max(time_of, key=lambda row: time_of[row][0])
         for row, (_, symbol) in time_of.items():
             grid[row][column] = symbol if row == longest else ":"
@@ -111,7 +117,7 @@ def draw_axis(timeline):
 def picture(timeline):
     labels, seconds = draw_axis(timeline)
     legend = ", ".join(f"{mark} {reason}" for reason, mark in MARKS.items())
-    yield f"Frequency by time; why it was chosen: {legend}, {OTHER_MARK} other, : shortly"
+    yield f"Frequency by time; why it was chosen: {legend}, : shortly"
     yield labels
     for domain in timeline.shown:
         yield from draw_domain(timeline, domain)
@@ -152,11 +158,9 @@ def plot_panel(timeline, domain, is_last):
     yield f"set yrange [0:{rows[0] / 1000 * 1.12:.0f}]"
     yield "set ytics (" + ", ".join(f"{khz / 1000:.0f}" for khz in rows) + ")"
     yield 'set xlabel "seconds"' if is_last else 'unset xlabel'
-    yield "set key outside bottom center horizontal" if is_last else "unset key"
     segments = list(timeline.segments(domain))
-    reasons = [*COLOURS, *sorted({s.reason for s in segments} - set(COLOURS))]
     block = "$" + domain.replace("-", "_")
-    for number, reason in enumerate(reasons):
+    for number, reason in enumerate(COLOURS):
         yield f"{block}_{number} << END"
         yield "-1 nan\n"
         for segment in segments:
@@ -169,9 +173,19 @@ def plot_panel(timeline, domain, is_last):
         yield f"{segment.start:.6f} {segment.khz / 1000}\n{segment.end:.6f} {segment.khz / 1000}"
     yield "END"
     plots = [f'{block}_steps with lines lc rgb "#c8c8c8" lw 1 notitle']
-    plots += [f'{block}_{number} with lines lc rgb "{COLOURS.get(reason, OTHER_COLOUR)}" lw 4 '
-              f'title "{reason}"' for number, reason in enumerate(reasons)]
+    plots += [f'{block}_{number} with lines lc rgb "{colour}" lw 4 notitle'
+              for number, colour in enumerate(COLOURS.values())]
     yield "plot " + ", ".join(plots)
+
+
+def plot_legend(height):
+    """In a line of its own: gnuplot's key is of one panel, and wraps below the picture's edge."""
+    y = 18 / height
+    for number, (reason, colour) in enumerate(COLOURS.items()):
+        x = (number + 0.5) / (len(COLOURS) + 0.5)
+        yield (f"set arrow from screen {x:.3f},{y:.4f} to screen {x + 0.03:.3f},{y:.4f} nohead lw 4 "
+               f'lc rgb "{colour}"')
+        yield f'set label "{reason}" at screen {x + 0.04:.3f},{y:.4f} noenhanced'
 
 
 def gnuplot(timeline, svg, title):
@@ -180,6 +194,7 @@ def gnuplot(timeline, svg, title):
     height = bottom + top + 190 * count
     yield (f'set terminal svg size 1000,{height} background rgb "white" font "sans,13"\n'
            f"set output '{svg}'")
+    yield "unset key"
     yield f'set multiplot title "{title}" noenhanced'
     yield f"set xrange [{timeline.start}:{timeline.end}]"
     yield "set lmargin 11\nset rmargin 3\nset grid ytics lc rgb '#e4e4e4'\nset border 3\nset tics nomirror"
@@ -195,6 +210,8 @@ def gnuplot(timeline, svg, title):
             if index == 0:
                 yield (f'set label "{label}" at {(start + end) / 2}, graph 1.06 center noenhanced '
                        'font ",12"')
+        if index == count - 1:
+            yield from plot_legend(height)
         yield from plot_panel(timeline, domain, index == count - 1)
     yield "unset multiplot"
 
