@@ -19,6 +19,7 @@ static void test_pays(void **state)
 	boosts_run(&world, 10 * NS_PER_MS);
 	boosts_assert_target(&world, 0, 2200000, REASON_IO_BOOST);
 	assert_int_equal(world_last(&world, 0)->pid, 100);
+	assert_int_equal(world_last(&world, 0)->rule, 0);
 	assert_int_equal(world_last(&world, 0)->cpu, 1);
 	assert_string_equal(world_last(&world, 0)->comm, "task");
 	assert_int_equal(engine_task_boost_cap(world.engine, world_task(&world, 0)), 938);

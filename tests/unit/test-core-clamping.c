@@ -234,6 +234,98 @@ static void test_boost(void **state)
 }
 
 /* What the kernel gives a task that waits for I/O is not taken from it. */
+/* How many tasks have another class for the kernel side; one_pid is among them. */
+static uint32_t count_classes(struct world *world, uint32_t one_pid, uint32_t *ret_class)
+{
+	struct task_class class;
+	uint32_t n = 0;
+
+	*ret_class = UINT32_MAX;
+	for (; engine_take_class(world->engine, &class); n++)
+		if (class.pid == one_pid)
+			*ret_class = class.class;
+	return n;
+}
+
+/* What a task asks for itself is a class, which is told once. */
+static void test_own_class(void **state)
+{
+	struct world world;
+	uint32_t class;
+
+	begin(&world);
+	ask_itself(&world, PID, wakegov_own(128, 512));
+	assert_int_equal(count_classes(&world, PID, &class), 1);
+	assert_in_range(class, 1, CLAMP_CLASSES_MAX - 1);
+	ask_itself(&world, PID, wakegov_own(128, 512));
+	assert_int_equal(count_classes(&world, PID, &class), 0);
+	ask_itself(&world, PID, 0);
+	assert_int_equal(count_classes(&world, PID, &class), 1);
+	assert_int_equal(class, 0);
+	ask_itself(&world, PID + 1, 0);
+	assert_int_equal(count_classes(&world, PID, &class), 0);
+	world_deinit(&world);
+}
+
+/* With another policy each task gets what that gives, whatever gave it its class before. */
+static void test_other_policy(void **state)
+{
+	struct policy policy;
+	struct world world;
+	uint32_t class;
+
+	begin(&world);
+	match(&world, PID, CAP_30);
+	assert_clamp(&world, PID, CLAMP_MIN_NONE, 307);
+	ask_itself(&world, PID + 1, wakegov_own(128, 512));
+	ask_itself(&world, PID + 2, wakegov_own(128, 512));
+	match(&world, PID + 2, CAP_60);
+	assert_int_equal(count_classes(&world, PID, &class), 3);
+	set_rules(&policy);
+	policy.rules[0].properties.cap.value = 45;
+	while (engine_take_clamp(world.engine, &(struct task_clamp){ 0 }))
+		;
+	world_set_policy(&world, &policy);
+	assert_clamp(&world, PID, CLAMP_MIN_NONE, 461);
+	assert_int_equal(count_classes(&world, PID + 1, &class), 3);
+	assert_in_range(class, 1, CLAMP_CLASSES_MAX - 1);
+	world_deinit(&world);
+}
+
+/* Own clamps are to be reported where some domain that is active is not driven by clamps. */
+static void test_needs_own(void **state)
+{
+	static const struct {
+		bool active[2], clamps[2], needs, tasks;
+	} rows[] = {
+		{ { true, true }, { true, true }, false, true },
+		{ { true, true }, { true, false }, true, true },
+		{ { true, true }, { false, false }, true, false },
+		{ { true, false }, { true, false }, false, true },
+		{ { true, false }, { true, true }, false, true },
+		{ { false, true }, { true, false }, true, false },
+		{ { false, false }, { false, false }, false, false },
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct world world;
+
+		begin(&world);
+		for (uint32_t j = 0; j < 2; j++)
+			world_apply(&world, &(struct input){
+						    .now_ns = world.now_ns,
+						    .type = INPUT_DOMAIN,
+						    .domain = { .domain = j,
+								.active = rows[i].active[j],
+								.driven = true,
+								.clamps = rows[i].clamps[j] },
+					    });
+		assert_int_equal(engine_needs_own_clamps(world.engine), rows[i].needs);
+		assert_int_equal(engine_clamps_tasks(world.engine), rows[i].tasks);
+		world_deinit(&world);
+	}
+}
+
 static void test_io_is_never_held_down(void **state)
 {
 	struct fake_io io = boosts_io(FAKE_IO_DEEP, 0, 100, 5);
@@ -458,6 +550,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_own),
+		cmocka_unit_test(test_own_class),
+		cmocka_unit_test(test_other_policy),
+		cmocka_unit_test(test_needs_own),
 		cmocka_unit_test(test_neighbour),
 		cmocka_unit_test(test_not_driven),
 		cmocka_unit_test(test_boost),

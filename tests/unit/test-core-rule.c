@@ -105,6 +105,8 @@ static void test_levels(void **state)
 		{ { POLICY_LEVEL_CAPACITY, 1024 }, 1024, 1024 },
 		{ { POLICY_LEVEL_PERCENT, 30 }, 307, 307 }, /* as uclamp has it */
 		{ { POLICY_LEVEL_PERCENT, 45 }, 461, 461 },
+		{ { POLICY_LEVEL_PERCENT, 3 }, 31, 31 },
+		{ { POLICY_LEVEL_PERCENT, 1 }, 10, 10 },
 		{ { POLICY_LEVEL_PERCENT, 100 }, 1024, 1024 },
 		{ { POLICY_LEVEL_KHZ, 900000 }, 512, 329 },
 		{ { POLICY_LEVEL_KHZ, 1400000 }, 796, 512 },
