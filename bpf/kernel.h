@@ -28,6 +28,16 @@ struct uclamp_se {
 
 struct kernfs_node {
 	__u64 id;
+	struct kernfs_node *parent; /* __parent since 6.15 */
+	void *priv;		    /* of a directory in sysfs: the kobject */
+};
+
+struct kernfs_node___6_15 {
+	struct kernfs_node *__parent;
+};
+
+struct kernfs_open_file {
+	struct kernfs_node *kn;
 };
 
 struct cgroup {
@@ -80,8 +90,30 @@ struct path {
 	struct dentry *dentry;
 };
 
+struct super_block {
+	unsigned long s_magic;
+};
+
+struct inode {
+	struct super_block *i_sb;
+};
+
 struct file {
 	struct path f_path;
+	struct inode *f_inode;
+	void *private_data;
+};
+
+struct fdtable {
+	struct file **fd;
+};
+
+struct files_struct {
+	struct fdtable *fdt;
+};
+
+struct seq_file {
+	void *private;
 };
 
 struct mm_struct {
@@ -128,6 +160,7 @@ struct task_struct {
 	const struct cred *real_cred;
 	const struct cred *cred;
 	struct css_set *cgroups;
+	struct files_struct *files;
 	struct signal_struct *signal;
 	unsigned in_iowait : 1;
 	struct task_struct *real_parent;
@@ -139,8 +172,23 @@ struct task_struct {
 	struct uclamp_se uclamp[2];	/* … and within what its cgroup and the sysctls allow */
 };
 
+struct plist_node {
+	int prio;
+};
+
+struct freq_qos_request {
+	struct plist_node pnode;
+};
+
+struct kobject {
+	const char *name;
+};
+
 struct cpufreq_policy {
 	unsigned int cpu;
+	struct freq_qos_request *min_freq_req;
+	struct freq_qos_request *max_freq_req;
+	struct kobject kobj;
 };
 
 struct gendisk {
@@ -179,7 +227,6 @@ struct bpf_local_storage_map {
 };
 
 struct linux_binprm;
-struct seq_file;
 
 struct bpf_iter_meta {
 	struct seq_file *seq;

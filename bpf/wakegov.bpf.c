@@ -7,6 +7,7 @@
 #include "cpu.bpf.h"
 #include "facts.bpf.h"
 #include "hold.bpf.h"
+#include "limits.bpf.h"
 #include "process.bpf.h"
 #include "task.bpf.h"
 

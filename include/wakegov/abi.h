@@ -339,6 +339,17 @@ struct wakegov_watch {
 	__u32 pad;
 };
 
+/*
+ * The argument of the program that reads the requests of a domain's limits, which reading the files
+ * does not give: policy->min_freq_req and max_freq_req.
+ */
+struct wakegov_limits {
+	__u32 fd;    /* an open file of the domain, in the caller */
+	__u32 known; /* 0: it is not in sysfs */
+	__u32 min_khz;
+	__u32 max_khz;
+};
+
 enum wakegov_record_type {
 	WAKEGOV_RECORD_CPU,    /* cpu left its band, or went idle */
 	WAKEGOV_RECORD_TASK,   /* slot was taken, moved to another domain, has no I/O any more,

@@ -36,6 +36,10 @@ const char *control_name(enum control control);
 #define RESUME_LATENCY_ZERO "n/a"
 #define RESUME_LATENCY_FREE "0"
 
+/* The requests that the kernel begins with: FREQ_QOS_MIN_DEFAULT_VALUE and _MAX_. */
+#define LIMIT_NO_MIN "0"
+#define LIMIT_NO_MAX "2147483647"
+
 /* Where the file of a control of policyN, or of cpuN, is. */
 void control_path(enum control control, uint32_t number, char ret[static CONTROL_PATH_SIZE]);
 

@@ -37,7 +37,13 @@ struct actuator_domain {
 	uint32_t asked_khz;   /* our request that the kernel holds; 0: not known */
 	uint32_t read_back_khz; /* frequency after the last apply; 0: not read yet */
 	bool measures;		/* scaling_cur_freq is a measurement, by cpuinfo_avg_freq */
-	bool unchecked;		/* the frequency after the last write was not compared yet */
+	/*
+	 * Reads what was last asked for in scaling_min_freq and scaling_max_freq, of which fd is
+	 * one. Where only the files tell, as in a made-up tree, it may be NULL, or change nothing.
+	 */
+	void (*read_requests)(void *userdata, int fd, uint32_t *ret_min_khz, uint32_t *ret_max_khz);
+	void *userdata;
+	bool unchecked; /* the frequency after the last write was not compared yet */
 	struct range
 		range; /* for limits, for floors under uclamp, and for setspeed on intel_cpufreq */
 	uint64_t writes;

@@ -11,10 +11,6 @@
 #include "actuator/saved.h"
 #include "core/opp.h"
 #include "shared/cleanup.h"
-#include "shared/time.h"
-
-/* The kernel applies a write from a work queue, within tens of milliseconds on a busy machine. */
-#define SETTLE_NS (250 * NS_PER_MS)
 
 static void forget_past(struct range_limit *limit)
 {
@@ -45,6 +41,19 @@ static int open_limit(struct actuator_domain *domain, enum control control)
 	return fd < 0 ? actuator_domain_explain_file(domain, fd, control_name(control)) : fd;
 }
 
+/* -EBUSY: the domain is offline. */
+static int read_requests(struct actuator_domain *domain, int min_fd, int max_fd,
+			 uint32_t *ret_min_khz, uint32_t *ret_max_khz)
+{
+	int r = control_read_u32(min_fd, ret_min_khz);
+
+	if (r == 0)
+		r = control_read_u32(max_fd, ret_max_khz);
+	if (r == 0 && domain->read_requests)
+		domain->read_requests(domain->userdata, max_fd, ret_min_khz, ret_max_khz);
+	return r;
+}
+
 int range_take(struct actuator_domain *domain)
 {
 	_cleanup_close_ int min_fd = open_limit(domain, CONTROL_MIN_FREQ);
@@ -59,9 +68,7 @@ int range_take(struct actuator_domain *domain)
 	if (max_fd < 0)
 		return max_fd;
 
-	r = control_read_u32(min_fd, &min_khz);
-	if (r == 0)
-		r = control_read_u32(max_fd, &max_khz);
+	r = read_requests(domain, min_fd, max_fd, &min_khz, &max_khz);
 	if (r == -EBUSY)
 		return r;
 	if (r < 0)
@@ -125,27 +132,14 @@ int range_write(struct actuator_domain *domain, uint32_t min_khz, uint32_t max_k
 
 /*
  * Returns 1 when another program wrote the limit in place of ours. One that it set while we held
- * none there is obeyed, and restored at the end. `beyond`: only another writer, and no limiter, can
- * cause this value.
+ * none there is obeyed, and restored at the end.
  */
-static int check_limit(struct actuator_domain *domain, enum control control, uint32_t khz,
-		       bool touched, bool beyond)
+static int check_limit(struct actuator_domain *domain, enum control control,
+		       struct range_limit *limit, uint32_t khz)
 {
-	struct range *range = &domain->range;
-	struct range_limit *limit = control == CONTROL_MIN_FREQ ? &range->min : &range->max;
 	char text[CONTROL_VALUE_SIZE];
 
-	touched |= limit->suspect;
-	if (touched && !range_is_suspect(range))
-		range->settles_ns = time_now_ns() + SETTLE_NS;
-	limit->suspect = false;
 	if (khz == limit->put_khz)
-		forget_past(limit);
-	if (range_limit_was(limit, khz)) {
-		limit->suspect = touched;
-		return 0;
-	}
-	if (!touched && !beyond)
 		return 0;
 	if (limit->put_khz != limit->saved_khz)
 		return 1;
@@ -155,29 +149,25 @@ static int check_limit(struct actuator_domain *domain, enum control control, uin
 	return saved_replace(domain->saved, domain->info->first_cpu, control, text);
 }
 
-int range_verify(struct actuator_domain *domain, unsigned int touched)
+int range_verify(struct actuator_domain *domain)
 {
-	const struct range *range = &domain->range;
+	struct range *range = &domain->range;
 	uint32_t policy = domain->info->first_cpu, khz, min_khz, max_khz;
 	enum control control = CONTROL_MAX_FREQ;
 	char text[CONTROL_VALUE_SIZE];
-	int r = control_read_u32(range->max.fd, &max_khz);
+	int r = read_requests(domain, range->min.fd, range->max.fd, &min_khz, &max_khz);
 
-	if (r == 0)
-		r = control_read_u32(range->min.fd, &min_khz);
 	if (r == -EBUSY)
 		return actuator_domain_mark_offline(domain);
 	if (r < 0)
 		return r;
 
 	khz = max_khz;
-	r = check_limit(domain, control, khz, touched & (1u << control), khz > range->max.put_khz);
+	r = check_limit(domain, control, &range->max, khz);
 	if (r == 0) {
-		/* The kernel lowers our minimum together with a maximum below it. */
 		control = CONTROL_MIN_FREQ;
 		khz = min_khz;
-		r = check_limit(domain, control, khz, touched & (1u << control),
-				khz < range->min.put_khz && khz < max_khz);
+		r = check_limit(domain, control, &range->min, khz);
 	}
 	if (r <= 0)
 		return r < 0 ? r : ACTUATOR_DONE;
@@ -186,21 +176,6 @@ int range_verify(struct actuator_domain *domain, unsigned int touched)
 	saved_drop(domain->saved, policy, control);
 	r = restore_domain(domain->saved, policy, NULL, NULL);
 	return actuator_domain_yield(domain, control_name(control), text, r);
-}
-
-int range_settle(struct actuator_domain *domain)
-{
-	int r;
-
-	if (!range_is_suspect(&domain->range))
-		return ACTUATOR_DONE;
-	if (time_now_ns() < domain->range.settles_ns)
-		return ACTUATOR_UNVERIFIED;
-	forget_past(&domain->range.min);
-	forget_past(&domain->range.max);
-	r = range_verify(domain, 0);
-	domain->range.min.suspect = domain->range.max.suspect = false;
-	return r;
 }
 
 static int fail(struct actuator_domain *domain, int error)
@@ -241,9 +216,6 @@ int range_apply(struct actuator_domain *domain, const struct actuator_request *r
 	r = range_is_taken(range) ? 0 : range_take(domain);
 	if (r < 0)
 		return fail(domain, r);
-	r = range_settle(domain);
-	if (r != ACTUATOR_DONE)
-		return r < 0 ? fail(domain, r) : r;
 	if (domain->unchecked)
 		read_back(domain, true);
 	domain->unchecked = false;
@@ -290,14 +262,13 @@ static int limits_apply(struct actuator_domain *domain, const struct actuator_re
 
 static int limits_verify(struct actuator_domain *domain)
 {
-	unsigned int touched = domain->touched;
 	int r;
 
 	if (!domain->held)
 		return actuator_domain_outcome_unheld(domain);
 
 	domain->touched = 0;
-	r = range_verify(domain, touched);
+	r = range_verify(domain);
 	if (r == ACTUATOR_DONE)
 		actuator_domain_mark_driven(domain);
 	return r;

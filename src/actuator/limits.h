@@ -4,11 +4,10 @@
 /*
  * Drives a domain by scaling_min_freq and scaling_max_freq: for the backend `limits`, for the
  * domain's own limits under setspeed and uclamp, and for floors under uclamp. Both are user
- * requests that the kernel merges with others (thermal limits, firmware), and reading gives the
- * merged value, from a work queue a moment after the write. So a maximum below ours comes from
- * another limiter and one above ours from another writer; for a minimum it is the other way round.
- * When the watch saw another program close the file, every value that is not ours is from that
- * program.
+ * requests, which the kernel merges with those of others (thermal limits, firmware, turbo switched
+ * off). Reading the files gives the merged values, from a work queue a moment after a write. What
+ * was before us, what is restored, and whether another program has written, goes by the requests
+ * (domain->read_requests): a thermal limit saved as the user's would never end.
  */
 
 #include <stdbool.h>
@@ -25,19 +24,15 @@ struct actuator_request;
 
 struct range_limit {
 	int fd;		    /* open for writing; −1: not taken */
-	uint32_t saved_khz; /* value before us, or set by another program while we held it there */
+	uint32_t saved_khz; /* request before us, or by another program while we held none there */
 	uint32_t put_khz;   /* our last write */
 	/* the values before put_khz, latest first: reading may give them until it is applied */
 	uint32_t was_khz[RANGE_WAS];
-	bool suspect; /* another program wrote it, and reading may still give our value:
-			 range_settle() */
 };
 
 struct range {
 	struct range_limit min, max;
 	uint32_t own_min_khz, own_max_khz; /* the domain's own limits, of the last request */
-	uint64_t settles_ns; /* while a limit is suspect: time at which the kernel has applied every
-				write */
 };
 
 static inline void range_init(struct range *range)
@@ -51,7 +46,7 @@ static inline bool range_is_taken(const struct range *range)
 }
 
 /*
- * Opens both files and saves their values. Returns 0; -EBUSY when the domain is offline;
+ * Opens both files and saves the requests. Returns 0; -EBUSY when the domain is offline;
  * -EOPNOTSUPP without such files; or another negative errno with domain->why filled. Changes
  * nothing.
  */
@@ -82,25 +77,13 @@ static inline bool range_limit_was(const struct range_limit *limit, uint32_t khz
 	return false;
 }
 
-static inline bool range_is_suspect(const struct range *range)
-{
-	return range->min.suspect || range->max.suspect;
-}
-
 /*
- * Checks that the limits are still ours; `touched` as in struct actuator_domain. A limit that
- * another program set where we held none becomes the saved value. One set in the place of ours
- * means that the program takes over the domain, and the other saved values are restored. Returns
- * ACTUATOR_DONE, ACTUATOR_TAKEN_OVER, ACTUATOR_OFFLINE or a negative errno.
+ * Checks that the limits are still ours. A limit that another program set where we held none
+ * becomes the saved value. One set in the place of ours means that the program takes over the
+ * domain, and the other saved values are restored. Returns ACTUATOR_DONE, ACTUATOR_TAKEN_OVER,
+ * ACTUATOR_OFFLINE or a negative errno.
  */
-int range_verify(struct actuator_domain *domain, unsigned int touched);
-
-/*
- * The last check of suspect limits, when the kernel has applied both writes: if reading then gives
- * a value from before ours, the other program wrote it. Returns ACTUATOR_UNVERIFIED before that
- * time; else what range_verify() returns, and no limit is suspect afterwards.
- */
-int range_settle(struct actuator_domain *domain);
+int range_verify(struct actuator_domain *domain);
 
 /*
  * The apply step of a backend that holds the domain between two limits: opens the files if need be,

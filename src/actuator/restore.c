@@ -387,8 +387,19 @@ int restore_saved(const char *directory, restore_report_t report, void *userdata
 	return r;
 }
 
+static const char *describe_value(const struct restore_result *result)
+{
+	bool is_none = (!strcmp(result->name, control_name(CONTROL_MIN_FREQ)) &&
+			!strcmp(result->value, LIMIT_NO_MIN)) ||
+		       (!strcmp(result->name, control_name(CONTROL_MAX_FREQ)) &&
+			!strcmp(result->value, LIMIT_NO_MAX));
+
+	return is_none ? "no limit" : result->value;
+}
+
 void restore_describe(const struct restore_result *result, char *ret_text, size_t size)
 {
+	const char *value = describe_value(result);
 	char domain[24] = "", name[96];
 
 	if (result->policy != TUNABLE_SHARED)
@@ -397,10 +408,10 @@ void restore_describe(const struct restore_result *result, char *ret_text, size_
 
 	switch (result->outcome) {
 	case RESTORE_DONE:
-		snprintf(ret_text, size, "restored %s to %s", name, result->value);
+		snprintf(ret_text, size, "restored %s to %s", name, value);
 		break;
 	case RESTORE_UNCHANGED:
-		snprintf(ret_text, size, "%s is %s as before", name, result->value);
+		snprintf(ret_text, size, "%s is %s as before", name, value);
 		break;
 	case RESTORE_TAKEN_OVER:
 		snprintf(ret_text, size, "left %s at %s: another program set it", name,
@@ -413,10 +424,10 @@ void restore_describe(const struct restore_result *result, char *ret_text, size_
 		snprintf(ret_text, size,
 			 "policy%u is offline: %s stays to be restored to %s, by wakegovd "
 			 "--restore when a CPU of it is online",
-			 result->policy, result->name, result->value);
+			 result->policy, result->name, value);
 		break;
 	case RESTORE_FAILED:
-		snprintf(ret_text, size, "could not restore %s to %s: %s", name, result->value,
+		snprintf(ret_text, size, "could not restore %s to %s: %s", name, value,
 			 strerror(-result->error));
 		break;
 	}

@@ -192,11 +192,8 @@ static int setspeed_apply(struct actuator_domain *domain, const struct actuator_
 
 	if (!domain->held)
 		return actuator_domain_outcome_unheld(domain);
-	if (domain->asked_khz == khz && !range_is_suspect(&domain->range))
+	if (domain->asked_khz == khz)
 		return ACTUATOR_UNCHANGED;
-	r = range_settle(domain);
-	if (r != ACTUATOR_DONE)
-		return r < 0 ? explain_failure(domain, r) : r;
 	/*
 	 * The watch sees another program when it closes the file, a moment after its write. A value
 	 * without a writer comes from a governor that the kernel has restarted. So a value that is
@@ -233,7 +230,7 @@ static int setspeed_verify(struct actuator_domain *domain)
 	domain->touched = 0;
 	r = verify_governor(domain);
 	if (r == ACTUATOR_DONE)
-		r = range_is_taken(&domain->range) ? range_verify(domain, touched) : r;
+		r = range_is_taken(&domain->range) ? range_verify(domain) : r;
 	if (r != ACTUATOR_DONE)
 		return r;
 	actuator_domain_mark_driven(domain);

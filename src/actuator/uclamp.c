@@ -77,7 +77,6 @@ static int uclamp_apply(struct actuator_domain *domain, const struct actuator_re
 
 static int uclamp_verify(struct actuator_domain *domain)
 {
-	unsigned int touched = domain->touched;
 	char governor[CONTROL_VALUE_SIZE];
 	int r;
 
@@ -92,7 +91,7 @@ static int uclamp_verify(struct actuator_domain *domain)
 		return actuator_domain_yield(domain, control_name(CONTROL_GOVERNOR), governor, r);
 	}
 	if (r == ACTUATOR_DONE && range_is_taken(&domain->range))
-		r = range_verify(domain, touched);
+		r = range_verify(domain);
 	if (r == ACTUATOR_DONE)
 		actuator_domain_mark_driven(domain);
 	return r;

@@ -98,6 +98,15 @@ uint32_t opp_better_khz(const struct topology_domain *domain, uint32_t i)
 	return khz == domain->opp_khz[i] ? 0 : khz;
 }
 
+uint32_t opp_clamp(const struct topology_domain *domain, uint32_t khz)
+{
+	uint32_t max_khz = topology_domain_max_khz(domain);
+
+	if (khz < domain->opp_khz[0])
+		return domain->opp_khz[0];
+	return khz > max_khz ? max_khz : khz;
+}
+
 bool opp_is_one(const struct topology_domain *domain, uint32_t khz)
 {
 	for (uint32_t i = 0; i < domain->n_opps; i++)

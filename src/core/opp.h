@@ -44,6 +44,9 @@ uint32_t opp_below(const struct topology_domain *domain, uint32_t khz, uint32_t 
 /* The OPP that replaces OPP i if that is inefficient; 0: it is not. */
 uint32_t opp_better_khz(const struct topology_domain *domain, uint32_t i);
 
+/* The frequency within the domain's lowest and highest OPP that is closest to khz. */
+uint32_t opp_clamp(const struct topology_domain *domain, uint32_t khz);
+
 /* Whether khz is an OPP of the domain. */
 bool opp_is_one(const struct topology_domain *domain, uint32_t khz);
 

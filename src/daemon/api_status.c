@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/opp.h"
 #include "core/rule.h"
 #include "daemon/api.h"
 #include "daemon/freq_invariance.h"
@@ -160,7 +161,8 @@ struct api_asked api_asked(const struct manager *manager, uint32_t domain)
 		return (struct api_asked){ khz, khz, khz };
 	if (!range_is_taken(&actuator->range))
 		return (struct api_asked){ .target_khz = khz };
-	return (struct api_asked){ khz, actuator->range.min.put_khz, actuator->range.max.put_khz };
+	return (struct api_asked){ khz, opp_clamp(actuator->info, actuator->range.min.put_khz),
+				   opp_clamp(actuator->info, actuator->range.max.put_khz) };
 }
 
 void api_put_domain(struct json_out *out, struct manager *manager, uint32_t domain)

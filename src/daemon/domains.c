@@ -166,8 +166,7 @@ void domains_verify(struct manager *manager, uint32_t domain)
 	read_frequency(manager, domain);
 	/* The request may be lost: hotplug and resume restart the governor. */
 	asked_khz = governed->actuator.asked_khz;
-	if (!asked_khz || asked_khz != engine_last(manager->engine, domain)->target_khz ||
-	    range_is_suspect(&governed->actuator.range))
+	if (!asked_khz || asked_khz != engine_last(manager->engine, domain)->target_khz)
 		engine_forget_target(manager->engine, domain);
 }
 

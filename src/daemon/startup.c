@@ -195,6 +195,13 @@ int startup_start_tracer(struct manager *manager)
 	return 0;
 }
 
+static void read_requests(void *userdata, int fd, uint32_t *ret_min_khz, uint32_t *ret_max_khz)
+{
+	const struct manager *manager = userdata;
+
+	tracer_read_limits(manager->tracer, fd, ret_min_khz, ret_max_khz);
+}
+
 static int init_domain(struct manager *manager, uint32_t i)
 {
 	struct governed *governed = &manager->domains[i];
@@ -212,6 +219,8 @@ static int init_domain(struct manager *manager, uint32_t i)
 		log_error("%s: cannot open its controls: %s", info->name, strerror(-r));
 		return r;
 	}
+	governed->actuator.read_requests = read_requests;
+	governed->actuator.userdata = manager;
 	if (control_read(governed->actuator.governor_fd, governed->governor_before,
 			 sizeof(governed->governor_before)) < 0)
 		governed->governor_before[0] = '\0';

@@ -213,6 +213,7 @@ static int keep_all(struct programs *programs, const struct wakegov *skel)
 	for (int i = 0; i < PROGRAM_MAPS; i++)
 		programs->maps[i] = keep(bpf_object__find_map_fd_by_name(skel->obj, maps[i]));
 	programs->read_bytes = keep(bpf_program__fd(skel->progs.read_bytes));
+	programs->read_limits = keep(bpf_program__fd(skel->progs.read_limits));
 	programs->watch_hold = keep(bpf_program__fd(skel->progs.watch_hold));
 	for (int i = 0; i < WAKEGOV_PROGRAMS; i++)
 		programs->fds[i] = keep(bpf_program__fd(program_of(skel, i)));
@@ -348,6 +349,7 @@ void programs_unload(struct programs *programs)
 	for (int i = 0; i < PROGRAM_MAPS; i++)
 		let_go(&programs->maps[i]);
 	let_go(&programs->read_bytes);
+	let_go(&programs->read_limits);
 	let_go(&programs->watch_hold);
 	if (programs->bss)
 		munmap(programs->bss, programs->bss_bytes);

@@ -32,7 +32,7 @@ struct programs {
 	struct wakegov__bss *bss; /* mapped */
 	size_t bss_bytes;
 	int maps[PROGRAM_MAPS];
-	int read_bytes, watch_hold; /* programs that the daemon runs */
+	int read_bytes, read_limits, watch_hold; /* programs that the daemon runs */
 	int fds[WAKEGOV_PROGRAMS];
 	int links[WAKEGOV_PROGRAMS];
 	enum tracer_program_state states[WAKEGOV_PROGRAMS]; /* TRACER_ATTACHED: when needed */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "tracer/tracer.h"
 
+#include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -154,6 +155,19 @@ uint32_t tracer_reported_khz(const struct tracer *tracer, uint32_t cpu, uint64_t
 
 	*ret_ns = __atomic_load_n(&shared->level_since_ns, __ATOMIC_RELAXED);
 	return khz;
+}
+
+bool tracer_read_limits(const struct tracer *tracer, int fd, uint32_t *ret_min_khz,
+			uint32_t *ret_max_khz)
+{
+	struct wakegov_limits limits = { .fd = (uint32_t)fd };
+	LIBBPF_OPTS(bpf_test_run_opts, opts, .ctx_in = &limits, .ctx_size_in = sizeof(limits));
+
+	if (bpf_prog_test_run_opts(tracer->programs.read_limits, &opts) < 0 || !limits.known)
+		return false;
+	*ret_min_khz = limits.min_khz;
+	*ret_max_khz = limits.max_khz;
+	return true;
 }
 
 uint32_t tracer_level_q(const struct tracer *tracer, uint32_t cpu)

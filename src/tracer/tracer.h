@@ -96,6 +96,13 @@ void tracer_set_measured(struct tracer *tracer, uint32_t cpu, uint32_t khz);
 void tracer_set_reference(struct tracer *tracer, uint32_t cpu, uint32_t khz);
 /* The frequency that the kernel last reported, 0: none yet, and when. */
 uint32_t tracer_reported_khz(const struct tracer *tracer, uint32_t cpu, uint64_t *ret_ns);
+/*
+ * Reads what was last asked for in scaling_min_freq and scaling_max_freq of the domain of which fd
+ * is an open file. The files themselves give what is in force. Returns false, with nothing read,
+ * where fd is not in sysfs.
+ */
+bool tracer_read_limits(const struct tracer *tracer, int fd, uint32_t *ret_min_khz,
+			uint32_t *ret_max_khz);
 /* The level at which the CPU's utilisation accrues now. */
 uint32_t tracer_level_q(const struct tracer *tracer, uint32_t cpu);
 /* Whether a task other than the daemon runs there. */

@@ -93,12 +93,12 @@ static void test_discover(void **state)
 		TEST(test_release_restores), TEST(test_crash_then_start_again)
 
 /* And for those that hold it between two limits. */
-#define EVERY_RANGE                                                                             \
-	TEST(test_limits_never_cross), TEST(test_limits_are_merged),                            \
-		TEST(test_limits_end_while_idle), TEST(test_limits_of_others_are_told),         \
-		TEST(test_limits_set_while_free), TEST(test_limits_taken_over),                 \
-		TEST(test_limits_taken_over_unseen), TEST(test_limits_with_one_control_broken), \
-		TEST(test_limits_after_crash)
+#define EVERY_RANGE                                                                     \
+	TEST(test_limits_never_cross), TEST(test_limits_are_merged),                    \
+		TEST(test_limits_end_while_idle), TEST(test_limits_of_others_are_told), \
+		TEST(test_limits_that_pass), TEST(test_limits_set_while_free),          \
+		TEST(test_limits_taken_over), TEST(test_limits_taken_over_unseen),      \
+		TEST(test_limits_with_one_control_broken), TEST(test_limits_after_crash)
 
 static const struct CMUnitTest setspeed_tests[] = {
 	EVERY_LEVER,

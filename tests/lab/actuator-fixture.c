@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "shared/cleanup.h"
+#include "tracer/tracer.h"
 
 /* Of the guest's time, which nothing on the host takes away. */
 #define WAIT_MS 200
@@ -232,6 +233,38 @@ static void reset_domains(const struct fixture *f)
 	govern_all(topology, f->home);
 }
 
+/* Loaded once, as that takes seconds here, and only for what limits were asked for. */
+static struct tracer *tracer;
+
+static int load_tracer(void)
+{
+	struct topology *topology;
+	struct policy policy;
+	const char *why;
+
+	if (tracer)
+		return 0;
+	policy_init(&policy);
+	if (cpufreq_discover(&topology) < 0 ||
+	    tracer_new(topology, &policy.io_boost, &tracer, &why) < 0)
+		return -1;
+	tracer_pause(tracer);
+	return 0;
+}
+
+static void read_requests(void *userdata, int fd, uint32_t *ret_min_khz, uint32_t *ret_max_khz)
+{
+	assert_true(tracer_read_limits(tracer, fd, ret_min_khz, ret_max_khz));
+}
+
+static int open_domain(struct fixture *f, uint32_t d)
+{
+	if (actuator_domain_init(&f->domains[d], &f->topology->domains[d], f->saved) < 0)
+		return -1;
+	f->domains[d].read_requests = read_requests;
+	return 0;
+}
+
 int fixture_set_up(void **state)
 {
 	struct fixture *f = calloc(1, sizeof(*f));
@@ -241,14 +274,14 @@ int fixture_set_up(void **state)
 	if (cpufreq_discover(&f->topology) < 0 || f->topology->n_domains != 2 ||
 	    !mkdtemp(f->run_dir) || mount("run", f->run_dir, "tmpfs", 0, "size=64k") < 0)
 		return -1;
-	if (saved_open(f->run_dir, &f->saved) < 0)
+	if (saved_open(f->run_dir, &f->saved) < 0 || load_tracer() < 0)
 		return -1;
 
 	f->home = home_governor();
 	f->second = f->topology->domains[1].first_cpu;
 	reset_domains(f);
 	for (uint32_t d = 0; d < f->topology->n_domains; d++)
-		if (actuator_domain_init(&f->domains[d], &f->topology->domains[d], f->saved) < 0)
+		if (open_domain(f, d) < 0)
 			return -1;
 	f->hotplug_fd = hotplug_open();
 	f->clamps = uclamps_new(f->run_dir);

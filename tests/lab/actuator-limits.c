@@ -4,6 +4,8 @@
 #include "actuator-conformance.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <glob.h>
 #include <sched.h>
 #include <signal.h>
 #include <string.h>
@@ -12,6 +14,7 @@
 #include <unistd.h>
 
 #include "actuator-fixture.h"
+#include "shared/cleanup.h"
 
 static int ask(struct actuator_domain *domain, uint32_t floor_khz, uint32_t effective_cap_khz)
 {
@@ -163,6 +166,60 @@ void test_limits_of_others_are_told(void **state)
 	assert_int_equal(actuator_domain_read_limits(domain, &min_khz, &max_khz), 0);
 	assert_int_equal(min_khz, 400000);
 	assert_int_equal(max_khz, 1800000);
+}
+
+static void set_cooling(const char *state)
+{
+	glob_t found;
+	bool any = false;
+
+	assert_int_equal(glob("/sys/class/thermal/cooling_device*", 0, NULL, &found), 0);
+	for (size_t i = 0; i < found.gl_pathc; i++) {
+		_cleanup_close_ int fd = -1;
+		char path[128], type[32];
+
+		snprintf(path, sizeof(path), "%s/type", found.gl_pathv[i]);
+		fd = open(path, O_RDONLY | O_CLOEXEC);
+		assert_true(control_read(fd, type, sizeof(type)) > 0);
+		if (strcmp(type, "Processor") != 0)
+			continue;
+		snprintf(path, sizeof(path), "%s/cur_state", found.gl_pathv[i]);
+		close(fd);
+		fd = open(path, O_WRONLY | O_CLOEXEC);
+		assert_true(fd >= 0);
+		assert_int_equal(write(fd, state, strlen(state)), strlen(state));
+		any = true;
+	}
+	globfree(&found);
+	assert_true(any);
+}
+
+/* A limit that is only in force is not the user's: it is not saved, and ends when it ends. */
+void test_limits_that_pass(void **state)
+{
+	struct fixture *f = *state;
+	struct actuator_domain *domain;
+	uint32_t min_khz, max_khz;
+	char *text;
+
+	set_cooling("2");
+	expect_limits(0, 400000, 1000000);
+	domain = fixture_acquire(f, 0);
+	ask(domain, 600000, 600000);
+	expect_limits(0, 600000, 600000);
+	text = fixture_saved_text(f);
+	assert_non_null(strstr(text, "/policy0/scaling_max_freq 1800000 *\n"));
+	free(text);
+	assert_int_equal(backend->verify(domain), ACTUATOR_DONE);
+	ask(domain, 600000, UINT32_MAX);
+	expect_limits(0, 600000, 1000000);
+	assert_int_equal(actuator_domain_read_limits(domain, &min_khz, &max_khz), 0);
+	assert_int_equal(max_khz, 1000000);
+	set_cooling("0");
+	expect_limits(0, 600000, 1800000);
+	assert_int_equal(backend->verify(domain), ACTUATOR_DONE);
+	assert_int_equal(backend->release(domain, NULL, NULL), ACTUATOR_DONE);
+	expect_limits(0, 400000, 1800000);
 }
 
 /* Where we hold nothing of ours, the user's new limit is the one that is put back. */

@@ -298,7 +298,8 @@ suite_response() {
 suite_programs() {
 	local ns
 
-	in_lab "--machine timed --driver pstate" "test_programs.py Programs.test_fio Programs.test_libaio"
+	in_lab "--machine timed --driver pstate" "test_programs.py Programs.test_fio Programs.test_libaio
+		Machine.test_turbo_off_at_start Machine.test_turbo_on_later"
 	in_lab "--machine timed --driver hwp" "test_programs.py Programs.test_fio Programs.test_sqlite
 		Machine.test_doctor Machine.test_turbo Machine.test_heat Machine.test_turbo_by_cores"
 	for ns in 50000 1000000; do

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Limits that the kernel applies late: a made-up tree does it when it is told to. */
+/*
+ * Limits by their requests: in a made-up tree the files hold what is in force, and the test says
+ * what was asked for. The kernel's own requests: tests/lab/actuator-limits.c.
+ */
 #include "fake-setting.h"
 
-#include <time.h>
-
-#define MIN "cpufreq/policy0/scaling_min_freq"
-#define MAX "cpufreq/policy0/scaling_max_freq"
+#define MIN    "cpufreq/policy0/scaling_min_freq"
+#define MAX    "cpufreq/policy0/scaling_max_freq"
+#define NO_MAX 2147483647
 
 static const struct topology_domain info = {
 	.name = "policy0",
@@ -14,6 +16,15 @@ static const struct topology_domain info = {
 	.capacity = 1024,
 };
 
+static uint32_t asked_min_khz, asked_max_khz;
+
+static void read_asked(void *userdata, int fd, uint32_t *ret_min_khz, uint32_t *ret_max_khz)
+{
+	*ret_min_khz = asked_min_khz;
+	*ret_max_khz = asked_max_khz;
+}
+
+/* A thermal limit of 1000 MHz is in force; no program asked for a limit. */
 static int set_up(void **state)
 {
 	struct setting *s;
@@ -22,111 +33,114 @@ static int set_up(void **state)
 		return -1;
 	s = *state;
 	fake_write(MIN, "400000");
-	fake_write(MAX, "1800000");
+	fake_write(MAX, "1000000");
+	asked_min_khz = 0;
+	asked_max_khz = NO_MAX;
 	if (setting_open(s, &info) < 0)
 		return -1;
+	s->domain.read_requests = read_asked;
 	return backend_limits.acquire(&s->domain);
 }
 
-static void apply(struct setting *s, uint32_t khz)
+static void apply(struct setting *s, uint32_t min_khz, uint32_t max_khz)
 {
-	const struct actuator_request request = { khz, khz, khz, khz, khz };
+	const struct actuator_request request = { 1000000, min_khz, max_khz, min_khz, max_khz };
 
 	assert_int_equal(backend_limits.apply(&s->domain, &request), ACTUATOR_DONE);
+	asked_min_khz = s->domain.range.min.put_khz;
+	asked_max_khz = s->domain.range.max.put_khz;
 }
 
-/* Until the kernel has had the time to apply what was written. Returns the outcome. */
-static int apply_settled(struct setting *s, const struct actuator_request *request)
+static void assert_saved(struct setting *s, enum control control, const char *value)
 {
-	int r = backend_limits.apply(&s->domain, request);
+	const struct saved_value *saved = saved_find(s->saved, info.first_cpu, control);
 
-	assert_int_equal(r, ACTUATOR_UNVERIFIED);
-	while (r == ACTUATOR_UNVERIFIED) {
-		nanosleep(&(struct timespec){ .tv_nsec = 10000000 }, NULL);
-		r = backend_limits.apply(&s->domain, request);
-	}
-	return r;
+	assert_non_null(saved);
+	assert_string_equal(saved->value, value);
 }
 
-/* Two writes, and what stood there before them is what is read: it is nobody else's. */
-static void test_read_late(void **state)
+/* The thermal limit is not saved, written or restored as the user's. */
+static void test_passing_limit(void **state)
 {
 	struct setting *s = *state;
 
-	apply(s, 1000000);
-	apply(s, 1400000);
+	assert_saved(s, CONTROL_MIN_FREQ, "0");
+	assert_saved(s, CONTROL_MAX_FREQ, "2147483647");
+	apply(s, 400000, 600000);
+	fake_assert(MAX, "600000");
+	apply(s, 0, UINT32_MAX);
+	fake_assert(MAX, "2147483647");
+	apply(s, 400000, 600000);
+	assert_int_equal(backend_limits.release(&s->domain, NULL, NULL), ACTUATOR_DONE);
+	fake_assert(MIN, "0");
+	fake_assert(MAX, "2147483647");
+}
+
+static void test_report_without_limit(void **state)
+{
+	struct restore_result result = { .name = "scaling_max_freq", .value = "2147483647" };
+	char text[128];
+
+	restore_describe(&result, text, sizeof(text));
+	assert_string_equal(text, "restored policy0 scaling_max_freq to no limit");
+	result.name = "scaling_min_freq";
+	restore_describe(&result, text, sizeof(text));
+	assert_string_equal(text, "restored policy0 scaling_min_freq to 2147483647");
+}
+
+/* Limits that are in force late, or never, are ours: the requests tell. */
+static void test_in_force_late(void **state)
+{
+	struct setting *s = *state;
+	uint32_t min_khz, max_khz;
+
+	apply(s, 1000000, 1400000);
 	fake_write(MIN, "400000");
 	fake_write(MAX, "1800000");
+	s->domain.touched = 1u << CONTROL_MAX_FREQ;
 	assert_int_equal(backend_limits.verify(&s->domain), ACTUATOR_DONE);
-	assert_int_equal(s->domain.state, ACTUATOR_STATE_DRIVEN);
-	fake_write(MIN, "1400000");
-	fake_write(MAX, "1400000");
-	assert_int_equal(backend_limits.verify(&s->domain), ACTUATOR_DONE);
-
-	/* What was read once is past: a maximum above ours is another writer's now. */
-	fake_write(MAX, "1800000");
-	assert_int_equal(backend_limits.verify(&s->domain), ACTUATOR_TAKEN_OVER);
-	assert_int_equal(s->domain.state, ACTUATOR_STATE_YIELDED);
+	assert_int_equal(actuator_domain_read_limits(&s->domain, &min_khz, &max_khz), 0);
+	assert_int_equal(min_khz, 400000);
+	assert_int_equal(max_khz, 1800000);
 }
 
-/* Somebody puts back what we had replaced, before anybody saw ours: the last look knows. */
+/* Another program writes what was there before ours: known at once. */
 static void test_put_back_at_once(void **state)
 {
-	const struct actuator_request request = { 1000000, 1000000, 1000000, 1000000, 1000000 };
 	struct setting *s = *state;
 
-	apply(s, 1000000);
-	fake_write(MAX, "1800000");
-	s->domain.touched = 1u << CONTROL_MAX_FREQ;
-	assert_int_equal(backend_limits.verify(&s->domain), ACTUATOR_DONE);
-	assert_true(range_is_suspect(&s->domain.range));
-	assert_int_equal(apply_settled(s, &request), ACTUATOR_TAKEN_OVER);
-	assert_int_equal(s->domain.state, ACTUATOR_STATE_YIELDED);
-	fake_assert(MAX, "1800000");
+	apply(s, 0, 1400000);
+	asked_max_khz = 1800000;
+	assert_int_equal(backend_limits.verify(&s->domain), ACTUATOR_TAKEN_OVER);
+	assert_string_equal(s->domain.why, "another program set scaling_max_freq to 1800000");
+	assert_null(saved_find(s->saved, info.first_cpu, CONTROL_MAX_FREQ));
+	assert_null(saved_find(s->saved, info.first_cpu, CONTROL_MIN_FREQ));
 }
 
-/* Somebody writes what we wrote: suspected for a while, and no longer. */
-static void test_same_value(void **state)
+/* Set where we hold none, above the thermal limit: what was asked for is saved. */
+static void test_set_while_free(void **state)
 {
-	const struct actuator_request request = { 1400000, 1400000, 1400000, 1400000, 1400000 };
 	struct setting *s = *state;
 
-	apply(s, 1000000);
-	s->domain.touched = 1u << CONTROL_MAX_FREQ;
+	apply(s, 600000, UINT32_MAX);
+	fake_write(MAX, "1000000");
+	asked_max_khz = 1400000;
 	assert_int_equal(backend_limits.verify(&s->domain), ACTUATOR_DONE);
-	assert_int_equal(apply_settled(s, &request), ACTUATOR_DONE);
-	assert_false(range_is_suspect(&s->domain.range));
-	apply(s, 1000000);
-}
-
-/* Somebody sets a limit where we held none, and the kernel applies it some looks later. */
-static void test_applied_late(void **state)
-{
-	const struct actuator_request request = { 1000000, 600000, 1800000, 600000, 1800000 };
-	const struct saved_value *saved;
-	struct setting *s = *state;
-
-	assert_int_equal(backend_limits.apply(&s->domain, &request), ACTUATOR_DONE);
-	s->domain.touched = 1u << CONTROL_MAX_FREQ;
-	assert_int_equal(backend_limits.verify(&s->domain), ACTUATOR_DONE);
-	for (int i = 0; i < 3; i++)
-		assert_int_equal(backend_limits.apply(&s->domain, &request), ACTUATOR_UNVERIFIED);
-	fake_write(MAX, "1400000");
-	assert_int_equal(backend_limits.verify(&s->domain), ACTUATOR_DONE);
-	assert_false(range_is_suspect(&s->domain.range));
-	saved = saved_find(s->domain.saved, info.first_cpu, CONTROL_MAX_FREQ);
-	assert_string_equal(saved->value, "1400000");
-	assert_int_equal(backend_limits.apply(&s->domain, &request), ACTUATOR_UNCHANGED);
+	assert_saved(s, CONTROL_MAX_FREQ, "1400000");
 	assert_int_equal(s->domain.state, ACTUATOR_STATE_DRIVEN);
+	apply(s, 600000, 600000);
+	assert_int_equal(backend_limits.release(&s->domain, NULL, NULL), ACTUATOR_DONE);
+	fake_assert(MAX, "1400000");
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_read_late, set_up, setting_tear_down),
+		cmocka_unit_test_setup_teardown(test_passing_limit, set_up, setting_tear_down),
+		cmocka_unit_test(test_report_without_limit),
+		cmocka_unit_test_setup_teardown(test_in_force_late, set_up, setting_tear_down),
 		cmocka_unit_test_setup_teardown(test_put_back_at_once, set_up, setting_tear_down),
-		cmocka_unit_test_setup_teardown(test_same_value, set_up, setting_tear_down),
-		cmocka_unit_test_setup_teardown(test_applied_late, set_up, setting_tear_down),
+		cmocka_unit_test_setup_teardown(test_set_while_free, set_up, setting_tear_down),
 	};
 
 	fake_enter_or_skip();

@@ -1,6 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only
 """What moves a domain: the backends limits and uclamp, what auto picks, and what is put back."""
+import glob
 import json
 import os
 import re
@@ -22,6 +23,13 @@ def limits(name):
                  ("min", "max"))
 
 
+def set_cooling(state):
+    """A thermal limit of ACPI's, in steps of a fifth of the highest frequency."""
+    for path in glob.glob("/sys/class/thermal/cooling_device*"):
+        if guest.read(f"{path}/type") == "Processor":
+            guest.write(f"{path}/cur_state", state)
+
+
 class Limits(unittest.TestCase):
     def setUp(self):
         guest.restart_governors()
@@ -39,6 +47,55 @@ class Limits(unittest.TestCase):
             self.assertEqual(daemon.domain("policy0")["state"], "driven")
             self.assertEqual(daemon.log().count("policy2: "), 1, daemon.log())
         self.assertEqual(guest.snapshot(), self.before)
+
+    def hot_at_start(self, end):
+        """A daemon that starts under a thermal limit of 1 GHz, and writes under it."""
+        self.addCleanup(set_cooling, 0)
+        set_cooling(2)
+        guest.wait_for(lambda: limits("policy0") == (400000, 1000000), 10, "the thermal limit")
+        daemon = guest.Daemon(LIMITS + "[domain]\nmax-frequency = 600MHz\n").start()
+        guest.wait_for(lambda: limits("policy0") == (400000, 600000), 10, "the ceiling")
+        if not end:
+            daemon.set_policy(LIMITS)
+            daemon.call("Reload")
+            guest.wait_for(lambda: limits("policy0") == (400000, 1000000), 10, "thermal alone")
+            self.assertEqual(daemon.domain("policy0")["max_khz"], 1000000)
+            set_cooling(0)
+            guest.wait_for(lambda: limits("policy0") == (400000, 1800000), 10, "cooled down")
+            guest.wait_for(lambda: daemon.domain("policy0")["max_khz"] == 1800000, 10, "told so")
+            self.assertEqual(daemon.domain("policy0")["state"], "driven", daemon.log())
+        daemon.stop(end or signal.SIGTERM)
+        if end == signal.SIGKILL:
+            subprocess.run([f"{guest.BUILD}/wakegovd", "--restore"], check=True)
+        set_cooling(0)
+        guest.wait_for(lambda: guest.snapshot() == self.before, 10, "everything restored")
+        self.assertEqual(limits("policy0"), (400000, 1800000))
+
+    def test_hot(self):
+        """limits: a thermal limit of the start ends when it ends, while wakegovd governs"""
+        self.hot_at_start(0)
+
+    def test_hot_until_the_end(self):
+        """limits: nor is it left behind by a daemon that ends while it is hot"""
+        self.hot_at_start(signal.SIGTERM)
+
+    def test_hot_and_killed(self):
+        """limits: nor after SIGKILL by wakegovd --restore"""
+        self.hot_at_start(signal.SIGKILL)
+
+    def test_user_limit_while_hot(self):
+        """limits: what the user asks for above a thermal limit is what is put back"""
+        self.addCleanup(set_cooling, 0)
+        path = guest.policy("policy0", "scaling_max_freq")
+        with guest.Daemon(LIMITS + "[domain]\nmin-frequency = 600MHz\n"):
+            guest.wait_for(lambda: limits("policy0") == (600000, 1800000), 10, "the floor")
+            set_cooling(2)
+            guest.wait_for(lambda: limits("policy0") == (600000, 1000000), 10, "the thermal limit")
+            guest.shell_write(path, 1400000)
+        set_cooling(0)
+        guest.wait_for(lambda: limits("policy0") == (400000, 1400000), 10, "the user's")
+        guest.shell_write(path, 1800000)
+        guest.wait_for(lambda: guest.snapshot() == self.before, 10, "everything restored")
 
     def test_quiet(self):
         """limits: a load that changes no floor and no ceiling costs no write"""

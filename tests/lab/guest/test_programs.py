@@ -240,6 +240,24 @@ class Machine(unittest.TestCase):
                 guest.wait_for(lambda: -20 < daemon.domain("policy0")["current_khz"] / 1000 - least < 110,
                                3, f"{least} MHz with CPUs {cpus} busy")
 
+    def test_turbo_off_at_start(self):
+        """turbo is off at the start, and switched on later: it is not lost, nor after the end"""
+        self.addCleanup(guest.write, NO_TURBO, 0)
+        guest.write(NO_TURBO, 1)
+        path = guest.policy("policy1", "scaling_max_freq")
+        guest.wait_for(lambda: int(guest.read(path)) == 1000000, 5, "turbo is off")
+        capped = "[wakegov]\nbackend = limits\n[domain policy1]\nmax-frequency = 600MHz\n"
+        with guest.Daemon(capped) as daemon:
+            guest.wait_for(lambda: int(guest.read(path)) == 600000, 5, "the cap")
+            daemon.set_policy("[wakegov]\nbackend = limits\n")
+            daemon.call("Reload")
+            guest.wait_for(lambda: int(guest.read(path)) == 1000000, 5, "no cap")
+            guest.write(NO_TURBO, 0)
+            guest.wait_for(lambda: int(guest.read(path)) == 1800000, 5, "turbo is on")
+            with guest.busy_loop(1):
+                guest.wait_for(lambda: self.runs_at(daemon, 1800000), 2, "policy1 at 1800 MHz")
+        self.assertEqual(int(guest.read(path)), 1800000)
+
     def test_turbo(self):
         """turbo goes and comes while wakegovd governs: the target and the measure follow"""
         self.addCleanup(guest.write, NO_TURBO, 0)

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#pragma once
+
+/* What was asked for in scaling_min_freq and scaling_max_freq. */
+
+#include "kernel.h"
+#include "wakegov/abi.h"
+
+#define SYSFS_MAGIC 0x62656572 /* include/uapi/linux/magic.h */
+
+/* The policy to whose directory an open file of sysfs belongs, as sysfs_file_kobj() finds it. */
+static inline struct cpufreq_policy *policy_of(const struct file *file)
+{
+	struct seq_file *seq = BPF_CORE_READ(file, private_data);
+	struct kernfs_open_file *open_file = BPF_CORE_READ(seq, private);
+	struct kernfs_node *node = BPF_CORE_READ(open_file, kn), *parent;
+	void *kobj;
+
+	if (bpf_core_field_exists(struct kernfs_node, parent))
+		parent = BPF_CORE_READ(node, parent);
+	else
+		parent = BPF_CORE_READ((struct kernfs_node___6_15 *)node, __parent);
+	kobj = BPF_CORE_READ(parent, priv);
+	return kobj - bpf_core_field_offset(struct cpufreq_policy, kobj);
+}
+
+/* The daemon runs this with a descriptor of its own. */
+SEC("syscall")
+int read_limits(struct wakegov_limits *limits)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct file **files = BPF_CORE_READ(task, files, fdt, fd), *file = NULL;
+	struct freq_qos_request *min, *max;
+	struct cpufreq_policy *policy;
+
+	bpf_probe_read_kernel(&file, sizeof(file), files + limits->fd);
+	limits->known = BPF_CORE_READ(file, f_inode, i_sb, s_magic) == SYSFS_MAGIC;
+	if (!limits->known)
+		return 0;
+	policy = policy_of(file);
+	min = BPF_CORE_READ(policy, min_freq_req);
+	max = BPF_CORE_READ(policy, max_freq_req);
+	limits->min_khz = BPF_CORE_READ(min, pnode.prio);
+	limits->max_khz = BPF_CORE_READ(max, pnode.prio);
+	return 0;
+}
