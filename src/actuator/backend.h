@@ -26,8 +26,11 @@ enum actuator_outcome {
 	ACTUATOR_UNCHANGED = 1,	 /* the request is in force already: nothing was written */
 	ACTUATOR_TAKEN_OVER = 2, /* another program changed the control; the domain is yielded */
 	ACTUATOR_OFFLINE = 3,	 /* every CPU of the domain is offline */
-	ACTUATOR_UNVERIFIED = 4, /* the kernel holds another request than ours, and the watch has
-				    reported no writer yet */
+	/*
+	 * Nothing was written: the kernel holds another request than ours, and the watch has
+	 * reported no writer yet; or schedutil has not seen the limit that is to be widened.
+	 */
+	ACTUATOR_NOT_YET = 4,
 };
 
 /*
@@ -66,8 +69,7 @@ struct backend {
 	/*
 	 * Writes the request and fills domain->read_back_khz. Returns an actuator_outcome or a
 	 * negative errno. ACTUATOR_OFFLINE and failures forget the request, so that the next call
-	 * writes again. On ACTUATOR_UNVERIFIED nothing was written; call again a rate limit later,
-	 * when the watch has reported a writer if there is one.
+	 * writes again. On ACTUATOR_NOT_YET call again a rate limit later.
 	 */
 	int (*apply)(struct actuator_domain *domain, const struct actuator_request *request);
 	/*

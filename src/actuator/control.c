@@ -3,16 +3,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <pthread.h>
-#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "shared/cleanup.h"
-#include "shared/time.h"
 
 const char *control_name(enum control control)
 {
@@ -152,41 +148,4 @@ int control_store(enum control control, uint32_t number, const char *value)
 	control_path(control, number, path);
 	fd = open_path(path, O_WRONLY);
 	return fd < 0 ? fd : control_write(fd, value);
-}
-
-/*
- * The sleep is longer than the 1024 us of which the scheduler's averages are made, so that they
- * change when it ends, and schedutil is called on the CPU where it ends.
- */
-#define SLEEP_NS (2 * NS_PER_MS)
-/* On a CPU too busy to run the thread in this time, the tick has called schedutil. */
-#define WAIT_NS (10 * NS_PER_MS)
-
-static void *sleep_briefly(void *unused)
-{
-	nanosleep(&(struct timespec){ .tv_nsec = SLEEP_NS }, NULL);
-	return unused;
-}
-
-void control_note_limits(uint32_t policy)
-{
-	uint64_t until_ns = time_now_ns() + WAIT_NS;
-	struct timespec until = { .tv_sec = until_ns / NS_PER_S, .tv_nsec = until_ns % NS_PER_S };
-	char governor[CONTROL_VALUE_SIZE], list[512];
-	pthread_attr_t attributes;
-	pthread_t thread;
-	cpu_set_t cpus;
-
-	if (control_load(CONTROL_GOVERNOR, policy, governor, sizeof(governor)) < 0 ||
-	    strcmp(governor, "schedutil") != 0 ||
-	    control_read_file(policy, "affected_cpus", list, sizeof(list)) <= 0)
-		return;
-	CPU_ZERO(&cpus);
-	CPU_SET(strtoul(list, NULL, 10), &cpus);
-	pthread_attr_init(&attributes);
-	pthread_attr_setaffinity_np(&attributes, sizeof(cpus), &cpus);
-	if (pthread_create(&thread, &attributes, sleep_briefly, NULL) == 0 &&
-	    pthread_clockjoin_np(thread, NULL, CLOCK_MONOTONIC, &until) != 0)
-		pthread_detach(thread);
-	pthread_attr_destroy(&attributes);
 }

@@ -221,8 +221,10 @@ int range_apply(struct actuator_domain *domain, const struct actuator_request *r
 	domain->unchecked = false;
 
 	/* Limits for the sake of tasks need no such care: those tasks run while they are there. */
-	if (request->min_khz < range->own_min_khz || request->max_khz > range->own_max_khz)
-		control_note_limits(domain->info->first_cpu);
+	if (request->min_khz >= range->own_min_khz && request->max_khz <= range->own_max_khz)
+		schedutil_visit_drop(&range->visit);
+	else if (!schedutil_visit(&range->visit, domain->info->first_cpu))
+		return ACTUATOR_NOT_YET;
 	range->own_min_khz = request->min_khz;
 	range->own_max_khz = request->max_khz;
 

@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "actuator/control.h"
+#include "actuator/schedutil.h"
 #include "shared/cleanup.h"
 
 struct actuator_domain;
@@ -33,6 +34,7 @@ struct range_limit {
 struct range {
 	struct range_limit min, max;
 	uint32_t own_min_khz, own_max_khz; /* the domain's own limits, of the last request */
+	struct schedutil_visit visit;	   /* before they are widened */
 };
 
 static inline void range_init(struct range *range)
@@ -55,6 +57,7 @@ int range_take(struct actuator_domain *domain);
 /* Closes both files; restore_domain() restores their values. */
 static inline void range_close(struct range *range)
 {
+	schedutil_visit_drop(&range->visit);
 	close_fdp(&range->min.fd);
 	close_fdp(&range->max.fd);
 	range_init(range);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "actuator/saved.h"
+#include "actuator/schedutil.h"
 #include "shared/cleanup.h"
 
 /* One restoration of a domain, a CPU or all. */
@@ -250,17 +251,34 @@ static enum restore_outcome restore_governor(struct restore_run *run, uint32_t p
 	return outcome;
 }
 
+void restore_visit(struct saved_values *saved)
+{
+	_cleanup_free_ struct schedutil_visit *visits = calloc(saved->n + 1, sizeof(*visits));
+
+	for (size_t i = 0; visits && i < saved->n; i++) {
+		struct saved_value *entry = &saved->entries[i];
+
+		if (entry->control != CONTROL_MAX_FREQ)
+			continue;
+		schedutil_visit(&visits[i], entry->policy);
+		entry->visited = true;
+	}
+	for (size_t i = 0; visits && i < saved->n; i++)
+		schedutil_visit_wait(&visits[i]);
+}
+
 /* Writes the limit that makes room first, so that the two never cross. */
 static void restore_range(struct restore_run *run, uint32_t policy)
 {
 	const struct saved_value *max = saved_find(run->saved, policy, CONTROL_MAX_FREQ);
+	struct schedutil_visit visit = { 0 };
 	char min_khz[CONTROL_VALUE_SIZE];
 	bool min_first = max &&
 			 control_load(CONTROL_MIN_FREQ, policy, min_khz, sizeof(min_khz)) > 0 &&
 			 strtoul(max->value, NULL, 10) < strtoul(min_khz, NULL, 10);
 
-	if (max)
-		control_note_limits(policy);
+	if (max && !max->visited && !schedutil_visit(&visit, policy))
+		schedutil_visit_wait(&visit);
 	restore_value(run, min_first ? CONTROL_MIN_FREQ : CONTROL_MAX_FREQ, policy);
 	restore_value(run, min_first ? CONTROL_MAX_FREQ : CONTROL_MIN_FREQ, policy);
 }
@@ -377,6 +395,7 @@ int restore_saved(const char *directory, restore_report_t report, void *userdata
 	if (r < 0)
 		return r;
 
+	restore_visit(run.saved);
 	for (; next_policy(run.saved, policy, &policy); policy++) {
 		restore_policy(&run, policy);
 		restore_value(&run, CONTROL_RESUME_LATENCY, policy);

@@ -49,6 +49,12 @@ typedef void (*restore_report_t)(void *userdata, const struct restore_result *re
 int restore_saved(const char *directory, restore_report_t report, void *userdata);
 
 /*
+ * Call it before several domains of a table are restored one after the other: then schedutil has
+ * seen all limits after one wait.
+ */
+void restore_visit(struct saved_values *saved);
+
+/*
  * The same for one domain of a table in memory; saves the table. Shared tunables stay in it until
  * every domain of their governor is restored. report may be NULL.
  */

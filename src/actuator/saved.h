@@ -37,6 +37,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <stdbool.h>
+
 #include "actuator/control.h"
 #include "actuator/tunables.h"
 #include "core/topology.h"
@@ -51,6 +53,7 @@ struct saved_value {
 	enum control control;
 	char value[CONTROL_VALUE_SIZE]; /* before us */
 	char put[CONTROL_VALUE_SIZE];	/* what we put there, or SAVED_ANY */
+	bool visited; /* of a maximum that is about to be restored: actuator/schedutil.h */
 };
 
 /* The table in memory, and where its file lies. */

@@ -202,7 +202,7 @@ static int setspeed_apply(struct actuator_domain *domain, const struct actuator_
 	 */
 	domain->unverified = !domain->unverified && check_speed(domain, &read_khz) == 0;
 	if (domain->unverified)
-		return ACTUATOR_UNVERIFIED;
+		return ACTUATOR_NOT_YET;
 
 	r = write_speed(domain, khz);
 	if (r < 0)

@@ -148,6 +148,7 @@ int hand_back_start(struct manager *manager, const char *governor, uint64_t for_
 	if (r < 0)
 		return r;
 	snprintf(hand_back->governor, sizeof(hand_back->governor), "%s", governor ?: "");
+	restore_visit(manager->saved);
 	for (uint32_t i = 0; i < manager->n_domains && r >= 0; i++) {
 		struct actuator_domain *actuator = &manager->domains[i].actuator;
 

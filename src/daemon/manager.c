@@ -118,6 +118,8 @@ static void release_domains(struct manager *manager)
 	bool failed = false;
 	int r;
 
+	if (manager->saved)
+		restore_visit(manager->saved);
 	for (uint32_t i = 0; i < manager->n_domains; i++) {
 		struct governed *governed = &manager->domains[i];
 

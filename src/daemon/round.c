@@ -100,8 +100,8 @@ static void commit(struct manager *manager, const struct decision *decision)
 	request = request_of(manager, decision);
 	outcome = governed->backend->apply(&governed->actuator, &request);
 	engine_commit(manager->engine, decision->domain,
-		      outcome == ACTUATOR_UNVERIFIED ? ENGINE_NOT_SET : ENGINE_SET);
-	if (outcome == ACTUATOR_UNVERIFIED)
+		      outcome == ACTUATOR_NOT_YET ? ENGINE_NOT_SET : ENGINE_SET);
+	if (outcome == ACTUATOR_NOT_YET)
 		return;
 	if (changed)
 		publish(manager, decision, governed->actuator.read_back_khz);

@@ -321,11 +321,20 @@ void fixture_expect_frequency(uint32_t policy, uint32_t khz)
 	assert_int_equal(read_khz, khz);
 }
 
+int fixture_ask(struct actuator_domain *domain, const struct actuator_request *request)
+{
+	int r;
+
+	while ((r = backend->apply(domain, request)) == ACTUATOR_NOT_YET)
+		usleep(500);
+	return r;
+}
+
 int fixture_apply(struct actuator_domain *domain, uint32_t khz)
 {
 	const struct actuator_request request = { khz, khz, khz, khz, khz };
 
-	return backend->apply(domain, &request);
+	return fixture_ask(domain, &request);
 }
 
 struct actuator_domain *fixture_acquire(struct fixture *f, uint32_t domain)

@@ -62,6 +62,9 @@ void fixture_govern_all(struct fixture *f, const char *governor);
  */
 void fixture_expect_frequency(uint32_t policy, uint32_t khz);
 
+/* As the daemon does: until it is no more "not yet". */
+int fixture_ask(struct actuator_domain *domain, const struct actuator_request *request);
+
 /* Asks for khz in each of the ways in which a backend can be asked for it. */
 int fixture_apply(struct actuator_domain *domain, uint32_t khz);
 

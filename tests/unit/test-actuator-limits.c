@@ -5,6 +5,8 @@
  */
 #include "fake-setting.h"
 
+#include <sched.h>
+
 #define MIN    "cpufreq/policy0/scaling_min_freq"
 #define MAX    "cpufreq/policy0/scaling_max_freq"
 #define NO_MAX 2147483647
@@ -133,6 +135,63 @@ static void test_set_while_free(void **state)
 	fake_assert(MAX, "1400000");
 }
 
+/* What asks for `max_khz` as the domain's own maximum; without waiting for schedutil. */
+static int ask(struct setting *s, uint32_t max_khz)
+{
+	const struct actuator_request request = { 1000000, 0, max_khz, 0, max_khz };
+
+	return backend_limits.apply(&s->domain, &request);
+}
+
+static void put_under_schedutil(void)
+{
+	fake_write("cpufreq/policy0/scaling_governor", "schedutil");
+	fake_write("cpufreq/policy0/affected_cpus", "0 1");
+}
+
+/* A limit that widens waits for schedutil, and the caller does not. */
+static void test_widened(void **state)
+{
+	struct setting *s = *state;
+	int r;
+
+	put_under_schedutil();
+	assert_int_equal(ask(s, 600000), ACTUATOR_DONE);
+	assert_int_equal(ask(s, UINT32_MAX), ACTUATOR_NOT_YET);
+	fake_assert(MAX, "600000");
+	while ((r = ask(s, UINT32_MAX)) == ACTUATOR_NOT_YET)
+		sched_yield();
+	assert_int_equal(r, ACTUATOR_DONE);
+	fake_assert(MAX, "2147483647");
+}
+
+/* A visit for a limit that was narrowed meanwhile does not count for the next one. */
+static void test_narrowed_meanwhile(void **state)
+{
+	struct setting *s = *state;
+
+	put_under_schedutil();
+	assert_int_equal(ask(s, 1400000), ACTUATOR_DONE);
+	assert_int_equal(ask(s, 1800000), ACTUATOR_NOT_YET);
+	assert_int_equal(ask(s, 600000), ACTUATOR_DONE);
+	assert_int_equal(ask(s, 1800000), ACTUATOR_NOT_YET);
+	fake_assert(MAX, "600000");
+}
+
+/* No thread runs on an isolated CPU. */
+static void test_widened_on_isolated_cpus(void **state)
+{
+	struct setting *s = *state;
+
+	put_under_schedutil();
+	fake_write("isolated", "0-1");
+	assert_int_equal(ask(s, 600000), ACTUATOR_DONE);
+	assert_int_equal(ask(s, UINT32_MAX), ACTUATOR_DONE);
+	fake_write("isolated", "0");
+	assert_int_equal(ask(s, 600000), ACTUATOR_DONE);
+	assert_int_equal(ask(s, UINT32_MAX), ACTUATOR_NOT_YET);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -141,6 +200,10 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_in_force_late, set_up, setting_tear_down),
 		cmocka_unit_test_setup_teardown(test_put_back_at_once, set_up, setting_tear_down),
 		cmocka_unit_test_setup_teardown(test_set_while_free, set_up, setting_tear_down),
+		cmocka_unit_test_setup_teardown(test_widened, set_up, setting_tear_down),
+		cmocka_unit_test_setup_teardown(test_narrowed_meanwhile, set_up, setting_tear_down),
+		cmocka_unit_test_setup_teardown(test_widened_on_isolated_cpus, set_up,
+						setting_tear_down),
 	};
 
 	fake_enter_or_skip();

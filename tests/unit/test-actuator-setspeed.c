@@ -255,7 +255,7 @@ static void test_unknown_speed_is_not_written_over_at_once(void **state)
 	assert_int_equal(backend_setspeed.acquire(&s->domain), ACTUATOR_DONE);
 	assert_int_equal(apply(&backend_setspeed, &s->domain, 600000), ACTUATOR_DONE);
 	fake_write(POLICY("setspeed"), "1400000");
-	assert_int_equal(apply(&backend_setspeed, &s->domain, 1000000), ACTUATOR_UNVERIFIED);
+	assert_int_equal(apply(&backend_setspeed, &s->domain, 1000000), ACTUATOR_NOT_YET);
 	fake_assert(POLICY("setspeed"), "1400000");
 	s->domain.touched = 1u << CONTROL_SETSPEED;
 	assert_int_equal(backend_setspeed.verify(&s->domain), ACTUATOR_TAKEN_OVER);
@@ -271,11 +271,11 @@ static void test_unknown_speed_of_nobody_is_written_over(void **state)
 	assert_int_equal(backend_setspeed.acquire(&s->domain), ACTUATOR_DONE);
 	assert_int_equal(apply(&backend_setspeed, &s->domain, 600000), ACTUATOR_DONE);
 	fake_write(POLICY("setspeed"), "1400000");
-	assert_int_equal(apply(&backend_setspeed, &s->domain, 1000000), ACTUATOR_UNVERIFIED);
+	assert_int_equal(apply(&backend_setspeed, &s->domain, 1000000), ACTUATOR_NOT_YET);
 	assert_int_equal(apply(&backend_setspeed, &s->domain, 1000000), ACTUATOR_DONE);
 	fake_assert(POLICY("setspeed"), "1000000");
 	fake_write(POLICY("setspeed"), "1400000");
-	assert_int_equal(apply(&backend_setspeed, &s->domain, 600000), ACTUATOR_UNVERIFIED);
+	assert_int_equal(apply(&backend_setspeed, &s->domain, 600000), ACTUATOR_NOT_YET);
 }
 
 /* intel_pstate, passive: a request is only the least, so the most goes along with it. */

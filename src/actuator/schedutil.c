@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "actuator/schedutil.h"
+
+#include <limits.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "actuator/control.h"
+#include "shared/cpu_mask.h"
+#include "shared/sysfs.h"
+#include "shared/time.h"
+
+/*
+ * The sleep is longer than the 1024 us of which the scheduler's averages are made, so that they
+ * change when it ends, and schedutil is called on the CPU where it ends.
+ */
+#define SLEEP_NS (2 * NS_PER_MS)
+/* On a CPU too busy to run the thread in this time, the tick has called schedutil. */
+#define WAIT_NS (10 * NS_PER_MS)
+
+static void *sleep_briefly(void *unused)
+{
+	nanosleep(&(struct timespec){ .tv_nsec = SLEEP_NS }, NULL);
+	return unused;
+}
+
+/* The first online CPU of the domain that is not isolated, or -1. */
+static int find_cpu(uint32_t policy)
+{
+	struct cpu_mask isolated = { 0 };
+	char list[512], *at = list, *end;
+
+	if (sysfs_read_line(list, sizeof(list), CONTROL_CPUS "/isolated"))
+		cpu_mask_parse_list(list, &isolated);
+	if (control_read_file(policy, "affected_cpus", list, sizeof(list)) <= 0)
+		return -1;
+	for (unsigned long cpu = strtoul(at, &end, 10); end != at; cpu = strtoul(at, &end, 10)) {
+		at = end;
+		if (!cpu_mask_has(&isolated, (uint32_t)cpu))
+			return (int)cpu;
+	}
+	return -1;
+}
+
+static bool begin(struct schedutil_visit *visit, uint32_t policy)
+{
+	char governor[CONTROL_VALUE_SIZE];
+	pthread_attr_t attributes;
+	cpu_set_t cpus;
+	int cpu, r;
+
+	if (control_load(CONTROL_GOVERNOR, policy, governor, sizeof(governor)) < 0 ||
+	    strcmp(governor, "schedutil") != 0)
+		return false;
+	cpu = find_cpu(policy);
+	if (cpu < 0)
+		return false;
+	CPU_ZERO(&cpus);
+	CPU_SET(cpu, &cpus);
+	pthread_attr_init(&attributes);
+	pthread_attr_setaffinity_np(&attributes, sizeof(cpus), &cpus);
+	pthread_attr_setstacksize(&attributes, PTHREAD_STACK_MIN);
+	r = pthread_create(&visit->thread, &attributes, sleep_briefly, NULL);
+	pthread_attr_destroy(&attributes);
+	if (r != 0)
+		return false;
+	visit->until_ns = time_now_ns() + WAIT_NS;
+	return true;
+}
+
+bool schedutil_visit(struct schedutil_visit *visit, uint32_t policy)
+{
+	if (!visit->until_ns)
+		return !begin(visit, policy);
+	if (pthread_tryjoin_np(visit->thread, NULL) == 0) {
+		visit->until_ns = 0;
+		return true;
+	}
+	if (time_now_ns() < visit->until_ns)
+		return false;
+	schedutil_visit_drop(visit);
+	return true;
+}
+
+void schedutil_visit_wait(struct schedutil_visit *visit)
+{
+	struct timespec until = { .tv_sec = visit->until_ns / NS_PER_S,
+				  .tv_nsec = visit->until_ns % NS_PER_S };
+
+	if (!visit->until_ns)
+		return;
+	if (pthread_clockjoin_np(visit->thread, NULL, CLOCK_MONOTONIC, &until) != 0)
+		pthread_detach(visit->thread);
+	visit->until_ns = 0;
+}
+
+void schedutil_visit_drop(struct schedutil_visit *visit)
+{
+	if (visit->until_ns && pthread_tryjoin_np(visit->thread, NULL) != 0)
+		pthread_detach(visit->thread);
+	visit->until_ns = 0;
+}
