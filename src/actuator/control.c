@@ -19,6 +19,7 @@ const char *control_name(enum control control)
 		[CONTROL_MAX_FREQ] = "scaling_max_freq",
 		[CONTROL_PREFERENCE] = "energy_performance_preference",
 		[CONTROL_RESUME_LATENCY] = "pm_qos_resume_latency_us",
+		[CONTROL_BOOST] = "boost",
 	};
 
 	return names[control];

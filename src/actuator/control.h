@@ -25,6 +25,7 @@ enum control {
 	CONTROL_N,
 	/* Of cpuN: power/pm_qos_resume_latency_us. No loop over a domain's controls has it. */
 	CONTROL_RESUME_LATENCY = CONTROL_N,
+	CONTROL_BOOST, /* boost of policyN, on newer kernels, or of the machine: only watched */
 };
 
 /* The name of its file. */

@@ -38,6 +38,7 @@ int actuator_domain_init(struct actuator_domain *domain, const struct topology_d
 		{ &domain->governor_fd, control_name(CONTROL_GOVERNOR) },
 		{ &domain->min_freq_fd, control_name(CONTROL_MIN_FREQ) },
 		{ &domain->max_freq_fd, control_name(CONTROL_MAX_FREQ) },
+		{ &domain->hardware_max_fd, "cpuinfo_max_freq" },
 	};
 	_cleanup_close_ int measurement_fd = -1;
 
@@ -49,6 +50,7 @@ int actuator_domain_init(struct actuator_domain *domain, const struct topology_d
 		.governor_fd = -1,
 		.min_freq_fd = -1,
 		.max_freq_fd = -1,
+		.hardware_max_fd = -1,
 	};
 	range_init(&domain->range);
 	for (size_t i = 0; i < ARRAY_SIZE(files); i++) {
@@ -62,13 +64,14 @@ int actuator_domain_init(struct actuator_domain *domain, const struct topology_d
 	}
 	measurement_fd = control_open(info->first_cpu, "cpuinfo_avg_freq", O_RDONLY);
 	domain->measures = measurement_fd >= 0;
+	control_read_u32(domain->hardware_max_fd, &domain->hardware_max_khz);
 	return 0;
 }
 
 void actuator_domain_deinit(struct actuator_domain *domain)
 {
 	int *const fds[] = { &domain->setspeed_fd, &domain->cur_freq_fd, &domain->governor_fd,
-			     &domain->min_freq_fd, &domain->max_freq_fd };
+			     &domain->min_freq_fd, &domain->max_freq_fd, &domain->hardware_max_fd };
 
 	for (size_t i = 0; i < ARRAY_SIZE(fds); i++) {
 		close_fdp(fds[i]);
@@ -99,6 +102,18 @@ int actuator_domain_read_limits(struct actuator_domain *domain, uint32_t *ret_mi
 	*ret_min_khz = opp_clamp(domain->info, min_khz);
 	*ret_max_khz = opp_clamp(domain->info, max_khz);
 	return 0;
+}
+
+bool actuator_domain_see_boost(struct actuator_domain *domain)
+{
+	uint32_t before_khz = domain->hardware_max_khz;
+	bool switched = domain->touched & (1u << CONTROL_BOOST);
+
+	control_read_u32(domain->hardware_max_fd, &domain->hardware_max_khz);
+	switched |= domain->hardware_max_khz != before_khz;
+	domain->touched &= ~(1u << CONTROL_BOOST);
+	domain->boost_switched |= switched;
+	return switched;
 }
 
 int actuator_domain_read_back(struct actuator_domain *domain, uint32_t *ret_khz)

@@ -43,7 +43,9 @@ struct actuator_domain {
 	 */
 	void (*read_requests)(void *userdata, int fd, uint32_t *ret_min_khz, uint32_t *ret_max_khz);
 	void *userdata;
-	bool unchecked; /* the frequency after the last write was not compared yet */
+	uint32_t hardware_max_khz; /* cpuinfo_max_freq, as last read */
+	bool boost_switched;	   /* since the last verify: actuator_domain_see_boost() */
+	bool unchecked;		   /* the frequency after the last write was not compared yet */
 	struct range
 		range; /* for limits, for floors under uclamp, and for setspeed on intel_cpufreq */
 	uint64_t writes;
@@ -54,6 +56,7 @@ struct actuator_domain {
 	int governor_fd;
 	int min_freq_fd;
 	int max_freq_fd;
+	int hardware_max_fd;
 };
 
 /* "released", "observed", "driven", "yielded", "offline", "handed-back" */
@@ -76,6 +79,13 @@ void actuator_domain_deinit(struct actuator_domain *domain);
  */
 int actuator_domain_read_limits(struct actuator_domain *domain, uint32_t *ret_min_khz,
 				uint32_t *ret_max_khz);
+
+/*
+ * Looks whether turbo was switched, or the hardware's maximum has changed for another reason.
+ * Returns whether it was since the last call; call it before verify, as the kernel may have written
+ * a limit then: range_verify().
+ */
+bool actuator_domain_see_boost(struct actuator_domain *domain);
 
 /*
  * Reads scaling_cur_freq. On x86 with APERF/MPERF it is a measurement since the last tick instead

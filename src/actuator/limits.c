@@ -132,16 +132,21 @@ int range_write(struct actuator_domain *domain, uint32_t min_khz, uint32_t max_k
 
 /*
  * Returns 1 when another program wrote the limit in place of ours. One that it set while we held
- * none there is obeyed, and restored at the end.
+ * none there is obeyed, and restored at the end; so is the maximum that the kernel asks for in the
+ * user's name when turbo is switched (cpufreq_boost_set_sw()), over which ours is written again.
  */
 static int check_limit(struct actuator_domain *domain, enum control control,
 		       struct range_limit *limit, uint32_t khz)
 {
+	bool by_kernel = control == CONTROL_MAX_FREQ && domain->boost_switched &&
+			 khz == domain->hardware_max_khz;
 	char text[CONTROL_VALUE_SIZE];
 
 	if (khz == limit->put_khz)
 		return 0;
-	if (limit->put_khz != limit->saved_khz)
+	if (by_kernel)
+		domain->asked_khz = 0;
+	else if (limit->put_khz != limit->saved_khz)
 		return 1;
 	snprintf(text, sizeof(text), "%u", khz);
 	limit->saved_khz = limit->put_khz = khz;
@@ -169,6 +174,7 @@ int range_verify(struct actuator_domain *domain)
 		khz = min_khz;
 		r = check_limit(domain, control, &range->min, khz);
 	}
+	domain->boost_switched = false;
 	if (r <= 0)
 		return r < 0 ? r : ACTUATOR_DONE;
 	snprintf(text, sizeof(text), "%u", khz);

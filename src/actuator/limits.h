@@ -82,9 +82,9 @@ static inline bool range_limit_was(const struct range_limit *limit, uint32_t khz
 
 /*
  * Checks that the limits are still ours. A limit that another program set where we held none
- * becomes the saved value. One set in the place of ours means that the program takes over the
- * domain, and the other saved values are restored. Returns ACTUATOR_DONE, ACTUATOR_TAKEN_OVER,
- * ACTUATOR_OFFLINE or a negative errno.
+ * becomes the saved value, and so does a maximum that the kernel set as turbo was switched. One set
+ * in the place of ours means that the program takes over the domain, and the other saved values are
+ * restored. Returns ACTUATOR_DONE, ACTUATOR_TAKEN_OVER, ACTUATOR_OFFLINE or a negative errno.
  */
 int range_verify(struct actuator_domain *domain);
 

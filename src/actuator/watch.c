@@ -56,17 +56,11 @@ struct actuator_watch *actuator_watch_free(struct actuator_watch *watch)
 	return NULL;
 }
 
-/* Does not watch a file twice: inotify would return the same descriptor again. */
-static int watch_control(struct actuator_watch *watch, struct actuator_domain *domain,
-			 enum control control)
+static int watch_file(struct actuator_watch *watch, struct actuator_domain *domain,
+		      enum control control, const char *path, uint32_t flags)
 {
-	char path[CONTROL_PATH_SIZE];
-	int wd;
+	int wd = inotify_add_watch(watch->fd, path, IN_CLOSE_WRITE | IN_DONT_FOLLOW | flags);
 
-	control_path(control, domain->info->first_cpu, path);
-	if (control == CONTROL_PREFERENCE && access(path, F_OK) < 0)
-		return 0;
-	wd = inotify_add_watch(watch->fd, path, IN_CLOSE_WRITE | IN_DONT_FOLLOW | IN_MASK_CREATE);
 	if (wd < 0)
 		return -errno;
 
@@ -78,10 +72,31 @@ static int watch_control(struct actuator_watch *watch, struct actuator_domain *d
 	return 0;
 }
 
+/* Does not watch a file twice: inotify would return the same descriptor again. */
+static int watch_control(struct actuator_watch *watch, struct actuator_domain *domain,
+			 enum control control)
+{
+	bool is_optional = control == CONTROL_PREFERENCE || control == CONTROL_BOOST;
+	char path[CONTROL_PATH_SIZE];
+
+	control_path(control, domain->info->first_cpu, path);
+	if (is_optional && access(path, F_OK) < 0)
+		return 0;
+	return watch_file(watch, domain, control, path, IN_MASK_CREATE);
+}
+
+/* The machine's switch has one descriptor for all domains. */
+static int watch_switch(struct actuator_watch *watch, struct actuator_domain *domain)
+{
+	int r = watch_file(watch, domain, CONTROL_BOOST, CONTROL_DIRECTORY "/boost", 0);
+
+	return r == -ENOENT ? 0 : r;
+}
+
 int actuator_watch_add(struct actuator_watch *watch, struct actuator_domain *domain)
 {
 	struct watched *grown = realloc(watch->watched,
-					(watch->n + CONTROL_N) * sizeof(*watch->watched));
+					(watch->n + CONTROL_N + 2) * sizeof(*watch->watched));
 	size_t n_before = watch->n;
 	int r = 0;
 
@@ -91,6 +106,10 @@ int actuator_watch_add(struct actuator_watch *watch, struct actuator_domain *dom
 
 	for (int control = 0; control < CONTROL_N && r == 0; control++)
 		r = watch_control(watch, domain, (enum control)control);
+	if (r == 0)
+		r = watch_control(watch, domain, CONTROL_BOOST);
+	if (r == 0)
+		r = watch_switch(watch, domain);
 	while (r < 0 && watch->n > n_before)
 		inotify_rm_watch(watch->fd, watch->watched[--watch->n].wd);
 	return r;
