@@ -87,12 +87,7 @@ static int take_steps(struct topology_domain *domain)
 	return 0;
 }
 
-/*
- * Fills opp_khz and n_opps of the domain whose first_cpu is set: the driver's table, boost
- * frequencies included where boost is on, else steps of 100 MHz between the hardware's limits.
- * Returns 0, -ENODATA when the driver names neither, or -ENOMEM.
- */
-static int discover_frequencies(struct topology_domain *domain)
+int cpufreq_discover_opps(struct topology_domain *domain)
 {
 	struct cpufreq_available_frequencies *first;
 	uint32_t policy = domain->first_cpu;
@@ -183,7 +178,7 @@ static int add_domain(struct topology *topology, uint32_t policy)
 		.transition_latency_ns = latency_ns >= LATENCY_UNKNOWN ? 0 : latency_ns,
 	};
 	snprintf(domain->name, sizeof(domain->name), "policy%u", policy);
-	r = discover_frequencies(domain);
+	r = cpufreq_discover_opps(domain);
 	if (r < 0)
 		return r == -ENODATA ? 0 : r;
 

@@ -22,6 +22,13 @@
 int cpufreq_discover(struct topology **ret);
 
 /*
+ * Fills opp_khz and n_opps of the domain whose first_cpu is set: the driver's table, boost
+ * frequencies included where boost is on, else steps of 100 MHz between the hardware's limits.
+ * Returns 0, -ENODATA when the driver names neither, or -ENOMEM.
+ */
+int cpufreq_discover_opps(struct topology_domain *domain);
+
+/*
  * The last-level caches, among which tasks are placed. If all CPUs share one, the clusters below it
  * that have more than one core take their place.
  */

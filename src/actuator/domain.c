@@ -109,7 +109,8 @@ bool actuator_domain_see_boost(struct actuator_domain *domain)
 	uint32_t before_khz = domain->hardware_max_khz;
 	bool switched = domain->touched & (1u << CONTROL_BOOST);
 
-	control_read_u32(domain->hardware_max_fd, &domain->hardware_max_khz);
+	if (control_read_u32(domain->hardware_max_fd, &domain->hardware_max_khz) < 0)
+		domain->hardware_max_khz = 0;
 	switched |= domain->hardware_max_khz != before_khz;
 	domain->touched &= ~(1u << CONTROL_BOOST);
 	domain->boost_switched |= switched;

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "core/engine_private.h"
+#include "core/opp.h"
 #include "core/rule.h"
 
 /* Offsets of the engine's parts in bytes; each part extends to the next. */
@@ -237,6 +238,15 @@ static void apply_reference(struct engine *engine, const struct input_reference 
 	boosts_disturb(engine, input->domain, now_ns);
 }
 
+static void apply_opp(struct engine *engine, const struct input_opp *input, uint64_t now_ns)
+{
+	if (!opp_add(&engine->topology->domains[input->domain], input->khz, input->power))
+		return;
+	engine->domains[input->domain].info = engine->topology->domains[input->domain];
+	engine_mark_domain(engine, input->domain);
+	boosts_disturb(engine, input->domain, now_ns);
+}
+
 static void forget_target(struct engine *engine, uint32_t index)
 {
 	struct domain *domain = &engine->domains[index];
@@ -343,6 +353,9 @@ void engine_apply(struct engine *engine, const struct input *input)
 		break;
 	case INPUT_REFERENCE:
 		apply_reference(engine, &input->reference, input->now_ns);
+		break;
+	case INPUT_OPP:
+		apply_opp(engine, &input->opp, input->now_ns);
 		break;
 	case INPUT_OWN_CLAMPS:
 		clamping_apply_own(engine, &input->own_clamps);

@@ -29,6 +29,7 @@ enum input_type {
 	INPUT_REFERENCE,  /* the frequency at which a domain has its capacity */
 	INPUT_OWN_CLAMPS, /* own clamps of a task: new, changed or none */
 	INPUT_BURSTS,	  /* the length of bursts of a clamp class */
+	INPUT_OPP,	  /* a domain has one more OPP, above the others */
 };
 
 struct input_cpu {
@@ -157,6 +158,13 @@ struct input_reference {
 	uint32_t khz; /* 0: the highest OPP */
 };
 
+/* Turbo was switched on, or the highest frequency has risen. A lower one is INPUT_LIMITS. */
+struct input_opp {
+	uint32_t domain;
+	uint32_t khz;
+	uint32_t power; /* as in struct topology_domain */
+};
+
 struct input {
 	uint64_t now_ns; /* CLOCK_MONOTONIC */
 	enum input_type type;
@@ -175,5 +183,6 @@ struct input {
 		struct input_reference reference;
 		struct input_own_clamps own_clamps;
 		struct input_bursts bursts;
+		struct input_opp opp;
 	};
 };

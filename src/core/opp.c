@@ -107,6 +107,17 @@ uint32_t opp_clamp(const struct topology_domain *domain, uint32_t khz)
 	return khz > max_khz ? max_khz : khz;
 }
 
+bool opp_add(struct topology_domain *domain, uint32_t khz, uint32_t power)
+{
+	if (khz <= topology_domain_max_khz(domain) || domain->n_opps >= DOMAIN_OPPS_MAX)
+		return false;
+	if (!power)
+		memset(domain->opp_power, 0, sizeof(domain->opp_power));
+	domain->opp_power[domain->n_opps] = power;
+	domain->opp_khz[domain->n_opps++] = khz;
+	return true;
+}
+
 bool opp_is_one(const struct topology_domain *domain, uint32_t khz)
 {
 	for (uint32_t i = 0; i < domain->n_opps; i++)

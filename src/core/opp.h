@@ -47,6 +47,12 @@ uint32_t opp_better_khz(const struct topology_domain *domain, uint32_t i);
 /* The frequency within the domain's lowest and highest OPP that is closest to khz. */
 uint32_t opp_clamp(const struct topology_domain *domain, uint32_t khz);
 
+/*
+ * Adds an OPP above the others. Returns false, with nothing changed, where khz is not above them,
+ * or there is no place. Without its power that of the others counts as not known.
+ */
+bool opp_add(struct topology_domain *domain, uint32_t khz, uint32_t power);
+
 /* Whether khz is an OPP of the domain. */
 bool opp_is_one(const struct topology_domain *domain, uint32_t khz);
 

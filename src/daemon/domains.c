@@ -9,6 +9,7 @@
 #include "actuator/governor.h"
 #include "actuator/power_controls.h"
 #include "daemon/journal.h"
+#include "daemon/opps.h"
 #include "diag/advice.h"
 #include "shared/cleanup.h"
 #include "shared/log.h"
@@ -129,6 +130,7 @@ void domains_verify(struct manager *manager, uint32_t domain)
 	uint32_t asked_khz;
 	int outcome;
 
+	opps_follow(manager, domain);
 	if (before == ACTUATOR_STATE_YIELDED)
 		return;
 	/*

@@ -13,6 +13,7 @@
 #include "daemon/domains.h"
 #include "daemon/freq_invariance.h"
 #include "daemon/hinting.h"
+#include "daemon/opps.h"
 #include "daemon/placing.h"
 #include "daemon/policy.h"
 #include "daemon/rule_tracking.h"
@@ -137,6 +138,8 @@ static int on_turbo(sd_event_source *source, const struct inotify_event *event, 
 	struct manager *manager = userdata;
 
 	freq_invariance_choose_references(manager);
+	for (uint32_t i = 0; i < manager->n_domains; i++)
+		opps_follow(manager, i);
 	manager_round(manager);
 	return 0;
 }

@@ -7,6 +7,7 @@
 #include "daemon/domains.h"
 #include "daemon/freq_invariance.h"
 #include "daemon/idle_latency.h"
+#include "daemon/opps.h"
 #include "daemon/placing.h"
 #include "daemon/rule_tracking.h"
 #include "frequency/frequency.h"
@@ -129,6 +130,8 @@ static void take_limits(struct manager *manager, uint32_t domain)
 {
 	if (domain == TOPOLOGY_NO_DOMAIN)
 		return;
+	/* A switch of turbo must be known before the limit that the kernel wrote with it. */
+	opps_follow(manager, domain);
 	if (range_is_taken(&manager->domains[domain].actuator.range))
 		domains_verify(manager, domain);
 	else if (domains_read_limits(manager, domain) == -ENODEV)

@@ -2,6 +2,7 @@
 #include "daemon/stats.h"
 
 #include <assert.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -90,6 +91,46 @@ struct stats *stats_free(struct stats *stats)
 	free(stats->first_cell);
 	free(stats);
 	return NULL;
+}
+
+static int grow_period(struct stats_period *period, uint32_t n_cells)
+{
+	uint64_t *cells = realloc(period->opp_ns, n_cells * sizeof(*cells));
+
+	if (!cells)
+		return -ENOMEM;
+	period->opp_ns = cells;
+	return 0;
+}
+
+static void insert_cells(struct stats_period *period, uint32_t at, uint32_t n_cells)
+{
+	uint64_t *cell = &period->opp_ns[at];
+
+	memmove(cell + REASONS, cell, (n_cells - at) * sizeof(*cell));
+	memset(cell, 0, REASONS * sizeof(*cell));
+}
+
+int stats_add_opp(struct stats *stats, uint32_t domain)
+{
+	uint32_t n_opps = stats->topology->domains[domain].n_opps;
+	uint32_t at = stats->first_cell[domain] + n_opps * REASONS;
+	struct held *held = &stats->domains[domain];
+	int r = grow_period(stats->start, stats->n_cells + REASONS);
+
+	for (uint32_t i = 0; i < STATS_DAYS && r == 0; i++)
+		r = grow_period(stats->days[i], stats->n_cells + REASONS);
+	if (r < 0)
+		return r;
+	insert_cells(stats->start, at, stats->n_cells);
+	for (uint32_t i = 0; i < STATS_DAYS; i++)
+		insert_cells(stats->days[i], at, stats->n_cells);
+	for (uint32_t i = domain + 1; i < stats->topology->n_domains; i++)
+		stats->first_cell[i] += REASONS;
+	stats->n_cells += REASONS;
+	if (held->opp == n_opps) /* no OPP */
+		held->opp++;
+	return 0;
 }
 
 double stats_power_share(const struct topology_domain *domain, uint32_t khz, uint32_t work_cap)

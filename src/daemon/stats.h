@@ -92,6 +92,9 @@ static inline uint32_t stats_find_opp(const struct topology_domain *domain, uint
 	return i;
 }
 
+/* Makes cells for one more OPP of the domain, before it is in the topology. Returns 0 or -ENOMEM.
+ */
+int stats_add_opp(struct stats *stats, uint32_t domain);
 /* Sets the power of a busy CPU of the domain at its highest OPP; 1 W until this is called. */
 void stats_set_power(struct stats *stats, uint32_t domain, double highest_w);
 /* The domain was set to a target, or released (khz 0: no time is counted from now on). */

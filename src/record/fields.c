@@ -77,6 +77,7 @@ static const struct record_layout layouts[RECORD_TYPES] = {
 	[RECORD_REFERENCE] = ROW(256, U32(input.reference.domain), U32(input.reference.khz)),
 	[RECORD_OWN_CLAMPS] = ROW(256, U32(input.own_clamps.pid), U32(input.own_clamps.own)),
 	[RECORD_BURSTS] = ROW(256, U64(input.bursts.length_ns), U64(input.bursts.matched), U32(input.bursts.own)),
+	[RECORD_OPP] = ROW(64, U32(input.opp.domain), U32(input.opp.khz), U32(input.opp.power)),
 	[RECORD_TAKE_CLASS] = ROW(256, U32(class.pid), U32(class.class), U32(class.before)),
 	[RECORD_TAKE_CLAMP] = ROW(256,
 		U32(clamp.pid), U32(clamp.min_cap), U32(clamp.max_cap),
@@ -105,6 +106,7 @@ static const struct {
 	struct input_own_clamps own_clamps;
 	struct input_bursts bursts;
 	struct input_reference reference;
+	struct input_opp opp;
 	struct task_class class;
 	struct task_clamp clamp;
 	struct decision decision;
@@ -122,6 +124,7 @@ static const struct {
 	{ 0, 0 },
 	{ 0, 0, 0 },
 	{ 0, 0 },
+	{ 0, 0, 0 },
 	{ 0, 0, 0 },
 	{ 0, 0, 0, 0, 0, 0, 0 },
 	{ 0, 0, 0, 0, 0, 0, 0, 0, { 0 }, 0, 0, 0, 0, 0 },
@@ -166,6 +169,7 @@ enum record_type record_type_of_input(enum input_type type)
 	case INPUT_REFERENCE: return RECORD_REFERENCE;
 	case INPUT_OWN_CLAMPS: return RECORD_OWN_CLAMPS;
 	case INPUT_BURSTS: return RECORD_BURSTS;
+	case INPUT_OPP: return RECORD_OPP;
 	}
 	return RECORD_TYPES;
 }

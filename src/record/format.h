@@ -76,6 +76,7 @@ enum record_type {
 	RECORD_OWN_CLAMPS, /* likewise */
 	RECORD_BURSTS,
 	RECORD_STATE, /* engine_load(), at the start */
+	RECORD_OPP,   /* engine_apply() */
 	RECORD_TYPES,
 };
 

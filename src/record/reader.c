@@ -328,6 +328,8 @@ static bool is_sound(const struct record_reader *reader, const struct record *re
 		return record->input.own_clamps.pid > 0;
 	case RECORD_REFERENCE:
 		return record->input.reference.domain < n_domains;
+	case RECORD_OPP:
+		return record->input.opp.domain < n_domains;
 	case RECORD_LIMITS:
 		return record->input.limits.domain < n_domains;
 	case RECORD_DOMAIN:

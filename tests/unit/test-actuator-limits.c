@@ -135,6 +135,66 @@ static void test_set_while_free(void **state)
 	fake_assert(MAX, "1400000");
 }
 
+#define HARDWARE_MAX "cpufreq/policy0/cpuinfo_max_freq"
+
+/* What cpufreq_boost_set_sw() does to the request. */
+static void switch_boost(uint32_t khz)
+{
+	fake_write(HARDWARE_MAX, "%u", khz);
+	asked_max_khz = khz;
+}
+
+/* The kernel has written over our limit: no other program has, and ours is written again. */
+static void test_boost_switched(void **state)
+{
+	struct setting *s = *state;
+
+	apply(s, 0, 1400000);
+	assert_false(actuator_domain_see_boost(&s->domain));
+	switch_boost(2000000);
+	assert_true(actuator_domain_see_boost(&s->domain));
+	assert_int_equal(backend_limits.verify(&s->domain), ACTUATOR_DONE);
+	assert_int_equal(s->domain.state, ACTUATOR_STATE_DRIVEN);
+	assert_saved(s, CONTROL_MAX_FREQ, "2000000");
+	apply(s, 0, 1400000);
+	fake_assert(MAX, "1400000");
+	assert_false(actuator_domain_see_boost(&s->domain));
+	assert_int_equal(backend_limits.verify(&s->domain), ACTUATOR_DONE);
+
+	/* The next one that writes this is another program. */
+	asked_max_khz = 2000000;
+	assert_int_equal(backend_limits.verify(&s->domain), ACTUATOR_TAKEN_OVER);
+}
+
+/* On and off before anything was looked at: the maximum is as before, and the switch was written.
+ */
+static void test_boost_switched_twice(void **state)
+{
+	struct setting *s = *state;
+
+	apply(s, 0, 1400000);
+	switch_boost(2000000);
+	switch_boost(1800000);
+	s->domain.touched = 1u << CONTROL_BOOST;
+	assert_true(actuator_domain_see_boost(&s->domain));
+	assert_int_equal(backend_limits.verify(&s->domain), ACTUATOR_DONE);
+	assert_saved(s, CONTROL_MAX_FREQ, "1800000");
+	assert_int_equal(backend_limits.release(&s->domain, NULL, NULL), ACTUATOR_DONE);
+	fake_assert(MAX, "1800000");
+}
+
+/* Another program's value is not the kernel's, whatever was switched meanwhile. */
+static void test_taken_over_while_boost_is_switched(void **state)
+{
+	struct setting *s = *state;
+
+	apply(s, 0, 1400000);
+	switch_boost(2000000);
+	asked_max_khz = 1000000;
+	assert_true(actuator_domain_see_boost(&s->domain));
+	assert_int_equal(backend_limits.verify(&s->domain), ACTUATOR_TAKEN_OVER);
+}
+
 /* What asks for `max_khz` as the domain's own maximum; without waiting for schedutil. */
 static int ask(struct setting *s, uint32_t max_khz)
 {
@@ -200,6 +260,11 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_in_force_late, set_up, setting_tear_down),
 		cmocka_unit_test_setup_teardown(test_put_back_at_once, set_up, setting_tear_down),
 		cmocka_unit_test_setup_teardown(test_set_while_free, set_up, setting_tear_down),
+		cmocka_unit_test_setup_teardown(test_boost_switched, set_up, setting_tear_down),
+		cmocka_unit_test_setup_teardown(test_boost_switched_twice, set_up,
+						setting_tear_down),
+		cmocka_unit_test_setup_teardown(test_taken_over_while_boost_is_switched, set_up,
+						setting_tear_down),
 		cmocka_unit_test_setup_teardown(test_widened, set_up, setting_tear_down),
 		cmocka_unit_test_setup_teardown(test_narrowed_meanwhile, set_up, setting_tear_down),
 		cmocka_unit_test_setup_teardown(test_widened_on_isolated_cpus, set_up,

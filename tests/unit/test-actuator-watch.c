@@ -63,6 +63,33 @@ static void test_watch_tells_which(void **state)
 		actuator_domain_deinit(&domains[d]);
 }
 
+/* The machine's switch is of all domains, and a domain's of its own. */
+static void test_watch_tells_boost(void **state)
+{
+	struct actuator_domain domains[2];
+	struct actuator_watch *watch = NULL;
+
+	fake_write("cpufreq/boost", "0");
+	fake_write("cpufreq/policy2/boost", "0");
+	assert_int_equal(actuator_watch_new(&watch), 0);
+	for (int d = 0; d < 2; d++) {
+		assert_int_equal(actuator_domain_init(&domains[d], &infos[d], NULL), 0);
+		assert_int_equal(actuator_watch_add(watch, &domains[d]), 0);
+	}
+	fake_write("cpufreq/policy2/boost", "1");
+	assert_int_equal(actuator_watch_read(watch, ignore, NULL), 1);
+	assert_int_equal(domains[0].touched, 0);
+	assert_int_equal(domains[1].touched, 1u << CONTROL_BOOST);
+	domains[1].touched = 0;
+	fake_write("cpufreq/boost", "1");
+	assert_int_equal(actuator_watch_read(watch, ignore, NULL), 2);
+	for (int d = 0; d < 2; d++)
+		assert_int_equal(domains[d].touched, 1u << CONTROL_BOOST);
+	actuator_watch_free(watch);
+	for (int d = 0; d < 2; d++)
+		actuator_domain_deinit(&domains[d]);
+}
+
 /* As we write: through a descriptor that stays open. */
 static void test_watch_is_silent_for_ourselves(void **state)
 {
@@ -184,6 +211,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(test_watch_tells_which),
+		TEST(test_watch_tells_boost),
 		TEST(test_watch_is_silent_for_ourselves),
 		TEST(test_watch_overflow_touches_everything),
 		cmocka_unit_test(test_hotplug_parse),

@@ -313,6 +313,31 @@ static void test_decay_ends(void **state)
 			32 * DECAY_HALF_LIFE_NS);
 }
 
+static void test_add(void **state)
+{
+	struct topology_domain domain = big;
+
+	assert_false(opp_add(&domain, 2400000, 0));
+	assert_true(opp_add(&domain, 2600000, 5));
+	assert_int_equal(topology_domain_max_khz(&domain), 2600000);
+	assert_int_equal(opp_clamp(&domain, 3000000), 2600000);
+	while (domain.n_opps < DOMAIN_OPPS_MAX)
+		assert_true(opp_add(&domain, topology_domain_max_khz(&domain) + 1, 0));
+	assert_false(opp_add(&domain, UINT32_MAX, 0));
+}
+
+/* Without the power of one OPP no OPP is called inefficient. */
+static void test_add_without_power(void **state)
+{
+	struct topology_domain domain = big;
+
+	for (uint32_t i = 0; i < domain.n_opps; i++)
+		domain.opp_power[i] = 1000 - i;
+	assert_int_not_equal(opp_better_khz(&domain, 0), 0);
+	assert_true(opp_add(&domain, 2600000, 0));
+	assert_int_equal(opp_better_khz(&domain, 0), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -329,6 +354,8 @@ int main(void)
 		cmocka_unit_test(test_decay_agrees),
 		cmocka_unit_test(test_decay_ends),
 		cmocka_unit_test(test_covered_burst_is_inverse),
+		cmocka_unit_test(test_add),
+		cmocka_unit_test(test_add_without_power),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -2,6 +2,8 @@
 /* The frequency by which capacity is measured becomes another while the engine runs. */
 #include "test-core-boosts.h"
 
+#include "core/opp.h"
+
 static void set_reference(struct world *world, uint32_t domain, uint32_t khz)
 {
 	const struct input input = {
@@ -61,11 +63,35 @@ static void test_change_is_decided(void **state)
 	world_deinit(&world);
 }
 
+/* Turbo comes: full capacity is at the new OPP from then on, where no reference says otherwise. */
+static void test_one_more_opp(void **state)
+{
+	struct input opp = { .type = INPUT_OPP, .opp = { .khz = 2 * HIGHEST_KHZ } };
+	struct input limits = { .type = INPUT_LIMITS,
+				.limits = { 0, LOWEST_KHZ, 2 * HIGHEST_KHZ } };
+	struct policy policy;
+	struct world world;
+
+	policy_init(&policy);
+	world_init(&world, test_topology_usual(2, 2), &policy);
+	world_round(&world);
+	world_run_until(&world, world.now_ns + 10 * NS_PER_MS);
+	opp.now_ns = limits.now_ns = world.now_ns;
+	opp_add(&world.topology->domains[0], opp.opp.khz, 0);
+	world_apply(&world, &opp);
+	world_apply(&world, &limits);
+	world_switch_to(&world, 1, true, DECAY_Q(1024));
+	world_round(&world);
+	assert_int_equal(world_last(&world, 0)->target_khz, 2 * HIGHEST_KHZ);
+	world_deinit(&world);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_demand_goes_by_it),
 		cmocka_unit_test(test_change_is_decided),
+		cmocka_unit_test(test_one_more_opp),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

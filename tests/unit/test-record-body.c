@@ -107,6 +107,9 @@ static struct record make(enum record_type type, uint64_t (*next)(void *), void 
 	case RECORD_REFERENCE:
 		input->reference = (struct input_reference){ next(of), next(of) };
 		break;
+	case RECORD_OPP:
+		input->opp = (struct input_opp){ next(of), next(of), next(of) };
+		break;
 	case RECORD_OWN_CLAMPS:
 		input->own_clamps = (struct input_own_clamps){ next(of), next(of) };
 		break;

@@ -106,6 +106,42 @@ static void test_no_time_for_what_is_let_go_of(void **state)
 	free(topology);
 }
 
+/* What was counted stays with its OPP, also in the domains after the one that has one more. */
+static void test_one_more_opp(void **state)
+{
+	struct topology *topology = make_topology();
+	struct stats *stats = stats_new(topology);
+
+	set_target(stats, 0, 1200000, 1000);
+	set_target(stats, 1, 400000, 1000);
+	catch_up(stats, 1500);
+	assert_int_equal(stats_add_opp(stats, 0), 0);
+	topology->domains[0].opp_khz[topology->domains[0].n_opps++] = 1600000;
+	assert_times(stats, 0, 1600, 0, 0, 600);
+	assert_times(stats, 1, 1600, 600, 0, 0);
+	set_target(stats, 0, 1600000, 2000);
+	assert_times(stats, 0, 2100, 0, 0, 1000);
+	assert_int_equal(ns(stats, stats_since_start(stats), 0, 3), 100);
+	assert_times(stats, 1, 2100, 1100, 0, 0);
+	stats_free(stats);
+	free(topology);
+}
+
+/* A target that was no OPP is not the new one. */
+static void test_no_opp_stays_none(void **state)
+{
+	struct topology *topology = make_topology();
+	struct stats *stats = stats_new(topology);
+
+	set_target(stats, 0, 1300000, 1000);
+	assert_int_equal(stats_add_opp(stats, 0), 0);
+	topology->domains[0].opp_khz[topology->domains[0].n_opps++] = 1600000;
+	catch_up(stats, 1500);
+	assert_int_equal(ns(stats, stats_since_start(stats), 0, 3), 0);
+	stats_free(stats);
+	free(topology);
+}
+
 static void test_time_by_reason(void **state)
 {
 	struct topology *topology = make_topology();
@@ -258,6 +294,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_time_goes_to_the_target),
 		cmocka_unit_test(test_no_time_for_what_is_let_go_of),
+		cmocka_unit_test(test_one_more_opp),
+		cmocka_unit_test(test_no_opp_stays_none),
 		cmocka_unit_test(test_time_by_reason),
 		cmocka_unit_test(test_days_end_at_midnight),
 		cmocka_unit_test(test_account),

@@ -258,6 +258,19 @@ class Machine(unittest.TestCase):
                 guest.wait_for(lambda: self.runs_at(daemon, 1800000), 2, "policy1 at 1800 MHz")
         self.assertEqual(int(guest.read(path)), 1800000)
 
+    def test_turbo_on_later(self):
+        """turbo that is off at the start is used from when it is switched on"""
+        self.addCleanup(guest.write, NO_TURBO, 0)
+        guest.write(NO_TURBO, 1)
+        with guest.Daemon("[wakegov]\nbackend = setspeed\n") as daemon, guest.busy_loop(1):
+            guest.wait_for(lambda: self.runs_at(daemon, 1000000), 2, "policy1 at 1000 MHz")
+            self.assertEqual(daemon.domain("policy1")["highest_opp_khz"], 1000000)
+            for off, khz in ((0, 1800000), (1, 1000000), (0, 1800000)):
+                guest.write(NO_TURBO, off)
+                guest.wait_for(lambda: self.runs_at(daemon, khz), 2, f"policy1 at {khz} kHz")
+            self.assertEqual(daemon.domain("policy1")["highest_opp_khz"], 1800000)
+            self.assertIn("policy1: up to 1800 MHz from now on", daemon.log())
+
     def test_turbo(self):
         """turbo goes and comes while wakegovd governs: the target and the measure follow"""
         self.addCleanup(guest.write, NO_TURBO, 0)
