@@ -3,10 +3,12 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/inotify.h>
 #include <systemd/sd-daemon.h>
+#include <unistd.h>
 
 #include "actuator/watch.h"
 #include "daemon/clamps.h"
@@ -88,6 +90,50 @@ static int on_touched(sd_event_source *source, int fd, uint32_t revents, void *u
 	return 0;
 }
 
+/* A CPU's domain is complete when its last CPU is online; a restart follows at most once in 3 s. */
+#define SETTLE_US (2 * US_PER_S)
+
+/*
+ * What is kept by CPU and domain has its size from the start, and the capabilities to load the
+ * programs anew are gone: only another start can take them in. What outlasts a restart is in files.
+ */
+static int on_newcomers(sd_event_source *source, uint64_t usec, void *userdata)
+{
+	struct manager *manager = userdata;
+	uint32_t cpu = manager->newcomer;
+
+	if (sd_notify(0, "STATUS=Starting again for new CPUs") > 0) {
+		log_notice("CPU %u was not there at the start: wakegovd ends, for systemd to start "
+			   "it again with it",
+			   cpu);
+		return sd_event_exit(manager->event, -EAGAIN);
+	}
+	log_notice("CPU %u was not there at the start and is not governed; restart wakegovd to "
+		   "include it",
+		   cpu);
+	return 0;
+}
+
+static void meet_newcomer(struct manager *manager, uint32_t cpu)
+{
+	uint64_t at_us = time_now_ns() / NS_PER_US + SETTLE_US;
+	char path[64];
+	int r;
+
+	snprintf(path, sizeof(path), CONTROL_CPUS "/cpu%u/cpufreq", cpu);
+	if (access(path, F_OK) < 0)
+		return;
+	if (manager->newcomer_timer) { /* once for all that come together; said once */
+		sd_event_source_set_time(manager->newcomer_timer, at_us);
+		return;
+	}
+	manager->newcomer = cpu;
+	r = sd_event_add_time(manager->event, &manager->newcomer_timer, CLOCK_MONOTONIC, at_us, 0,
+			      on_newcomers, manager);
+	if (r < 0)
+		log_warning("cannot wait for new CPUs: %s", strerror(-r));
+}
+
 static void verify_domain_of(struct manager *manager, uint32_t cpu)
 {
 	uint32_t domain = TOPOLOGY_NO_DOMAIN;
@@ -95,10 +141,7 @@ static void verify_domain_of(struct manager *manager, uint32_t cpu)
 	if (cpu < manager->topology->n_cpus)
 		domain = manager->topology->cpu_domain[cpu];
 	if (domain == TOPOLOGY_NO_DOMAIN) {
-		if (manager->n_domains)
-			log_notice("CPU %u was not there at the start and is not governed; restart "
-				   "wakegovd to include it",
-				   cpu);
+		meet_newcomer(manager, cpu);
 		return;
 	}
 	actuator_domain_forget_request(&manager->domains[domain].actuator);

@@ -162,6 +162,7 @@ struct manager *manager_free(struct manager *manager)
 		unlink(manager->socket_path);
 	free(manager->socket_path);
 	sd_event_source_unref(manager->timer);
+	sd_event_source_unref(manager->newcomer_timer);
 	sd_event_source_unref(manager->hand_back.timer);
 	policy_hold_deinit(manager);
 	profile_deinit(manager);

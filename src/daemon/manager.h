@@ -187,6 +187,8 @@ struct manager {
 	sd_event_source *timer;
 	struct actuator_watch *watch;
 	int hotplug_fd;
+	sd_event_source *newcomer_timer; /* NULL: no CPU has come that was not there at the start */
+	uint32_t newcomer;		 /* the first of them */
 	struct query_server *server;
 	struct channel monitor; /* events, to the clients of Monitor */
 	struct recording recording;

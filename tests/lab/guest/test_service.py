@@ -468,6 +468,28 @@ class Service(Installed):
         set_online(1)
         guest.wait_for(lambda: state() == "driven", 5, "driven")
 
+    def test_hotplug_after_start(self):
+        """a domain that was offline at the start is governed when it comes, by one restart"""
+        def set_online(value):
+            for cpu in (2, 3):
+                guest.write(f"/sys/devices/system/cpu/cpu{cpu}/online", value)
+
+        def states():
+            try:
+                domains = guest.call("/run/wakegov/io.wakegov", "Domains")["domains"]
+            except OSError:
+                return {}
+            return {domain["name"]: domain["state"] for domain in domains}
+        self.addCleanup(set_online, 1)
+        set_online(0)
+        run("systemctl", "start", "wakegovd.service")
+        self.assertEqual(states(), {"policy0": "driven"})
+        restarts = int(show("NRestarts"))
+        set_online(1)
+        guest.wait_for(lambda: states() == {"policy0": "driven", "policy2": "driven"}, 30, "both")
+        self.assertEqual(int(show("NRestarts")), restarts + 1)
+        run("systemctl", "stop", "wakegovd.service")
+
 
 if __name__ == "__main__":
     tap.main()
