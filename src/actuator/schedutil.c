@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "actuator/schedutil.h"
 
-#include <limits.h>
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +17,8 @@
  */
 #define SLEEP_NS (2 * NS_PER_MS)
 /* On a CPU too busy to run the thread in this time, the tick has called schedutil. */
-#define WAIT_NS (10 * NS_PER_MS)
+#define WAIT_NS	    (10 * NS_PER_MS)
+#define STACK_BYTES 65536
 
 static void *sleep_briefly(void *unused)
 {
@@ -61,7 +61,7 @@ static bool begin(struct schedutil_visit *visit, uint32_t policy)
 	CPU_SET(cpu, &cpus);
 	pthread_attr_init(&attributes);
 	pthread_attr_setaffinity_np(&attributes, sizeof(cpus), &cpus);
-	pthread_attr_setstacksize(&attributes, PTHREAD_STACK_MIN);
+	pthread_attr_setstacksize(&attributes, STACK_BYTES);
 	r = pthread_create(&visit->thread, &attributes, sleep_briefly, NULL);
 	pthread_attr_destroy(&attributes);
 	if (r != 0)
