@@ -75,9 +75,14 @@ static void print_help(void)
 	       "options. See wakegovd(8), wakegov.conf(5), wakegovctl(1).\n");
 }
 
+/* By the path that errors have; of a drop-in a rule keeps the name alone. */
 static void print_rule_warning(void *userdata, const struct policy_rule *rule, const char *what)
 {
-	printf("%s:%u: [rule %s] %s\n", rule->file, rule->line, rule->name, what);
+	const char *path = userdata, *slash = strrchr(path, '/');
+	bool is_dropin = strcmp(slash ? slash + 1 : path, rule->file) != 0;
+
+	printf("%s%s%s:%u: [rule %s] %s\n", path, is_dropin ? ".d/" : "",
+	       is_dropin ? rule->file : "", rule->line, rule->name, what);
 }
 
 static void print_warning(void *userdata, const char *line)
@@ -102,7 +107,7 @@ static int check_config(const char *file)
 	/* Without a readable machine, its checks are left out. */
 	if (cpufreq_discover(&topology) == 0)
 		policy_machine_check(&policy, topology, print_warning, NULL);
-	n_never = rules_check(&policy, topology, print_rule_warning, NULL);
+	n_never = rules_check(&policy, topology, print_rule_warning, (void *)path);
 	if (n_never) {
 		printf("%s: wakegovd accepts it, but see above what can never match\n", path);
 		return EXIT_FAILURE;
