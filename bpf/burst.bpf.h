@@ -196,7 +196,7 @@ VERIFIED_ONCE int note_run(struct wakegov_cpu *cpu, __u32 class, __u32 pid, bool
 static inline void emit_co_runner(struct task_run *run, struct task_struct *task, __u32 class,
 				  __u64 now_ns)
 {
-	if (!emit_class(WAKEGOV_RECORD_CO_RUNNER, task->thread_info.cpu, task->pid, class))
+	if (!emit_class(WAKEGOV_RECORD_CO_RUNNER, settings.co_runner_generation, task->pid, class))
 		return; /* its next wake-up tries again */
 	set_co_runner(run, task->pid, class);
 	run->told_ns = now_ns;
@@ -284,6 +284,7 @@ static __noinline bool leave_cpu(struct wakegov_cpu *cpu, struct task_struct *ta
 
 	if (!run)
 		return false;
+	learn_class(run, task->pid);
 	/*
 	 * A burst that is seen to be long only at its end does not count: no change of frequency
 	 * comes in time for it.
@@ -305,7 +306,10 @@ static __noinline bool enter_cpu(struct wakegov_cpu *cpu, struct task_struct *ta
 	if (!(cpu->armed & WAKEGOV_ARM_CLASSES))
 		return false;
 	run = find_run(task);
-	return run && note_run(cpu, run->class, task->pid, is_long_running(run, task, cpu), now_ns);
+	if (!run)
+		return false;
+	learn_class(run, task->pid);
+	return note_run(cpu, run->class, task->pid, is_long_running(run, task, cpu), now_ns);
 }
 
 /* Called at a tick. A task that runs for long is running at one sooner or later. */
@@ -398,7 +402,7 @@ static __noinline void forget_task(struct task_struct *task, __u32 pid)
 	if (run->own && settings.follow_own)
 		emit_class(WAKEGOV_RECORD_OWN, 1, pid, 0);
 	if (run->co_runner)
-		emit_class(WAKEGOV_RECORD_CO_RUNNER, task->thread_info.cpu, pid, 0);
+		emit_class(WAKEGOV_RECORD_CO_RUNNER, settings.co_runner_generation, pid, 0);
 	set_co_runner(run, pid, 0);
 	run->own = 0;
 	run->class = 0;

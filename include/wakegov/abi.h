@@ -357,7 +357,7 @@ enum wakegov_record_type {
 	WAKEGOV_RECORD_NEWS,   /* news are waiting; see enum wakegov_news */
 	WAKEGOV_RECORD_DEVICE, /* a block device was seen for the first time; slot is its index */
 	WAKEGOV_RECORD_CO_RUNNER, /* a task, slot its pid, runs for short beside capped ones, class
-			     theirs */
+			     theirs; cpu is the co_runner_generation of that number */
 	WAKEGOV_RECORD_CLAMPED,	  /* cpu's pid, a parent, forked slot's, which has clamps */
 	WAKEGOV_RECORD_OWN,    /* slot's task, by pid, asks for other clamps than before: class is
 				  wakegov_own() of them; cpu is 1 when it has exited */

@@ -50,6 +50,9 @@ void inputs_sample_cpu(struct manager *manager, uint32_t cpu, uint64_t now_ns)
 	freq_invariance_measure_cpu(manager, cpu, now_ns);
 	tracer_read_cpu(manager->tracer, cpu, now_ns, &input);
 	engine_apply(manager->engine, &input);
+	/* The kernel side still has other numbers. */
+	if (classes->epoch != manager->classes_epoch)
+		return;
 	for (uint32_t class = 0; classes->n > 1 && class < classes->n; class ++) {
 		if (!tracer_read_class_run(manager->tracer, cpu, class, now_ns, &input))
 			continue;
@@ -102,6 +105,8 @@ static void take_co_runner(struct manager *manager, const struct tracer_event *e
 		.co_runner = { .pid = event->pid },
 	};
 
+	if (classes->epoch != manager->classes_epoch)
+		return; /* it is reported again */
 	if (event->class < classes->n) {
 		input.co_runner.matched = classes->matched[event->class];
 		input.co_runner.own = classes->own[event->class];

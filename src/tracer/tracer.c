@@ -73,6 +73,9 @@ static void hand_on(struct tracer *tracer, const void *data)
 		event.class = record->class;
 		break;
 	case WAKEGOV_RECORD_CO_RUNNER:
+		/* The class number is from before a renumbering. */
+		if (record->cpu != tracer->programs.bss->settings.co_runner_generation)
+			return;
 		event.type = TRACER_CO_RUNNER;
 		event.pid = record->slot;
 		event.class = record->class;

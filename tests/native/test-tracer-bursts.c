@@ -187,6 +187,44 @@ static void test_exec_of_a_thread(void **state)
 	work_end(pid);
 }
 
+static void count_co_runner(void *userdata, const struct tracer_event *event)
+{
+	uint32_t *n = userdata;
+
+	*n += event->type == TRACER_CO_RUNNER && event->class == CLASS;
+}
+
+/* What was reported of a class before the numbers got new meanings is not taken for another's. */
+static void test_renumbered_classes(void **state)
+{
+	struct tracer_classes classes = {
+		.n = 2, .cap = { 1024, 512 }, .co_runners = true, .burst_limit_ns = 100 * NS_PER_S
+	};
+	struct worker capped = start_worker(NATIVE_OTHER), beside = start_worker(NATIVE_OTHER);
+	struct native *native = *state;
+	uint32_t n_before = 0, n_after = 0;
+
+	set_class(native, capped.pid);
+	tracer_set_classes(native->tracer, &classes);
+	for (int i = 0; i < 100 && !n_before; i++) {
+		usleep(150000); /* a task is reported again so late at the earliest */
+		compute(&capped, 30000);
+		compute(&beside, 100);
+		tracer_consume(native->tracer, count_co_runner, &n_before);
+	}
+	assert_int_not_equal(n_before, 0);
+	/* All are reported once more, and that is left in the ring. */
+	tracer_forget_classes(native->tracer);
+	usleep(150000);
+	compute(&capped, 30000);
+	compute(&beside, 100);
+	work_end(capped.pid);
+	work_end(beside.pid);
+	tracer_forget_classes(native->tracer);
+	tracer_consume(native->tracer, count_co_runner, &n_after);
+	assert_int_equal(n_after, 0);
+}
+
 /* Task storage stays within its limit, and a task that gets none is counted. */
 static void test_storage_is_bounded(void **state)
 {
@@ -210,6 +248,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_mean_of_long_bursts),
 		cmocka_unit_test(test_exec_of_a_thread),
+		cmocka_unit_test(test_renumbered_classes),
 		cmocka_unit_test(test_storage_is_bounded),
 	};
 
