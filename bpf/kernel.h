@@ -186,9 +186,14 @@ struct kobject {
 
 struct cpufreq_policy {
 	unsigned int cpu;
-	struct freq_qos_request *min_freq_req;
+	struct freq_qos_request *min_freq_req; /* not pointers in 7.x */
 	struct freq_qos_request *max_freq_req;
 	struct kobject kobj;
+};
+
+struct cpufreq_policy___7_x {
+	struct freq_qos_request min_freq_req;
+	struct freq_qos_request max_freq_req;
 };
 
 struct gendisk {

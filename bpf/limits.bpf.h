@@ -24,23 +24,29 @@ static inline struct cpufreq_policy *policy_of(const struct file *file)
 	return kobj - bpf_core_field_offset(struct cpufreq_policy, kobj);
 }
 
+static inline void read_requests(const struct cpufreq_policy *policy, struct wakegov_limits *limits)
+{
+	const struct cpufreq_policy___7_x *newer = (const void *)policy;
+
+	if (bpf_core_field_exists(newer->min_freq_req)) {
+		limits->min_khz = BPF_CORE_READ(newer, min_freq_req.pnode.prio);
+		limits->max_khz = BPF_CORE_READ(newer, max_freq_req.pnode.prio);
+	} else {
+		limits->min_khz = BPF_CORE_READ(policy, min_freq_req, pnode.prio);
+		limits->max_khz = BPF_CORE_READ(policy, max_freq_req, pnode.prio);
+	}
+}
+
 /* The daemon runs this with a descriptor of its own. */
 SEC("syscall")
 int read_limits(struct wakegov_limits *limits)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct file **files = BPF_CORE_READ(task, files, fdt, fd), *file = NULL;
-	struct freq_qos_request *min, *max;
-	struct cpufreq_policy *policy;
 
 	bpf_probe_read_kernel(&file, sizeof(file), files + limits->fd);
 	limits->known = BPF_CORE_READ(file, f_inode, i_sb, s_magic) == SYSFS_MAGIC;
-	if (!limits->known)
-		return 0;
-	policy = policy_of(file);
-	min = BPF_CORE_READ(policy, min_freq_req);
-	max = BPF_CORE_READ(policy, max_freq_req);
-	limits->min_khz = BPF_CORE_READ(min, pnode.prio);
-	limits->max_khz = BPF_CORE_READ(max, pnode.prio);
+	if (limits->known)
+		read_requests(policy_of(file), limits);
 	return 0;
 }
