@@ -4,6 +4,7 @@
 /* CPUs: their utilisation and frequency, and when they emit a record. */
 
 #include "burst.bpf.h"
+#include "chain.bpf.h"
 #include "hot.bpf.h"
 #include "idle.bpf.h"
 #include "placing.bpf.h"
@@ -330,12 +331,25 @@ static __noinline int account_at_switch(struct wakegov_cpu *cpu, switch_argument
 	return 0;
 }
 
+static __noinline int chains_at_switch(struct wakegov_cpu *cpu, switch_arguments arguments)
+{
+	struct task_struct *prev = prev_of(arguments), *next = next_of(arguments);
+
+	if (!is_own(prev) && !is_own(next))
+		switch_chains(cpu, prev, next, sleeps_after(arguments));
+	return 0;
+}
+
 SEC("tp_btf/sched_switch")
 int on_sched_switch(switch_arguments arguments)
 {
 	struct wakegov_cpu *cpu = count_event(WAKEGOV_SCHED_SWITCH);
 
-	if (!cpu || switch_unseen(cpu, arguments))
+	if (!cpu)
+		return 0;
+	if (settings.chains)
+		chains_at_switch(cpu, arguments);
+	if (switch_unseen(cpu, arguments))
 		return 0;
 	return account_at_switch(cpu, arguments);
 }
@@ -422,6 +436,7 @@ static __noinline int account_at_tick(struct task_struct *task, const struct hrt
 
 	if (!cpu)
 		return 0;
+	cpu->bystander |= IN_TIMER;
 	if (!cpu->load.running || is_own(task)) {
 		meet_unseen(cpu, task);
 		return 0;
@@ -432,6 +447,8 @@ static __noinline int account_at_tick(struct task_struct *task, const struct hrt
 	ticked_ns = cpu->ticked_ns;
 	cpu->ticked_ns = now_ns;
 	watch_bytes(task, now_ns);
+	if (settings.chains && !has_storage(task))
+		take_load(task); /* however short its bursts are, it may be one of a chain */
 	if (settings.placing)
 		tick_placed(cpu, task, now_ns);
 	if (!cpu->load.busy_since_ns && !tick_unseen(cpu, task, ticked_ns))
@@ -476,23 +493,20 @@ int BPF_PROG(on_hrtimer_expire_entry, struct hrtimer *timer)
  * Accounts interrupts of an idle CPU; an interrupt of a task is in the task's time already, and the
  * daemon's time is not accounted. As in a switch, only a CPU that has work compares with the band.
  */
-static inline int begin_interrupt(enum wakegov_program program)
+static inline int begin_interrupt(struct wakegov_cpu *cpu, enum wakegov_program program)
 {
-	struct wakegov_cpu *cpu = this_cpu();
-
-	if (!cpu || cpu->load.running || bpf_get_current_pid_tgid())
+	if (cpu->load.running || bpf_get_current_pid_tgid())
 		return 0;
 	cpu->events[program]++;
 	account_begin_interrupt(&cpu->load, bpf_ktime_get_ns());
 	return 0;
 }
 
-static inline int end_interrupt(enum wakegov_program program)
+static inline int end_interrupt(struct wakegov_cpu *cpu, enum wakegov_program program)
 {
-	struct wakegov_cpu *cpu = this_cpu();
 	__u64 now_ns;
 
-	if (!cpu || !cpu->load.interrupts)
+	if (!cpu->load.interrupts)
 		return 0;
 	cpu->events[program]++;
 	now_ns = bpf_ktime_get_ns();
@@ -505,25 +519,45 @@ static inline int end_interrupt(enum wakegov_program program)
 SEC("tp_btf/irq_handler_entry")
 int BPF_PROG(on_irq_handler_entry)
 {
-	return begin_interrupt(WAKEGOV_IRQ_ENTRY);
+	struct wakegov_cpu *cpu = this_cpu();
+
+	if (!cpu)
+		return 0;
+	cpu->bystander |= IN_INTERRUPT;
+	return begin_interrupt(cpu, WAKEGOV_IRQ_ENTRY);
 }
 
 SEC("tp_btf/irq_handler_exit")
 int BPF_PROG(on_irq_handler_exit)
 {
-	return end_interrupt(WAKEGOV_IRQ_EXIT);
+	struct wakegov_cpu *cpu = this_cpu();
+
+	if (!cpu)
+		return 0;
+	cpu->bystander &= ~IN_INTERRUPT;
+	return end_interrupt(cpu, WAKEGOV_IRQ_EXIT);
 }
 
 SEC("tp_btf/softirq_entry")
-int BPF_PROG(on_softirq_entry)
+int BPF_PROG(on_softirq_entry, unsigned int vector)
 {
-	return begin_interrupt(WAKEGOV_SOFTIRQ_ENTRY);
+	struct wakegov_cpu *cpu = this_cpu();
+
+	if (!cpu)
+		return 0;
+	enter_softirq(cpu, vector);
+	return begin_interrupt(cpu, WAKEGOV_SOFTIRQ_ENTRY);
 }
 
 SEC("tp_btf/softirq_exit")
 int BPF_PROG(on_softirq_exit)
 {
-	return end_interrupt(WAKEGOV_SOFTIRQ_EXIT);
+	struct wakegov_cpu *cpu = this_cpu();
+
+	if (!cpu)
+		return 0;
+	cpu->bystander &= ~IN_SOFTIRQ;
+	return end_interrupt(cpu, WAKEGOV_SOFTIRQ_EXIT);
 }
 
 /*

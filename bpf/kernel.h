@@ -134,6 +134,7 @@ struct dl_rq {
 };
 
 struct rq {
+	__u64 clock;
 	struct dl_rq dl;
 };
 

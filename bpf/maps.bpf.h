@@ -14,12 +14,17 @@ struct {
 	__type(value, struct wakegov_cpu);
 } cpus SEC(".maps");
 
-/* Utilisation of the tasks that were running at a tick. */
+/* Tasks that were running at a tick, and children of such: their utilisation, and their chain's. */
+struct task_load {
+	struct account_task own;
+	struct chain_task chain;
+};
+
 struct {
 	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
 	__uint(map_flags, BPF_F_NO_PREALLOC);
 	__type(key, int);
-	__type(value, struct account_task);
+	__type(value, struct task_load);
 } tasks SEC(".maps");
 
 /* Bursts of tasks that were running at a tick or have a clamp class. */

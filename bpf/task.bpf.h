@@ -25,6 +25,8 @@ int BPF_PROG(on_sched_waking, struct task_struct *task)
 {
 	struct wakegov_slot *slot;
 
+	if (settings.chains)
+		wake_chain(task);
 	if (settings.at_switch)
 		wake_ruled(task);
 	if (!may_be_hot(task->pid))
@@ -109,11 +111,24 @@ static inline void hand_on_load(struct task_struct *parent, struct task_struct *
 		account_task_hands_on(from, to);
 }
 
+static inline void fork_chain(struct task_struct *parent, struct task_struct *child)
+{
+	struct chain_task *from = chain_of(parent), *to;
+
+	if (!from || from->generation != settings.chains || from->slept_ns || !take_load(child))
+		return;
+	to = chain_of(child);
+	if (to)
+		chain_fork(from, to, parent->pid);
+}
+
 SEC("tp_btf/sched_process_fork")
 int BPF_PROG(on_sched_process_fork, struct task_struct *parent, struct task_struct *child)
 {
 	hand_on_load(parent, child, count_event(WAKEGOV_PROCESS_FORK));
 	inherit_class(parent, child);
+	if (settings.chains)
+		fork_chain(parent, child);
 	return 0;
 }
 

@@ -9,6 +9,7 @@
 
 #include <linux/types.h>
 
+#include "wakegov/chain.h"
 #include "wakegov/latency.h"
 #include "wakegov/own.h"
 #include "wakegov/quantile.h"
@@ -43,6 +44,9 @@
 #define WAKEGOV_CACHES	      64 /* last-level caches, or clusters, among which tasks are placed */
 #define WAKEGOV_NO_CACHE      0xffffffffU
 #define WAKEGOV_PLACED_GROUPS 64
+/* A chain counts on a CPU for so long after it was last there. */
+#define WAKEGOV_CHAIN_HOLD_NS 50000000ULL
+#define WAKEGOV_CHAIN_STEP_NS 2000000ULL  /* by which its time there may be too early */
 #define WAKEGOV_IDLE_ANY      0xffffffffU /* an idle latency: none is asked for */
 
 /* The programs, in the order in which `wakegovctl status` lists them. */
@@ -62,10 +66,12 @@ enum wakegov_program {
 	WAKEGOV_IRQ_EXIT,
 	WAKEGOV_SOFTIRQ_ENTRY,
 	WAKEGOV_SOFTIRQ_EXIT,
+	WAKEGOV_SOFTIRQ_RAISE,
 	WAKEGOV_CPU_FREQUENCY,
 	WAKEGOV_CPU_LIMITS,
 	WAKEGOV_SUSPEND_RESUME,
 	WAKEGOV_TICK,
+	WAKEGOV_TIMER_EXIT,
 	WAKEGOV_TASK_RENAME,
 	WAKEGOV_CGROUP_MOVE,
 	WAKEGOV_TASK_DUMP, /* not at a tracepoint: the daemon runs it */
@@ -165,6 +171,16 @@ struct wakegov_placed {
 	__u64 calls;	/* its reads and writes that are counted */
 };
 
+/* The chain with the highest need on a CPU within the hold time. */
+struct wakegov_chain {
+	__u64 seen_ns;	/* when it was last there, or one that needs almost as much; 0: never … */
+	__u64 clock_ns; /* … the same by the run queue's clock */
+	__u32 need_q;	/* its utilisation */
+	__u32 pid;	/* its task that came here … */
+	__u32 waker;	/* … and that one's waker */
+	__u32 pad;
+};
+
 struct wakegov_cpu {
 	/*
 	 * What each switch touches, beside its count: two cache lines.
@@ -183,6 +199,11 @@ struct wakegov_cpu {
 	__u32 brief;	       /* the task that ran last here, for a moment only; 0: not so … */
 	__u32 accounted_jiffy; /* … when its switches were last accounted … */
 	__u64 brief_ran_ns;    /* … and the scheduler's count of its time when it left */
+
+	struct wakegov_chain chain; /* written by the kernel side, on the CPU itself */
+	__u32 chain_high_q;	    /* a chain that needs more emits a record; written by both */
+	__u16 bystander;	    /* chain.bpf.h: the current task is a bystander … */
+	__u16 received;		    /* … and the next packets are not its own */
 
 	/*
 	 * The fields that each request touches, and all that a request touches when it is only
@@ -473,6 +494,8 @@ struct wakegov_settings {
 	__u64 floored;				/* classes, as bits, that have a floor */
 	__u64 timed;				/* classes, as bits, with a response time */
 	__u32 follow_clamps;			/* report forked children with clamps */
+
+	__u32 chains; /* chains are followed: a number that no earlier time had; 0: they are not */
 
 	/* placement */
 	__u32 placing_generation; /* incremented: no CPU is known to be busy */

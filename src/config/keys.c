@@ -65,6 +65,9 @@ static const struct policy_key keys[] = {
 		     [POLICY_PREFERENCE_POWER] = "power" },
 	  DOMAIN_FIELD(preference, NUMBER), POLICY_DOMAIN_PREFERENCE },
 
+	{ POLICY_SECTION_UTILISATION, "chains", .words = { [false] = "off", [true] = "on" },
+	  FIELD(chains, NUMBER) },
+
 	{ POLICY_SECTION_IO_BOOST, "enabled", .words = { [false] = "no", [true] = "yes" },
 	  FIELD(io_boost.enabled, NUMBER) },
 	{ POLICY_SECTION_IO_BOOST, "min-rate", RANGE(rate, "1/s", "1000000/s"),
@@ -111,8 +114,11 @@ static const struct policy_key keys[] = {
 _Static_assert(ARRAY_SIZE(keys) <= POLICY_KEYS_MAX, "raise POLICY_KEYS_MAX");
 
 static const char *const section_names[POLICY_SECTIONS] = {
-	[POLICY_SECTION_WAKEGOV] = "wakegov",	[POLICY_SECTION_DOMAIN] = "domain",
-	[POLICY_SECTION_IO_BOOST] = "io-boost", [POLICY_SECTION_CAPS] = "caps",
+	[POLICY_SECTION_WAKEGOV] = "wakegov",
+	[POLICY_SECTION_DOMAIN] = "domain",
+	[POLICY_SECTION_UTILISATION] = "utilisation",
+	[POLICY_SECTION_IO_BOOST] = "io-boost",
+	[POLICY_SECTION_CAPS] = "caps",
 	[POLICY_SECTION_QUERY] = "query",
 };
 

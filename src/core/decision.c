@@ -9,6 +9,7 @@ const char *reason_name(enum reason reason)
 		[REASON_IDLE] = "idle",		[REASON_UTILISATION] = "utilisation",
 		[REASON_IO_BOOST] = "io-boost", [REASON_FLOOR] = "floor",
 		[REASON_UNCAPPED] = "uncapped", [REASON_OWN_FLOOR] = "own-floor",
+		[REASON_CHAIN] = "chain",
 	};
 
 	return names[reason];

@@ -24,7 +24,8 @@ enum reason {
 	REASON_FLOOR,	    /* a task that a rule gives a floor */
 	REASON_UNCAPPED,    /* a long-running task raised the effective cap above that of others */
 	REASON_OWN_FLOOR,   /* an own floor of a task */
-	REASON_LAST = REASON_OWN_FLOOR,
+	REASON_CHAIN,	    /* headroom · utilisation of a chain of tasks that work in turn */
+	REASON_LAST = REASON_CHAIN,
 };
 
 /* What limited the result. */
@@ -81,6 +82,8 @@ struct contender {
 	uint32_t cpu;
 	uint32_t pid; /* task of the demand, else 0 */
 	char comm[TASK_COMM_SIZE];
+	uint32_t partner;	 /* of a chain: who works for the task, in turn with it … */
+	uint32_t share_permille; /* … and the chain's utilisation, of a CPU */
 };
 
 /* The I/O of the winner, if an I/O boost won. Shares as in core/io_model.h. */

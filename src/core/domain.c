@@ -197,6 +197,12 @@ void domain_decide(struct domain *domain, const struct demand *demand, uint64_t 
 									 min_khz, max_khz);
 	khz = opp_khz_for_cap(&domain->info, demand->floor_cap);
 	domain->floor_khz = khz ? opp_at_or_above(&domain->info, khz, min_khz, max_khz) : 0;
+	khz = opp_at_or_above(&domain->info, opp_khz_for_cap(&domain->info, demand->own_cap),
+			      min_khz, max_khz);
+	if (khz < opp_at_or_above(&domain->info, max_khz, min_khz, max_khz))
+		domain->full_since_ns = 0;
+	else if (!domain->full_since_ns)
+		domain->full_since_ns = now_ns;
 	last->timing = time_change(domain, demand, max_khz, now_ns);
 	if (last->timing == TIMING_NOW && last->wanted_khz != last->previous_khz) {
 		last->target_khz = last->wanted_khz;

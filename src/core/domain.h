@@ -23,7 +23,8 @@
 struct demand {
 	uint32_t cap;	       /* after the caps of tasks … */
 	uint32_t uncapped_cap; /* … and before */
-	uint32_t floor_cap;    /* the highest of boosts and floors, whatever won; 0: none */
+	uint32_t floor_cap;    /* the highest of boosts, floors and chains, whatever won; 0: none */
+	uint32_t own_cap;      /* what its CPUs ask for by their own utilisation */
 	enum reason reason;
 	uint32_t cpu; /* CPU of the demand */
 	uint32_t pid; /* task of the demand, else 0 */
@@ -64,6 +65,9 @@ struct domain {
 	uint64_t watch_long_running;
 	uint64_t changed_ns;	 /* time of the last change of the target */
 	uint64_t lower_since_ns; /* since when a lower OPP is wanted; 0: it is not */
+	uint64_t full_since_ns;	 /* since when its own utilisation takes the highest; 0: it does not
+				  */
+	uint64_t chain_gap_ns;	 /* between the last looks at a chain that stays */
 	struct decision last;
 
 	/* Decisions change none of the following. */

@@ -135,6 +135,7 @@ static void apply_cpu(struct engine *engine, const struct input_cpu *input)
 	engine->cpus[input->cpu].idle_since_ns = input->idle_since_ns;
 	engine->cpus[input->cpu].est_q = input->est_q;
 	engine->cpus[input->cpu].burst_ns = input->burst_ns;
+	engine->cpus[input->cpu].chain = input->chain;
 	engine_mark_due(engine, input->cpu);
 }
 

@@ -186,6 +186,7 @@ struct engine_band {
 	uint32_t low_q;
 	uint32_t high_q;   /* UINT32_MAX: no utilisation is too high */
 	uint64_t burst_ns; /* a longer burst changes the decision; 0: no burst does */
+	uint32_t chain_q;  /* a chain with more utilisation does so; UINT32_MAX: none does */
 	bool watch;	   /* false: a time is set in engine_next_ns() instead */
 	bool watch_idle;
 	uint64_t watch_ran;	     /* clamp classes, as bits, of which a task runs … */
@@ -243,6 +244,12 @@ bool engine_needs_own_clamps(const struct engine *engine);
  * are valid only then. Otherwise starts are only counted.
  */
 bool engine_follows_requests(const struct engine *engine);
+
+/*
+ * Whether chains must be followed. Where every domain has had to run at its highest OPP for a
+ * second, by the utilisation of its CPUs alone, they could change nothing. Call it after a round.
+ */
+bool engine_follows_chains(const struct engine *engine, uint64_t now_ns);
 
 /*
  * A block device that a task uses, by the tracer's index. Sample it (INPUT_DEVICE, then

@@ -31,11 +31,15 @@ struct cpu {
 	uint64_t burst_ns;
 	uint32_t est_q;
 	bool running;
+	struct input_chain chain;
 	struct class_run runs[CLAMP_CLASSES_MAX];
 };
 
-#define ENGINE_NO_CPU UINT32_MAX
-#define ENGINE_BLOCK  32 /* with 1,024 domains a pass over all takes three times as long */
+/* A chain counts on a CPU for so long after it was last there; as WAKEGOV_CHAIN_HOLD_NS. */
+#define ENGINE_CHAIN_HOLD_NS (50 * NS_PER_MS)
+
+#define ENGINE_NO_CPU	     UINT32_MAX
+#define ENGINE_BLOCK	     32 /* with 1,024 domains a pass over all takes three times as long */
 
 /* The caps and floors of the tasks at work in a domain. The highest of each wins. */
 struct effective_cap {

@@ -32,6 +32,14 @@ enum input_type {
 	INPUT_OPP,	  /* a domain has one more OPP, above the others */
 };
 
+/* The chain with the highest need that was on a CPU lately: include/wakegov/chain.h. */
+struct input_chain {
+	uint32_t util_q;  /* capacity · 2^20; 0: there was none */
+	uint32_t pid;	  /* its task on this CPU … */
+	uint32_t waker;	  /* … and the one that works for it, in turn with it */
+	uint64_t seen_ns; /* when it was last here */
+};
+
 struct input_cpu {
 	uint32_t cpu;
 	uint32_t util_q;	/* as of now_ns; capacity · 2^20 */
@@ -39,6 +47,7 @@ struct input_cpu {
 	uint64_t idle_since_ns; /* less than an eighth of the time at work does not end it */
 	uint32_t est_q;		/* the known need of its task; 0: not known */
 	uint64_t burst_ns;	/* time without an idle moment, if it matters; or 0 */
+	struct input_chain chain;
 };
 
 /*

@@ -9,9 +9,13 @@
 #include "core/opp.h"
 #include "core/rule.h"
 #include "shared/time.h"
+#include "wakegov/chain.h"
 #include "wakegov/util_acct.h"
 
-#define LOOK_NS (100 * NS_PER_MS) /* between looks at domains whose target nothing depends on */
+/* Most between looks at a chain that stays; with twice the time, a floor may outlast it by as much.
+ */
+#define CHAIN_GAP_MOST_NS (400 * NS_PER_MS)
+#define LOOK_NS		  (100 * NS_PER_MS) /* between looks at domains whose target nothing depends on */
 
 /*
  * The boost that the task asks of this domain: its own, or the other one while the task moves to
@@ -78,7 +82,8 @@ struct asked {
 	uint32_t cpu;
 	uint32_t pid; /* 0: no task */
 	const char *comm;
-	int32_t rule; /* -1: none */
+	int32_t rule;			 /* -1: none */
+	const struct input_chain *chain; /* NULL: none */
 };
 
 static void note(const struct demand *demand, const struct asked *asked)
@@ -90,6 +95,10 @@ static void note(const struct demand *demand, const struct asked *asked)
 		.pid = asked->pid,
 	};
 
+	if (asked->chain) {
+		contender.partner = asked->chain->waker;
+		contender.share_permille = (uint64_t)asked->chain->util_q * 1000 / CHAIN_ONE;
+	}
 	if (asked->comm)
 		memcpy(contender.comm, asked->comm, sizeof(contender.comm));
 	explanation_note(demand->explanation, &contender);
@@ -142,6 +151,48 @@ static void merge_utilisation(const struct engine *engine, uint32_t domain, bool
 			    });
 }
 
+static void raise_floor(struct demand *demand, uint32_t cap)
+{
+	if (cap > demand->floor_cap)
+		demand->floor_cap = cap;
+}
+
+/* Until when the chain that was last on the CPU counts; 0: no longer. */
+static uint64_t chain_until_ns(const struct cpu *cpu, uint64_t now_ns)
+{
+	uint64_t until_ns = cpu->chain.seen_ns + ENGINE_CHAIN_HOLD_NS;
+
+	return cpu->chain.util_q && now_ns < until_ns ? until_ns : 0;
+}
+
+/*
+ * A chain asks for the frequency that its utilisation would ask for if one CPU did all its work.
+ * The CPUs' own utilisation does not show it, and their own governor does not see it: so it is a
+ * floor as well, up to the effective cap.
+ */
+static void merge_chains(const struct engine *engine, uint32_t domain, uint32_t most_cap,
+			 uint64_t now_ns, struct demand *demand)
+{
+	const struct policy_domain *policy = &engine->domains[domain].policy;
+
+	engine_for_each_cpu(engine, cpu, domain) {
+		const struct cpu *c = &engine->cpus[cpu];
+		const struct asked asked = {
+			.reason = REASON_CHAIN,
+			.cap = utilisation_demand_cap(c->chain.util_q, policy->headroom_percent),
+			.cpu = cpu,
+			.pid = c->chain.pid,
+			.rule = -1,
+			.chain = &c->chain,
+		};
+
+		if (!engine->policy.chains || !chain_until_ns(c, now_ns))
+			continue;
+		ask(demand, &asked);
+		raise_floor(demand, asked.cap < most_cap ? asked.cap : most_cap);
+	}
+}
+
 /* Cuts the demand to the cap of a task. */
 static void bound(struct demand *demand, const struct clamp_at_work *by)
 {
@@ -173,12 +224,6 @@ static void merge_uncap(const struct domain *domain, uint64_t now_ns, struct dem
 				    .pid = uncap->pid,
 				    .rule = -1,
 			    });
-}
-
-static void raise_floor(struct demand *demand, uint32_t cap)
-{
-	if (cap > demand->floor_cap)
-		demand->floor_cap = cap;
 }
 
 static void merge_floor(const struct engine *engine, const struct clamp_at_work *floor,
@@ -250,6 +295,8 @@ static void merge(const struct engine *engine, const struct domain *d,
 	was_idle = demand->idle_since_ns != UINT64_MAX &&
 		   now_ns >= demand->idle_since_ns + after_ns;
 	merge_utilisation(engine, domain, was_idle, demand);
+	demand->own_cap = demand->cap;
+	merge_chains(engine, domain, cap->bound.cap, now_ns, demand);
 	bound(demand, &cap->bound);
 	name_uncapper(cap, demand);
 	merge_uncap(d, now_ns, demand);
@@ -321,6 +368,39 @@ static void plan_decay(const struct engine *engine, struct domain *domain,
 			at_ns = now_ns + domain->policy.down_hold_ns;
 	if (at_ns < domain->next_ns)
 		domain->next_ns = at_ns;
+}
+
+/*
+ * A chain that is still there causes no event, nor does one that is gone: decides again at the end
+ * of the hold time of the one that asks for most, if that is above the lowest OPP. As long as the
+ * same floor comes of it, the time to the next look doubles: each wakes up the daemon.
+ */
+static void plan_chains(const struct engine *engine, struct domain *domain, uint64_t now_ns)
+{
+	uint32_t before_khz = engine->domains[domain->last.domain].floor_khz;
+	uint32_t most_q = utilisation_covered_q(&domain->info, domain->info.opp_khz[0],
+						domain->policy.headroom_percent);
+	uint64_t until_ns = 0;
+
+	engine_for_each_cpu(engine, cpu, domain->last.domain) {
+		const struct cpu *c = &engine->cpus[cpu];
+
+		if (!engine->policy.chains || !chain_until_ns(c, now_ns) ||
+		    c->chain.util_q <= most_q)
+			continue;
+		most_q = c->chain.util_q;
+		until_ns = chain_until_ns(c, now_ns);
+	}
+	if (!until_ns || domain->floor_khz != before_khz)
+		domain->chain_gap_ns = 0;
+	else
+		domain->chain_gap_ns = 2 * domain->chain_gap_ns + until_ns - now_ns;
+	if (domain->chain_gap_ns > CHAIN_GAP_MOST_NS)
+		domain->chain_gap_ns = CHAIN_GAP_MOST_NS;
+	if (until_ns < now_ns + domain->chain_gap_ns)
+		until_ns = now_ns + domain->chain_gap_ns;
+	if (until_ns > now_ns && until_ns < domain->next_ns)
+		domain->next_ns = until_ns;
 }
 
 /*
@@ -407,6 +487,7 @@ static void settle_proposed(struct engine *engine)
 		plan_look(d, now_ns);
 	else
 		plan_decay(engine, d, &engine->demand, now_ns);
+	plan_chains(engine, d, now_ns);
 	effective_cap_plan(d, &engine->cap, now_ns);
 	effective_cap_watch(engine, d, &engine->cap);
 }
@@ -438,13 +519,40 @@ const struct explanation *engine_explanation(const struct engine *engine, uint32
 	return &engine->explanations[domain];
 }
 
+/* The utilisation of a chain above which it asks for a higher floor; UINT32_MAX: there is none. */
+static uint32_t chain_covered_q(const struct domain *domain, uint32_t min_khz, uint32_t max_khz)
+{
+	uint32_t khz = domain->floor_khz ?: opp_at_or_above(&domain->info, 0, min_khz, max_khz);
+
+	if (opp_at_or_above(&domain->info, khz + 1, min_khz, max_khz) <= khz)
+		return UINT32_MAX;
+	return utilisation_covered_q(&domain->info, khz, domain->policy.headroom_percent);
+}
+
+#define FULL_NS                                                                           \
+	NS_PER_S /* with half of it, chains of a load that comes and goes are learnt anew \
+		  */
+
+bool engine_follows_chains(const struct engine *engine, uint64_t now_ns)
+{
+	bool full = true;
+
+	for (uint32_t i = 0; full && i < engine->topology->n_domains; i++) {
+		const struct domain *domain = &engine->domains[i];
+
+		full = !domain->active ||
+		       (domain->full_since_ns && now_ns >= domain->full_since_ns + FULL_NS);
+	}
+	return engine->policy.chains && !full;
+}
+
 void engine_band(const struct engine *engine, uint32_t cpu, struct engine_band *ret)
 {
 	const struct domain *domain = engine_domain_of(engine, cpu);
 	const struct decision *last;
 	uint32_t min_khz, max_khz, cap_khz;
 
-	*ret = (struct engine_band){ .high_q = UINT32_MAX };
+	*ret = (struct engine_band){ .high_q = UINT32_MAX, .chain_q = UINT32_MAX };
 	if (domain)
 		ret->long_burst_ns = domain_rate_limit_ns(domain) +
 				     engine->policy.caps.burst_margin_ns;
@@ -457,6 +565,8 @@ void engine_band(const struct engine *engine, uint32_t cpu, struct engine_band *
 		max_khz = cap_khz;
 	ret->watch_ran = domain->watch_ran;
 	ret->watch_long_running = domain->watch_long_running;
+	if (engine->policy.chains && last->timing != TIMING_RATE_LIMITED)
+		ret->chain_q = chain_covered_q(domain, min_khz, max_khz);
 	if (is_looked_at(engine, domain))
 		return;
 	ret->watch = last->timing != TIMING_RATE_LIMITED;

@@ -260,6 +260,7 @@ struct policy {
 	/* Those of a section are adjacent and ascending. Takes effect at start. */
 	struct policy_opp_power opp_powers[POLICY_OPP_POWERS_MAX];
 	uint32_t n_opp_powers;
+	bool chains; /* tasks that work for each other in turn count as one: wakegov/chain.h */
 	struct policy_io_boost io_boost;
 	struct policy_caps caps;
 	struct policy_query query;

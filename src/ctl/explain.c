@@ -70,16 +70,31 @@ static void print_head(FILE *file, const json_t *reply)
 	fprintf(file, "%s\n", style_plain(file));
 }
 
+/* " and psql (pid 811): together 100 % of a CPU;" */
+static void add_chain(struct line *line, const json_t *chain)
+{
+	const char *comm = field_text(chain, "comm");
+
+	if (comm)
+		add(line, " and %s (pid %" PRIu64 ")", comm, field_number(chain, "pid"));
+	else
+		add(line, " and pid %" PRIu64, field_number(chain, "pid"));
+	add(line, ": together %u %% of a CPU;", percent(chain, "share_permille"));
+}
+
 /* "io-boost of fio (pid 185) on CPU 0: 1800 MHz" */
 static void add_contender(struct line *line, const json_t *contender)
 {
 	const char *comm = field_text(contender, "comm");
+	const json_t *chain = json_object_get(contender, "chain");
 
 	add(line, "%s", field_shown(contender, "reason"));
 	if (comm)
 		add(line, " of %s (pid %" PRIu64 ")", comm, field_number(contender, "pid"));
 	else if (field_is_known(contender, "pid"))
 		add(line, " of pid %" PRIu64, field_number(contender, "pid"));
+	if (json_is_object(chain))
+		add_chain(line, chain);
 	add(line, " on CPU %" PRIu64 ", %" PRIu64 " of 1024: %u MHz",
 	    field_number(contender, "cpu"), field_number(contender, "demand_cap"),
 	    mhz(contender, "demand_khz"));

@@ -244,6 +244,8 @@ void manager_round(struct manager *manager)
 	idle_latency_look(manager, now_ns);
 	tracer_follow_clamps(manager->tracer, engine_clamps_tasks(manager->engine),
 			     engine_needs_own_clamps(manager->engine));
+	tracer_follow_chains(manager->tracer,
+			     !stands && engine_follows_chains(manager->engine, now_ns));
 	tracer_follow_requests(manager->tracer, !stands && engine_follows_requests(manager->engine),
 			       now_ns);
 	recording_keep(manager, now_ns);

@@ -39,7 +39,9 @@
 static const struct record_layout layouts[RECORD_TYPES] = {
 	[RECORD_CPU] = ROW(256,
 		U32(input.cpu.cpu), U32(input.cpu.util_q), FLAG(input.cpu.running),
-		U64(input.cpu.idle_since_ns), U32(input.cpu.est_q), U64(input.cpu.burst_ns)),
+		U64(input.cpu.idle_since_ns), U32(input.cpu.est_q), U64(input.cpu.burst_ns),
+		U32(input.cpu.chain.util_q), U64(input.cpu.chain.seen_ns), U32(input.cpu.chain.pid),
+		U32(input.cpu.chain.waker)),
 	[RECORD_TASK] = ROW(256,
 		U32(input.task.handle), NOW(input.task.last_io_ns), U64(input.task.io_waits),
 		LIKE(input.task.io_starts, 2), LIKE(input.task.ios[0].ios, 3),
@@ -111,7 +113,7 @@ static const struct {
 	struct task_clamp clamp;
 	struct decision decision;
 } all_fields __attribute__((unused)) = {
-	{ 0, 0, 0, 0, 0, 0 },
+	{ 0, 0, 0, 0, 0, 0, { 0, 0, 0, 0 } },
 	{ 0, 0, 0, 0 },
 	{ 0, 0, 0, 0, { 0 }, 0, 0, 0, 0, 0, 0, 0, 0, false, 0, { { 0, 0, 0, 0 } } },
 	{ 0, 0, 0, 0, 0 },
@@ -136,7 +138,7 @@ static __attribute__((unused)) void all_words(const struct decision *decision)
 {
 	switch (decision->reason) {
 	case REASON_IDLE: case REASON_UTILISATION: case REASON_IO_BOOST:
-	case REASON_FLOOR: case REASON_UNCAPPED: case REASON_OWN_FLOOR:
+	case REASON_FLOOR: case REASON_UNCAPPED: case REASON_CHAIN: case REASON_OWN_FLOOR:
 		break;
 	}
 	switch (decision->limiter) {

@@ -27,6 +27,9 @@ struct field {
 	U32(WHY(contenders[_i].cap)), U32(WHY(contenders[_i].cpu)), U32(WHY(contenders[_i].pid)), \
 	MOST(WHY(contenders[_i].reason), REASON_LAST), TEXT(WHY(contenders[_i].comm))
 
+#define CHAIN(_i) \
+	U32(WHY(contenders[_i].partner)), MOST(WHY(contenders[_i].share_permille), 1000)
+
 /* Fields that change often come first: groups at the end without a change are left out. */
 static const struct field fields[] = {
 	U64(entry.decision.now_ns), U64(realtime_us), U32(entry.decision.target_khz),
@@ -47,6 +50,7 @@ static const struct field fields[] = {
 	U32(WHY(override.frozen_khz)), U32(WHY(override.min_id)), U32(WHY(override.max_id)),
 	U32(WHY(override.frozen_id)), TEXT(WHY(rule.name)), TEXT(WHY(rule.file)),
 	U32(WHY(rule.line)), U32(WHY(rule.pid)), U32(WHY(lowest_khz)),
+	CHAIN(0), CHAIN(1), CHAIN(2), CHAIN(3), CHAIN(4), CHAIN(5),
 };
 /* clang-format on */
 

@@ -34,6 +34,8 @@ static const struct program_info infos[WAKEGOV_PROGRAMS] = {
 	[WAKEGOV_IRQ_EXIT] = { "irq_handler_exit", "interrupts of idle CPUs" },
 	[WAKEGOV_SOFTIRQ_ENTRY] = { "softirq_entry", "interrupts of idle CPUs" },
 	[WAKEGOV_SOFTIRQ_EXIT] = { "softirq_exit", "interrupts of idle CPUs" },
+	[WAKEGOV_SOFTIRQ_RAISE] = { "softirq_raise", "who wakes whom by a packet" },
+	[WAKEGOV_TIMER_EXIT] = { "hrtimer_expire_exit", "who wakes whom, and what a timer does" },
 	[WAKEGOV_CPU_FREQUENCY] = { "cpu_frequency", "utilisation scaled by frequency" },
 	[WAKEGOV_CPU_LIMITS] = { "cpu_frequency_limits", "changed limits at once" },
 	[WAKEGOV_SUSPEND_RESUME] = { "suspend_resume", "lost speeds after a suspend" },
@@ -199,13 +201,10 @@ static int keep(int fd)
 static int keep_all(struct programs *programs, const struct wakegov *skel)
 {
 	static const char *const maps[PROGRAM_MAPS] = {
-		[MAP_CPUS] = "cpus",
-		[MAP_RECORDS] = "records",
-		[MAP_HOLDS] = "holds",
-		[MAP_TASK_CLASSES] = "task_classes",
-		[MAP_MATCHING] = "matching",
-		[MAP_PROCESSES] = "processes",
-		[MAP_IDLE_LATENCIES] = "idle_latencies",
+		[MAP_CPUS] = "cpus",	       [MAP_RECORDS] = "records",
+		[MAP_HOLDS] = "holds",	       [MAP_TASK_CLASSES] = "task_classes",
+		[MAP_TASKS] = "tasks",	       [MAP_MATCHING] = "matching",
+		[MAP_PROCESSES] = "processes", [MAP_IDLE_LATENCIES] = "idle_latencies",
 		[MAP_PLACED] = "placed",
 	};
 	void *bss;

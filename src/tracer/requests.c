@@ -57,7 +57,9 @@ void tracer_attach_needed(struct tracer *tracer, bool follow)
 	programs_need(&tracer->programs, WAKEGOV_BLOCK_COMPLETE, follow);
 	programs_need(&tracer->programs, WAKEGOV_BLOCK_MERGE, follow);
 	programs_need(&tracer->programs, WAKEGOV_SCHED_WAKING,
-		      follow || clamps || shared->settings.placing);
+		      follow || clamps || shared->settings.placing || shared->settings.chains);
+	programs_need(&tracer->programs, WAKEGOV_SOFTIRQ_RAISE, shared->settings.chains);
+	programs_need(&tracer->programs, WAKEGOV_TIMER_EXIT, shared->settings.chains);
 }
 
 /*

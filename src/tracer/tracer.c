@@ -353,6 +353,7 @@ bool tracer_arm(struct tracer *tracer, uint32_t cpu, const struct engine_band *b
 	shared->band_low_q = band->low_q;
 	shared->band_high_q = band->high_q;
 	shared->band_burst_ns = band->burst_ns;
+	shared->chain_high_q = band->chain_q;
 	shared->watch_ran = band->watch_ran;
 	shared->watch_long_running = band->watch_long_running;
 	shared->long_burst_ns = band->long_burst_ns;
@@ -368,6 +369,7 @@ bool tracer_arm(struct tracer *tracer, uint32_t cpu, const struct engine_band *b
 void tracer_read_cpu(const struct tracer *tracer, uint32_t cpu, uint64_t now_ns, struct input *ret)
 {
 	struct account_cpu load = *(volatile struct account_cpu *)&tracer->cpus[cpu].load;
+	struct wakegov_chain chain = *(volatile struct wakegov_chain *)&tracer->cpus[cpu].chain;
 
 	account_cpu(&load, now_ns);
 	*ret = (struct input){
@@ -380,6 +382,12 @@ void tracer_read_cpu(const struct tracer *tracer, uint32_t cpu, uint64_t now_ns,
 			.idle_since_ns = load.idle_since_ns,
 			.est_q = load.est_q,
 			.burst_ns = account_burst_ns(&load, now_ns),
+			.chain = {
+				.util_q = chain.need_q,
+				.pid = chain.pid,
+				.waker = chain.waker,
+				.seen_ns = chain.seen_ns,
+			},
 		},
 	};
 }
@@ -426,6 +434,16 @@ void tracer_follow_clamps(struct tracer *tracer, bool children, bool own)
 
 	settings->follow_clamps = children;
 	settings->follow_own = own;
+	tracer_attach_needed(tracer, !tracer_counts_only(tracer));
+}
+
+void tracer_follow_chains(struct tracer *tracer, bool follow)
+{
+	volatile struct wakegov_settings *settings = &tracer->programs.bss->settings;
+
+	if (follow == (settings->chains != 0))
+		return;
+	settings->chains = follow ? ++tracer->chain_generation : 0;
 	tracer_attach_needed(tracer, !tracer_counts_only(tracer));
 }
 

@@ -75,6 +75,12 @@ bool tracer_clamps_last(const struct tracer *tracer);
  */
 void tracer_follow_clamps(struct tracer *tracer, bool children, bool own);
 
+/*
+ * Sets whether tasks that work for each other in turn are followed: inputs of CPUs then have their
+ * chains. Off at first. A call without a change costs nothing.
+ */
+void tracer_follow_chains(struct tracer *tracer, bool follow);
+
 /* Becomes readable when there are records. */
 int tracer_fd(const struct tracer *tracer);
 /*

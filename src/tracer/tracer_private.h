@@ -50,11 +50,12 @@ struct tracer {
 	bool looks; /* a look for tasks that never wait is under way */
 	uint64_t look_gap_ns;
 	uint64_t (*seen_runs)[WAKEGOV_CLAMP_CLASSES]; /* ran_ns at the last read, for n_cpus CPUs */
-	uint64_t known_devices;	 /* bits by index: devices that were reported */
-	uint64_t past_anomalies; /* anomalies of devices that are gone */
-	uint64_t missed_changes; /* programs_missed_changes() … */
-	uint64_t missed_read_ns; /* … then */
-	uint64_t tick_ns;	 /* tick of the scheduler */
+	uint64_t known_devices;	   /* bits by index: devices that were reported */
+	uint64_t past_anomalies;   /* anomalies of devices that are gone */
+	uint64_t missed_changes;   /* programs_missed_changes() … */
+	uint64_t missed_read_ns;   /* … then */
+	uint64_t tick_ns;	   /* tick of the scheduler */
+	uint32_t chain_generation; /* of settings.chains, the last that was not 0 */
 };
 
 /* Requests are not followed now: what is in flight, and idle times, stand still. */

@@ -41,6 +41,7 @@ struct load {
 	const char *event; /* the program that runs once for each; NULL: a read of 4 KiB */
 	pid_t (*start)(int file);
 	bool follow; /* requests from their start to their end */
+	bool chains;
 };
 
 static char *nothing; /* a program that only ends */
@@ -104,11 +105,13 @@ static pid_t start_execs(int file)
 }
 
 static const struct load loads[] = {
-	{ "request-counted", NULL, start_reads, false },
-	{ "request-followed", NULL, start_reads, true },
-	{ "switch", "sched_switch", start_switches, false },
-	{ "fork", "sched_process_exit", start_forks, false },
-	{ "exec", "sched_process_exec", start_execs, false },
+	{ "request-counted", NULL, start_reads },
+	{ "request-followed", NULL, start_reads, .follow = true },
+	{ "switch", "sched_switch", start_switches },
+	{ "switch-chains", "sched_switch", start_switches, .chains = true },
+	{ "fork", "sched_process_exit", start_forks },
+	{ "fork-chains", "sched_process_exit", start_forks, .chains = true },
+	{ "exec", "sched_process_exec", start_execs },
 };
 
 static struct runs runs_of(int fd)
@@ -140,7 +143,9 @@ static void ignore(void *userdata, const struct tracer_event *event)
 /* All CPUs are watched, as a daemon does that governs, and none of them leaves its band. */
 static void arm(struct tracer *tracer)
 {
-	const struct engine_band band = { .watch = true, .high_q = UINT32_MAX };
+	const struct engine_band band = { .watch = true,
+					  .high_q = UINT32_MAX,
+					  .chain_q = UINT32_MAX };
 
 	for (uint32_t cpu = 0; cpu < tracer->topology->n_cpus; cpu++)
 		tracer_arm(tracer, cpu, &band);
@@ -182,6 +187,7 @@ static bool measure(const struct load *load, struct tracer *tracer, const struct
 	pid_t pid;
 
 	/* First: a child that has its link would keep a program attached. */
+	tracer_follow_chains(tracer, load->chains);
 	tracer_follow_requests(tracer, load->follow, time_now_ns());
 	pid = load->start(file);
 	usleep(WARM_US);

@@ -48,6 +48,7 @@ static uint64_t get_reference(const struct policy *policy)
 	return reference->kind == POLICY_REFERENCE_KHZ ? reference->khz : reference->kind;
 }
 
+GETTER(chains, chains)
 GETTER(enabled, io_boost.enabled)
 GETTER(burst_margin, caps.burst_margin_ns)
 GETTER(burst_limit, caps.burst_limit_ns)
@@ -177,6 +178,11 @@ static const struct key_case cases[] = {
 	    { "balance_performance", POLICY_PREFERENCE_BALANCE_PERFORMANCE } },
 	  "none, default, performance, balance_performance, balance_power or power",
 	  { "", "balance-power", "128", "Power" } },
+
+	{ "utilisation", "chains", get_chains, 0,
+	  { { "on", 1 }, { "off", 0 } },
+	  "off or on",
+	  { "", "yes", "1", "On" } },
 
 	{ "io-boost", "enabled", get_enabled, 1,
 	  { { "yes", 1 }, { "no", 0 } },

@@ -10,9 +10,9 @@ struct text_case {
 	const char *message; /* NULL: valid */
 };
 
-#define SECTIONS_EXPECTED                                                                        \
-	"; expected one of [wakegov], [domain], [io-boost], [caps], [query], [domain policyN], " \
-	"[class NAME], [rule NAME], [profile NAME]"
+#define SECTIONS_EXPECTED                                                                     \
+	"; expected one of [wakegov], [domain], [utilisation], [io-boost], [caps], [query], " \
+	"[domain policyN], [class NAME], [rule NAME], [profile NAME]"
 #define DOMAIN_EXPECTED "; expected [domain policyN] with N from 0 to 1023"
 #define DOMAIN_KEYS                                                                  \
 	"min-frequency, max-frequency, headroom, rate-limit, down-hold, rise-time, " \

@@ -315,6 +315,26 @@ def python(text):
     return f"python3 -c '{text}'"
 
 
+def chainload(mode):
+    return f"{guest.BUILD}/tests/lab/chainload {mode} 0.7"
+
+
+def turns(text):
+    return float(text), None, None
+
+
+# A script of short commands, most of which start others.
+SCRIPT = """
+for i in 1 2 3 4 5 6 7 8 9 10; do
+    name=$(basename "$(dirname /usr/share/doc/readme)")
+    expr $i + 1 >/dev/null
+    printf "%s %s\\n" "$name" $i | sed s/doc/text/ | grep -q text
+    test "$(cat /proc/self/comm)" = cat
+    cut -d: -f1 /etc/passwd | sort | head -n 2 >/dev/null
+done
+"""
+
+
 WORKLOADS = (
     workload("fio-psync", "IOPS", "higher", fio_command("psync", "/dev/nullb1"), fio,
              (latency_disk,)),
@@ -346,6 +366,9 @@ WORKLOADS = (
     workload("sox", "chunks", "higher",
              python(PLAYER), printed, (sound,)),
     workload("hackbench", "ms", "lower", "hackbench -g 1 -f 10 -l 300", hackbench),
+    *(workload(f"chain-{mode}", "turns/s", "higher", chainload(mode), turns)
+      for mode in ("token", "futex", "pipe", "unix", "eventfd", "udp", "tcp", "timers", "rpc")),
+    workload("script", "ms", "lower", SCRIPT, completion),
     workload("cyclictest", "ms", "lower",
              "cyclictest --policy=other -t1 -i 3000 -l 400 -q -h 4000", cyclictest),
 )
@@ -377,10 +400,12 @@ def governed(name):
         set_governor(own_governor() if name == "own" else name)
         yield
         return
+    name, _, chains = name.partition("+")
     backend = name.partition("_")[2] or "auto"
     # A daemon that only watches is compared with performance: what differs is its cost.
     set_governor("performance" if backend == "observe" else own_governor())
-    with guest.Daemon(f"[wakegov]\nbackend = {backend}\n") as daemon:
+    with guest.Daemon(f"[wakegov]\nbackend = {backend}\n"
+                      f"[utilisation]\nchains = {chains or 'on'}\n") as daemon:
         try:
             yield
         finally:

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#pragma once
+
+/*
+ * Chains: tasks that work for each other in turn (include/wakegov/chain.h). Who wakes a task is the
+ * current one, unless an interrupt came in between: then it is a bystander, and the wait was for a
+ * timer or a device. Of softirqs, one that receives packets may be its sender's work: a packet to
+ * this machine is received as soon as the sender enables softirqs. A network card's interrupt
+ * raises the same softirq.
+ *
+ * Only tasks that were met by a tick, and their children, have storage; all others cost one test.
+ */
+
+#include "maps.bpf.h"
+
+#define NET_RX_SOFTIRQ 3 /* include/linux/interrupt.h */
+
+/* The current task of a CPU is a bystander in … */
+enum bystander {
+	IN_INTERRUPT = 1 << 0, /* a device's interrupt */
+	IN_TIMER = 1 << 1,     /* the scheduler's tick, or another timer */
+	IN_SOFTIRQ = 1 << 2,   /* a softirq that is not its own work */
+};
+
+static inline void enter_softirq(struct wakegov_cpu *cpu, __u32 vector)
+{
+	if (vector == NET_RX_SOFTIRQ && !cpu->received)
+		return;
+	if (vector == NET_RX_SOFTIRQ)
+		cpu->received = 0;
+	cpu->bystander |= IN_SOFTIRQ;
+}
+
+/* Packets from outside: their receiver's waker is not the current task. */
+SEC("tp_btf/softirq_raise")
+int BPF_PROG(on_softirq_raise, unsigned int vector)
+{
+	struct wakegov_cpu *cpu;
+
+	if (vector != NET_RX_SOFTIRQ)
+		return 0;
+	cpu = count_event(WAKEGOV_SOFTIRQ_RAISE);
+	if (cpu && cpu->bystander)
+		cpu->received = 1;
+	return 0;
+}
+
+SEC("tp_btf/hrtimer_expire_exit")
+int BPF_PROG(on_hrtimer_expire_exit)
+{
+	struct wakegov_cpu *cpu = count_event(WAKEGOV_TIMER_EXIT);
+
+	if (cpu)
+		cpu->bystander &= ~IN_TIMER;
+	return 0;
+}
+
+static inline struct chain_task *chain_of(struct task_struct *task)
+{
+	struct task_load *load = has_storage(task) ? bpf_task_storage_get(&tasks, task, NULL, 0)
+						   : NULL;
+
+	return load ? &load->chain : NULL;
+}
+
+/* The clock of the run queue, which the scheduler has read for this switch. */
+static inline __u64 switch_clock(const struct task_struct *task)
+{
+	if (!bpf_core_field_exists(task->se.cfs_rq)) /* CONFIG_FAIR_GROUP_SCHED */
+		return bpf_ktime_get_ns();
+	return task->se.cfs_rq->rq->clock;
+}
+
+static __noinline void emit_chain(struct wakegov_cpu *cpu)
+{
+	cpu->chain_high_q = 0xffffffff;
+	if (!emit(WAKEGOV_RECORD_CPU, bpf_get_smp_processor_id(), 0))
+		keep_news(cpu, WAKEGOV_NEWS_CPU);
+}
+
+#define NEAR 16 /* a need that is less by a 16th is still the same */
+
+/*
+ * Notes the highest need of the last hold time, and emits a record when it is above what the
+ * present frequency covers.
+ */
+static inline void note_chain(struct wakegov_cpu *cpu, const struct chain_task *chain, __u32 pid,
+			      __u64 now_ns)
+{
+	struct wakegov_chain *noted = &cpu->chain;
+	__u32 need_q = chain->util_q;
+	bool over = now_ns > noted->clock_ns + WAKEGOV_CHAIN_HOLD_NS;
+
+	if (need_q < noted->need_q - noted->need_q / NEAR && !over)
+		return;
+	if (need_q > noted->need_q || over) {
+		noted->need_q = need_q;
+		noted->pid = pid;
+		noted->waker = chain->waker;
+	}
+	if (now_ns > noted->clock_ns + WAKEGOV_CHAIN_STEP_NS) {
+		noted->clock_ns = now_ns;
+		noted->seen_ns = bpf_ktime_get_ns();
+	}
+	if (need_q > cpu->chain_high_q)
+		emit_chain(cpu);
+}
+
+static inline bool chain_is_known(struct chain_task *chain, __u64 now_ns)
+{
+	if (chain->generation == settings.chains)
+		return true;
+	chain_start(chain, settings.chains, now_ns);
+	return false;
+}
+
+VERIFIED_ONCE int chain_leaves(struct chain_task *chain, __u64 now_ns, __u32 level)
+{
+	if (!chain)
+		return 0; /* for the verifier: never so */
+	chain_is_known(chain, now_ns);
+	chain_sleep(chain, now_ns, level);
+	return 0;
+}
+
+VERIFIED_ONCE int chain_comes(struct chain_task *chain, __u64 now_ns, __u32 level)
+{
+	if (!chain)
+		return 0; /* for the verifier: never so */
+	if (chain_is_known(chain, now_ns))
+		chain_come(chain, now_ns, level);
+	return 0;
+}
+
+/* At each switch. prev and next are not the daemon's. */
+static inline void switch_chains(struct wakegov_cpu *cpu, struct task_struct *prev,
+				 struct task_struct *next, bool sleeps)
+{
+	__u64 now_ns = switch_clock(next->pid ? next : prev);
+	__u32 level = cpu->load.level_q >> DECAY_Q_SHIFT;
+	struct chain_task *chain;
+
+	cpu->bystander = 0; /* there is no switch in an interrupt */
+	chain = sleeps && prev->pid ? chain_of(prev) : NULL;
+	if (chain)
+		chain_leaves(chain, now_ns, level);
+	chain = next->pid ? chain_of(next) : NULL;
+	if (!chain)
+		return;
+	chain_comes(chain, now_ns, level);
+	if (chain->waker)
+		note_chain(cpu, chain, next->pid, now_ns);
+}
+
+VERIFIED_ONCE int chain_wakes(struct chain_task *task, struct chain_task *waker, __u32 pid)
+{
+	if (!task || !waker)
+		return 0; /* for the verifier: never so */
+	if (task->generation == settings.chains && waker->generation == settings.chains &&
+	    task->slept_ns && !waker->slept_ns)
+		chain_wake(task, waker, pid);
+	return 0;
+}
+
+/* The current task wakes this one. */
+static inline void wake_chain(struct task_struct *task)
+{
+	struct task_struct *waker = bpf_get_current_task_btf();
+	struct chain_task *from, *to;
+	struct wakegov_cpu *cpu;
+
+	if (!has_storage(task) || !waker->pid || waker == task)
+		return;
+	cpu = this_cpu();
+	if (!cpu || cpu->bystander)
+		return;
+	to = chain_of(task);
+	from = chain_of(waker);
+	if (to && from)
+		chain_wakes(to, from, waker->pid);
+}

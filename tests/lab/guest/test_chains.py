@@ -1,0 +1,143 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""Tasks that work for each other in turn, under wakegovd on the timed machine.
+
+Figures: what they do under each backend, of what they do under performance, in this start of the
+machine. Chains: what the daemon says of them, and that nothing is left behind.
+"""
+import contextlib
+import subprocess
+import time
+import unittest
+
+import guest
+import table_programs as programs
+import tap
+
+BACKENDS = ("wakegov", "wakegov_setspeed", "wakegov_limits")
+# Of performance's.
+LEAST = {"chain-token": 0.96, "chain-pipe": 0.96, "chain-unix": 0.96, "chain-udp": 0.96,
+         "chain-tcp": 0.96, "script": 0.92}
+TIMERS_MHZ = 0.05  # by which two loads with timers of their own may differ from what they have without
+CHANGES_PER_S = 2
+POLICY = "[wakegov]\nbackend = {}\n[utilisation]\nchains = {}\n"
+PAIR_CPUS = (1, 3)
+
+
+@contextlib.contextmanager
+def token():
+    """Two threads that hand a token to and fro."""
+    with subprocess.Popen([f"{guest.BUILD}/tests/lab/chainload", "token", "1000"],
+                          stdout=subprocess.DEVNULL) as load:
+        try:
+            yield load
+        finally:
+            load.kill()
+
+
+def policies():
+    return [f"policy{cpu}" for cpu in range(4)]
+
+
+def highest():
+    return {name for name in policies()
+            if guest.read(guest.policy(name, "scaling_cur_freq")) ==
+            guest.read(guest.policy(name, "cpuinfo_max_freq"))}
+
+
+class Figures(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        programs.prepare()
+
+    def run_all(self, name):
+        load, runs = programs.named(name), {}
+        for governor in ("performance", "own", *BACKENDS):
+            with programs.governed(governor):
+                runs[governor] = run = programs.measure(load, 1, governor)
+            best = runs["performance"]["figure"]
+            ratio = run["figure"] / best if load.better == "higher" else best / run["figure"]
+            run["ratio"] = ratio
+            tap.note(f"{name}, {governor}: {ratio:.3f} of performance, {run['mean_mhz']:.0f} MHz, "
+                     f"{run['joule'] / runs['performance']['joule']:.2f} of its energy, "
+                     f"{run['changes_per_s']:.1f} changes/s")
+        return runs
+
+    def test_chains(self):
+        for name, least in LEAST.items():
+            runs = self.run_all(name)
+            for governor in BACKENDS:
+                with self.subTest(load=name, governor=governor):
+                    self.assertGreaterEqual(runs[governor]["ratio"], least)
+
+    def test_timers(self):
+        runs = self.run_all("chain-timers")
+        own = runs["own"]["mean_mhz"]
+        self.assertLess(abs(runs["wakegov"]["mean_mhz"] - own), own * TIMERS_MHZ)
+
+
+class Chains(unittest.TestCase):
+    def setUp(self):
+        guest.restart_governors()
+        self.before = guest.snapshot()
+
+    @contextlib.contextmanager
+    def governed(self, backend, chains="on"):
+        with guest.Daemon(POLICY.format(backend, chains)) as daemon:
+            yield daemon
+            self.assertEqual(daemon.stop(), 0)
+        guest.wait_for(lambda: guest.snapshot() == self.before, 10, "everything put back")
+
+    def chain_of(self, daemon, name):
+        """The chain that asks for most of the domain; None: there is none."""
+        found = daemon.call("Explain", domain=name)["contenders"]
+        return next((contender for contender in found if contender["reason"] == "chain"), None)
+
+    def check(self, backend):
+        with self.governed(backend) as daemon:
+            with token() as load:
+                guest.wait_for(highest, 10, "a domain at its highest OPP")
+                time.sleep(0.5)
+                name = next(name for name in policies() if self.chain_of(daemon, name))
+                chain = self.chain_of(daemon, name)
+                tap.note(f"{backend}: {chain}")
+                self.assertEqual((chain["comm"], chain["chain"]["comm"]),
+                                 ("chainload", "chainload"))
+                self.assertNotEqual(chain["pid"], chain["chain"]["pid"])
+                self.assertGreater(chain["chain"]["share_permille"], 900)
+                before = sum(guest.changes(name) for name in policies())
+                time.sleep(1)
+                changes = sum(guest.changes(name) for name in policies()) - before
+                tap.note(f"{backend}: {changes} changes in a second")
+                self.assertLessEqual(changes, CHANGES_PER_S * len(policies()))
+                self.assertIsNone(load.poll())
+            guest.wait_for(lambda: not highest(), 10, "all domains down again")
+            guest.wait_for(lambda: not any(self.chain_of(daemon, name) for name in policies()), 10,
+                           "no chain any more")
+
+    def test_setspeed(self):
+        self.check("setspeed")
+
+    def test_limits(self):
+        self.check("limits")
+
+    def test_uclamp(self):
+        self.check("uclamp")
+
+    def test_off(self):
+        with self.governed("setspeed", "off") as daemon, token():
+            time.sleep(1)
+            self.assertFalse(any(self.chain_of(daemon, name) for name in policies()))
+
+    def test_cap(self):
+        """A capped chain asks for no more than its cap."""
+        rule = "[rule slow]\ncomm = chainload\ncap = 50%\n"
+        with guest.Daemon(POLICY.format("setspeed", "on") + rule) as daemon, token():
+            guest.wait_for(lambda: any(self.chain_of(daemon, name) for name in policies()), 10,
+                           "a chain")
+            time.sleep(0.5)
+            self.assertFalse(highest())
+
+
+if __name__ == "__main__":
+    tap.main()

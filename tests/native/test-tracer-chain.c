@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Who wakes whom, on the kernel that runs here: each way to hand over, by tests/lab/chainload, and
+ * what is no chain.
+ */
+#include "native.h"
+
+#include <bpf/bpf.h>
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "tracer/tracer_private.h"
+#include "work.h"
+
+#define LOOKS	500
+#define LOOK_US 10000
+
+static pid_t start(const char *mode)
+{
+	char path[256];
+	const char *build = getenv("WAKEGOV_BUILD");
+	const char *argv[] = { path, mode, "30", NULL };
+
+	snprintf(path, sizeof(path), "%s/tests/lab/chainload", build ? build : ".");
+	return work_exec(argv);
+}
+
+/* The kernel side's storage of a thread. */
+static bool read_chain(const struct native *native, uint32_t pid, struct chain_task *ret)
+{
+	struct {
+		struct account_task own;
+		struct chain_task chain;
+	} load;
+	int fd = syscall(SYS_pidfd_open, pid, O_EXCL); /* PIDFD_THREAD */
+	int r = fd < 0 ? -1
+		       : bpf_map_lookup_elem(native->tracer->programs.maps[MAP_TASKS], &fd, &load);
+
+	if (fd >= 0)
+		close(fd);
+	if (r == 0)
+		*ret = load.chain;
+	return r == 0;
+}
+
+/* The highest share of a thread of the process that has a waker, 0 to 1024; -1: none has one. */
+static int chain_cap(const struct native *native, pid_t process)
+{
+	char path[64];
+	struct dirent *entry;
+	int most = -1;
+	DIR *threads;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", process);
+	threads = opendir(path);
+	while (threads && (entry = readdir(threads))) {
+		struct chain_task chain;
+
+		if (read_chain(native, atoi(entry->d_name), &chain) && chain.waker &&
+		    (int)DECAY_CAP(chain.util_q) > most)
+			most = DECAY_CAP(chain.util_q);
+	}
+	if (threads)
+		closedir(threads);
+	return most;
+}
+
+/* The highest share within some seconds, or the first that is enough. */
+static int find(const struct native *native, const char *mode, int enough)
+{
+	pid_t process = start(mode);
+	int most = -1;
+
+	for (int i = 0; i < LOOKS && most < enough; i++) {
+		int cap = chain_cap(native, process);
+
+		most = cap > most ? cap : most;
+		usleep(LOOK_US);
+	}
+	work_end(process);
+	print_message("%s: %d of 1024\n", mode, most);
+	return most;
+}
+
+static void test_hands_over(void **state)
+{
+	static const char *const modes[] = { "token",	"futex", "pipe", "unix",
+					     "eventfd", "udp",	 "tcp" };
+	struct native *native = *state;
+
+	tracer_follow_chains(native->tracer, true);
+	for (size_t i = 0; i < sizeof(modes) / sizeof(modes[0]); i++)
+		assert_in_range(find(native, modes[i], 900), 900, 1024);
+	tracer_follow_chains(native->tracer, false);
+}
+
+/* Two tasks with timers of their own never wait for each other. */
+static void test_timers(void **state)
+{
+	struct native *native = *state;
+
+	tracer_follow_chains(native->tracer, true);
+	assert_int_equal(find(native, "timers", 0), -1);
+	tracer_follow_chains(native->tracer, false);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_hands_over),
+		cmocka_unit_test(test_timers),
+	};
+
+	return native_run(tests);
+}

@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Tasks that work for each other: what share each has, by hand-made schedules. */
+#include "test-core.h"
+
+#include "wakegov/chain.h"
+
+#define US	 1000ULL
+#define MS	 1000000ULL
+#define PERMILLE (CHAIN_ONE / 1000)
+
+struct scene {
+	uint64_t now_ns;
+	uint32_t level; /* of all CPUs */
+};
+
+static struct chain_task new_task(const struct scene *scene)
+{
+	struct chain_task task;
+
+	chain_start(&task, 1, scene->now_ns);
+	return task;
+}
+
+/* One that has always slept until now. */
+static struct chain_task new_sleeper(const struct scene *scene)
+{
+	struct chain_task task = new_task(scene);
+
+	chain_sleep(&task, scene->now_ns, scene->level);
+	return task;
+}
+
+static void go_to_sleep(const struct scene *scene, struct chain_task *task)
+{
+	chain_sleep(task, scene->now_ns, scene->level);
+}
+
+/* By a waker, or by a timer: NULL. */
+static void wake(const struct scene *scene, struct chain_task *task, const struct chain_task *waker)
+{
+	if (waker)
+		chain_wake(task, waker, 7);
+	chain_come(task, scene->now_ns, scene->level);
+}
+
+static uint32_t permille(const struct scene *scene, struct chain_task *task)
+{
+	if (!task->slept_ns)
+		chain_was_on(task, scene->now_ns, scene->level);
+	return (task->util_q + PERMILLE / 2) / PERMILLE;
+}
+
+/* The one hands over to the other, which it has woken. */
+static void hand_over(struct scene *scene, struct chain_task *from, struct chain_task *to,
+		      uint64_t worked_ns)
+{
+	scene->now_ns += worked_ns;
+	wake(scene, to, from);
+	scene->now_ns += US;
+	go_to_sleep(scene, from);
+}
+
+/* Two tasks in turn are one that always runs: 1 − 2^(−t / half-life), at a slow clock as much
+ * later. */
+static void test_pair(void **state)
+{
+	struct scene scene = { .now_ns = 1000 * MS, .level = 1024 };
+	struct chain_task client = new_task(&scene), server = new_sleeper(&scene);
+	uint64_t began_ns = scene.now_ns;
+
+	while (scene.now_ns < began_ns + DECAY_HALF_LIFE_NS) {
+		hand_over(&scene, &client, &server, 50 * US);
+		hand_over(&scene, &server, &client, 20 * US);
+	}
+	assert_in_range(permille(&scene, &client), 490, 510);
+	assert_in_range(permille(&scene, &server), 490, 512);
+	scene.level = 256;
+	began_ns = scene.now_ns;
+	while (scene.now_ns < began_ns + 4 * DECAY_HALF_LIFE_NS) {
+		hand_over(&scene, &client, &server, 200 * US);
+		hand_over(&scene, &server, &client, 80 * US);
+	}
+	assert_in_range(permille(&scene, &client), 735, 765);
+	assert_in_range(permille(&scene, &server), 735, 765);
+	assert_int_not_equal(client.waker, 0);
+}
+
+/* A request by a timer: both have the share that the work takes of a CPU, at any speed. */
+static uint32_t share_of_requests(uint32_t level, uint64_t work_ns, uint64_t period_ns,
+				  struct chain_task *client, struct chain_task *server)
+{
+	struct scene scene = { .now_ns = 1000 * MS, .level = level };
+	uint64_t sum = 0;
+	int n = 200;
+
+	*client = new_task(&scene);
+	*server = new_sleeper(&scene);
+	for (int i = 0; i < n; i++) {
+		uint64_t began_ns = scene.now_ns;
+
+		hand_over(&scene, client, server, work_ns / 8 * 1024 / level);
+		hand_over(&scene, server, client, work_ns / 8 * 7 * 1024 / level);
+		go_to_sleep(&scene, client);
+		scene.now_ns = began_ns + period_ns;
+		wake(&scene, client, NULL);
+		if (i >= n / 2)
+			sum += permille(&scene, client);
+	}
+	return sum / (n / 2);
+}
+
+static void test_requests(void **state)
+{
+	static const uint32_t levels[] = { 1024, 700, 512 };
+	struct chain_task client, server;
+
+	for (size_t i = 0; i < sizeof(levels) / sizeof(levels[0]); i++) {
+		/* at the end of the wait, where it is least: 4 of 12 ms are 333 on average */
+		assert_in_range(share_of_requests(levels[i], 4 * MS, 12 * MS, &client, &server),
+				270, 360);
+		assert_in_range(server.util_q / PERMILLE, 300, 420);
+	}
+}
+
+/* Whoever is woken by timers only has no chain. */
+static void test_timers(void **state)
+{
+	struct scene scene = { .now_ns = 1000 * MS, .level = 1024 };
+	struct chain_task a = new_task(&scene), b = new_task(&scene);
+
+	for (int i = 0; i < 100; i++) {
+		scene.now_ns += 3 * MS;
+		go_to_sleep(&scene, &a);
+		scene.now_ns += MS;
+		wake(&scene, &b, NULL);
+		scene.now_ns += MS;
+		go_to_sleep(&scene, &b);
+		scene.now_ns += 5 * MS;
+		wake(&scene, &a, NULL);
+	}
+	assert_int_equal(a.waker, 0);
+	assert_int_equal(b.waker, 0);
+	assert_in_range(permille(&scene, &a), 230, 310);
+	assert_in_range(permille(&scene, &b), 70, 110);
+}
+
+/* A dispatcher works for a twentieth of the time and wakes forty: none is hotter than that. */
+static void test_dispatcher(void **state)
+{
+	struct scene scene = { .now_ns = 1000 * MS, .level = 1024 };
+	struct chain_task dispatcher = new_task(&scene), workers[40];
+
+	for (int i = 0; i < 40; i++)
+		workers[i] = new_sleeper(&scene);
+	for (int round = 0; round < 400; round++) {
+		struct chain_task *worker = &workers[round % 40];
+
+		scene.now_ns += 500 * US;
+		wake(&scene, worker, &dispatcher);
+		go_to_sleep(&scene, &dispatcher);
+		scene.now_ns += 100 * US;
+		go_to_sleep(&scene, worker);
+		scene.now_ns += 9400 * US;
+		wake(&scene, &dispatcher, NULL);
+	}
+	assert_in_range(permille(&scene, &dispatcher), 40, 60);
+	for (int i = 0; i < 40; i++)
+		assert_in_range(workers[i].util_q / PERMILLE, 0, 60);
+}
+
+/* What is inherited goes towards the waker's share, and a long sleep has all of it. */
+static void test_long_sleep(void **state)
+{
+	struct scene scene = { .now_ns = 1000 * MS, .level = 1024 };
+	struct chain_task waker = new_task(&scene), sleeper = new_sleeper(&scene);
+
+	for (int i = 0; i < 60; i++) {
+		scene.now_ns += 4 * MS;
+		go_to_sleep(&scene, &waker);
+		scene.now_ns += 6 * MS;
+		wake(&scene, &waker, NULL);
+	}
+	wake(&scene, &sleeper, &waker);
+	assert_in_range(permille(&scene, &sleeper), 340, 460);
+	assert_in_range(permille(&scene, &waker), 340, 460);
+}
+
+/* No more than as if it had been on for its whole sleep, whatever the waker has. */
+static void test_bounds(void **state)
+{
+	struct scene scene = { .now_ns = 1000 * MS, .level = 1024 };
+	struct chain_task waker = new_task(&scene), sleeper;
+
+	scene.now_ns += 1000 * MS;
+	go_to_sleep(&scene, &waker);
+	sleeper = new_sleeper(&scene);
+	scene.now_ns += 3 * MS;
+	wake(&scene, &waker, NULL);
+	wake(&scene, &sleeper, &waker);
+	assert_in_range(permille(&scene, &waker), 930, 940);
+	assert_in_range(permille(&scene, &sleeper), 0, 63); /* 1 − 2^(−3 / 32) */
+}
+
+/*
+ * A shell waits for one child after the other, each of which waits for a page or a file several
+ * times. Only the waits are external: 200 us of each 4.2 ms.
+ */
+static void run_children(struct scene *scene, struct chain_task *shell, int n)
+{
+	for (int i = 0; i < n; i++) {
+		struct chain_task child;
+
+		scene->now_ns += 300 * US;
+		chain_was_on(shell, scene->now_ns, scene->level);
+		chain_fork(shell, &child, 7);
+		go_to_sleep(scene, shell);
+		for (int wait = 0; wait < 4; wait++) {
+			scene->now_ns += 800 * US * 1024 / scene->level;
+			go_to_sleep(scene, &child);
+			scene->now_ns += 50 * US;
+			wake(scene, &child, NULL);
+		}
+		scene->now_ns += 500 * US * 1024 / scene->level;
+		wake(scene, shell, &child);
+	}
+}
+
+static void test_children(void **state)
+{
+	struct scene scene = { .now_ns = 1000 * MS, .level = 1024 };
+	struct chain_task shell = new_task(&scene);
+
+	run_children(&scene, &shell, 12); /* 50 ms */
+	assert_in_range(permille(&scene, &shell), 560, 690);
+	run_children(&scene, &shell, 60);
+	assert_in_range(permille(&scene, &shell), 920, 975);
+
+	shell = new_task(&scene);
+	scene.level = 256;
+	run_children(&scene, &shell, 40); /* 630 ms */
+	/* a wait of 200 us catches up with 800: 3.7 of 4.7 ms */
+	assert_in_range(permille(&scene, &shell), 770, 830);
+}
+
+/* A wait that ends while its waker's clock seems to be behind is none. */
+static void test_clock_goes_back(void **state)
+{
+	struct scene scene = { .now_ns = 1000 * MS, .level = 1024 };
+	struct chain_task task = new_task(&scene);
+
+	scene.now_ns += 10 * MS;
+	go_to_sleep(&scene, &task);
+	scene.now_ns -= US;
+	wake(&scene, &task, NULL);
+	assert_in_range(permille(&scene, &task), 185, 200);
+	assert_int_equal(task.slept_ns, 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_pair),	   cmocka_unit_test(test_requests),
+		cmocka_unit_test(test_timers),	   cmocka_unit_test(test_dispatcher),
+		cmocka_unit_test(test_long_sleep), cmocka_unit_test(test_bounds),
+		cmocka_unit_test(test_children),   cmocka_unit_test(test_clock_goes_back),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

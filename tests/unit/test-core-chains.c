@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* What a chain asks of the domain where it comes to a CPU, and for how long. */
+#include "test-core.h"
+
+#include "core/engine.h"
+#include "wakegov/decay.h"
+
+#define START_NS (1000 * NS_PER_S)
+#define HOLD_NS	 (50 * NS_PER_MS)
+#define LOW_KHZ	 800000
+#define HALF_KHZ 1600000 /* at or above 1.25 · 0.5 · 2.4 GHz */
+#define HIGH_KHZ 2400000
+#define CAP_30	 0x1
+#define CAP_KHZ	 800000
+
+struct machine {
+	struct topology *topology;
+	struct policy policy;
+	struct engine *engine;
+	uint64_t now_ns;
+};
+
+/* Two domains of two CPUs, and a rule with a cap of 30 %. */
+static void begin(struct machine *machine, bool chains)
+{
+	machine->topology = test_topology_usual(2, 2);
+	policy_init(&machine->policy);
+	machine->policy.chains = chains;
+	machine->policy.n_rules = 1;
+	machine->policy.rules[0].domain_cpu = POLICY_ANY_DOMAIN;
+	machine->policy.rules[0].properties.cap = (struct policy_level){ POLICY_LEVEL_PERCENT, 30 };
+	machine->engine = engine_new(machine->topology, &machine->policy);
+	assert_non_null(machine->engine);
+	machine->now_ns = START_NS;
+	for (uint32_t i = 0; i < 2; i++)
+		engine_apply(machine->engine,
+			     &(struct input){
+				     .now_ns = START_NS,
+				     .type = INPUT_DOMAIN,
+				     .domain = { .domain = i, .active = true, .driven = true },
+			     });
+}
+
+static void end(struct machine *machine)
+{
+	engine_free(machine->engine);
+	free(machine->topology);
+}
+
+/* The CPU is this busy; a chain of this share was there at seen_ns. */
+static void sample(struct machine *machine, uint32_t cpu, uint32_t util_cap, uint32_t chain_cap,
+		   uint64_t seen_ns)
+{
+	const struct input input = {
+		.now_ns = machine->now_ns,
+		.type = INPUT_CPU,
+		.cpu = { .cpu = cpu,
+			 .util_q = DECAY_Q(util_cap),
+			 .est_q = DECAY_Q(util_cap),
+			 .running = util_cap,
+			 .idle_since_ns = machine->now_ns,
+			 .chain = { .util_q = DECAY_Q(chain_cap),
+				    .pid = 812,
+				    .waker = 811,
+				    .seen_ns = seen_ns } },
+	};
+
+	engine_apply(machine->engine, &input);
+}
+
+static const struct decision *decide(struct machine *machine, uint32_t domain)
+{
+	engine_decide(machine->engine, domain, machine->now_ns);
+	engine_commit(machine->engine, domain, ENGINE_SET);
+	return engine_last(machine->engine, domain);
+}
+
+static uint32_t chain_q(const struct machine *machine, uint32_t cpu)
+{
+	struct engine_band band;
+
+	engine_band(machine->engine, cpu, &band);
+	return band.chain_q;
+}
+
+/* On a CPU that is idle by itself the chain has what it would have on one CPU. */
+static void test_demand(void **state)
+{
+	const struct explanation *explanation;
+	const struct decision *decision;
+	struct machine machine;
+
+	begin(&machine, true);
+	sample(&machine, 0, 100, 512, machine.now_ns);
+	decision = decide(&machine, 0);
+	assert_int_equal(decision->target_khz, HALF_KHZ);
+	assert_int_equal(decision->want_cap, 640);
+	assert_int_equal(decision->pid, 812);
+	assert_string_equal(reason_name(decision->reason), "chain");
+	assert_int_equal(engine_floor_khz(machine.engine, 0), HALF_KHZ);
+	explanation = engine_explanation(machine.engine, 0);
+	assert_int_equal(explanation->contenders[0].partner, 811);
+	assert_int_equal(explanation->contenders[0].share_permille, 500);
+	assert_int_equal(explanation->contenders[1].reason, REASON_UTILISATION);
+	/* What is covered is no news, what is not is. */
+	assert_in_range(chain_q(&machine, 0), DECAY_Q(513), DECAY_Q(600));
+	assert_int_equal(decide(&machine, 1)->target_khz, LOW_KHZ);
+	end(&machine);
+}
+
+static void test_highest_is_no_news(void **state)
+{
+	struct machine machine;
+
+	begin(&machine, true);
+	sample(&machine, 0, 100, 1000, machine.now_ns);
+	assert_int_equal(decide(&machine, 0)->target_khz, HIGH_KHZ);
+	assert_int_equal(chain_q(&machine, 0), UINT32_MAX);
+	end(&machine);
+}
+
+/* It is looked at when the hold time ends, and is over when the chain was not there again. */
+static void test_hold(void **state)
+{
+	struct machine machine;
+
+	begin(&machine, true);
+	sample(&machine, 0, 0, 1000, machine.now_ns);
+	assert_int_equal(decide(&machine, 0)->target_khz, HIGH_KHZ);
+	decide(&machine, 1);
+	assert_int_equal(engine_next_ns(machine.engine), START_NS + HOLD_NS);
+	machine.now_ns = START_NS + HOLD_NS;
+	sample(&machine, 0, 0, 1000, machine.now_ns - NS_PER_MS);
+	assert_int_equal(decide(&machine, 0)->target_khz, HIGH_KHZ);
+	assert_int_equal(engine_next_ns(machine.engine), machine.now_ns - NS_PER_MS + HOLD_NS);
+	machine.now_ns += HOLD_NS;
+	sample(&machine, 0, 0, 1000, machine.now_ns - HOLD_NS);
+	decide(&machine, 0);
+	machine.now_ns += 20 * NS_PER_MS;
+	assert_int_equal(decide(&machine, 0)->target_khz, LOW_KHZ);
+	assert_int_equal(engine_floor_khz(machine.engine, 0), 0);
+	end(&machine);
+}
+
+static void test_off(void **state)
+{
+	struct machine machine;
+
+	begin(&machine, false);
+	sample(&machine, 0, 100, 1000, machine.now_ns);
+	assert_int_equal(decide(&machine, 0)->target_khz, LOW_KHZ);
+	assert_int_equal(chain_q(&machine, 0), UINT32_MAX);
+	assert_false(engine_follows_chains(machine.engine, machine.now_ns));
+	end(&machine);
+}
+
+/* A cap holds for a chain as for any utilisation, also where it is a floor. */
+static void test_cap(void **state)
+{
+	struct machine machine;
+
+	begin(&machine, true);
+	engine_apply(machine.engine,
+		     &(struct input){ .now_ns = machine.now_ns,
+				      .type = INPUT_CLASS_RUN,
+				      .class_run = { .cpu = 0,
+						     .matched = CAP_30,
+						     .ran_ns = machine.now_ns,
+						     .ran_pid = 812,
+						     .long_running_ns = machine.now_ns,
+						     .long_running_pid = 812 } });
+	sample(&machine, 0, 100, 1000, machine.now_ns);
+	assert_int_equal(decide(&machine, 0)->target_khz, CAP_KHZ);
+	assert_int_equal(engine_floor_khz(machine.engine, 0), CAP_KHZ);
+	end(&machine);
+}
+
+/* Where every CPU's own utilisation takes the highest OPP, chains could change nothing. */
+static void test_saturation(void **state)
+{
+	struct machine machine;
+
+	begin(&machine, true);
+	for (uint32_t domain = 0; domain < 2; domain++) {
+		sample(&machine, 2 * domain, 1000, 1000, machine.now_ns);
+		decide(&machine, domain);
+	}
+	assert_true(engine_follows_chains(machine.engine, machine.now_ns + NS_PER_S - 1));
+	assert_false(engine_follows_chains(machine.engine, machine.now_ns + NS_PER_S));
+	machine.now_ns += NS_PER_S;
+	/* By a chain alone it does not count. */
+	sample(&machine, 2, 300, 1000, machine.now_ns);
+	assert_int_equal(decide(&machine, 1)->target_khz, HIGH_KHZ);
+	assert_true(engine_follows_chains(machine.engine, machine.now_ns));
+	end(&machine);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_demand), cmocka_unit_test(test_highest_is_no_news),
+		cmocka_unit_test(test_hold),   cmocka_unit_test(test_off),
+		cmocka_unit_test(test_cap),    cmocka_unit_test(test_saturation),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
