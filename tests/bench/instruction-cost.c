@@ -46,6 +46,17 @@ struct load {
 
 static char *nothing; /* a program that only ends */
 
+/* A task on the CPU, as programs are: a real-time one, as those of the tests, is accounted at each
+ * switch. */
+static pid_t start_task(const char *name)
+{
+	pid_t pid = work_start_on(name, CPU);
+
+	if (!pid)
+		work_among_others(0);
+	return pid;
+}
+
 /* Two tasks on one CPU that wake each other in turn. */
 static pid_t start_switches(int file)
 {
@@ -55,12 +66,12 @@ static pid_t start_switches(int file)
 	char byte = 0;
 
 	(void)file;
-	pid = work_start_on("switches", CPU);
+	pid = start_task("switches");
 	if (pid)
 		return pid;
 	if (pipe(there) < 0 || pipe(back) < 0)
 		_exit(EXIT_FAILURE);
-	first = work_start_on("switches", CPU) != 0;
+	first = start_task("switches") != 0;
 	for (;;) {
 		if (first && write(there[1], &byte, 1) != 1)
 			_exit(EXIT_FAILURE);
@@ -73,12 +84,15 @@ static pid_t start_switches(int file)
 
 static pid_t start_reads(int file)
 {
-	return work_read("reads", CPU, file, 0, 0);
+	pid_t pid = work_read("reads", CPU, file, 0, 0);
+
+	work_among_others(pid);
+	return pid;
 }
 
 static pid_t start_forks(int file)
 {
-	pid_t pid = work_start_on("forks", CPU), child;
+	pid_t pid = start_task("forks"), child;
 
 	(void)file;
 	if (pid)
@@ -94,7 +108,7 @@ static pid_t start_forks(int file)
 static pid_t start_execs(int file)
 {
 	char *argv[] = { nothing, NULL };
-	pid_t pid = work_start_on("execs", CPU), child;
+	pid_t pid = start_task("execs"), child;
 
 	(void)file;
 	if (pid)

@@ -62,6 +62,7 @@ static pid_t start_bursts(void)
 
 	if (pid)
 		return pid;
+	work_among_others(0);
 	for (;;) {
 		usleep(PAUSE_US);
 		work_burn(BURST_US);

@@ -389,7 +389,7 @@ static void test_brief_bursts(void **state)
 	uint64_t start_ns;
 
 	/* A real-time task is accounted at each switch. */
-	sched_setscheduler(reader, SCHED_OTHER, &(struct sched_param){ 0 });
+	work_among_others(reader);
 	work_pin(0, NATIVE_CPU);
 	tracer_set_frequency(native->tracer, NATIVE_OTHER, NATIVE_MAX_KHZ);
 	usleep(300000);

@@ -64,16 +64,14 @@ static pid_t start(void)
 	return pid;
 }
 
-static void set_scheduler(int policy, int priority)
-{
-	const struct sched_param param = { .sched_priority = priority };
-
-	sched_setscheduler(0, policy, &param);
-}
-
 void work_before_others(int priority)
 {
-	set_scheduler(SCHED_FIFO, priority);
+	sched_setscheduler(0, SCHED_FIFO, &(struct sched_param){ .sched_priority = priority });
+}
+
+void work_among_others(pid_t pid)
+{
+	sched_setscheduler(pid, SCHED_OTHER, &(struct sched_param){ 0 });
 }
 
 pid_t work_start(void)
@@ -81,7 +79,7 @@ pid_t work_start(void)
 	pid_t pid = start();
 
 	if (!pid)
-		set_scheduler(SCHED_OTHER, 0);
+		work_among_others(0);
 	return pid;
 }
 
