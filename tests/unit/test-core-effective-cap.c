@@ -332,6 +332,34 @@ static void test_cap_ends(void **state)
 	end(&machine);
 }
 
+/* What a floor asks for is not capped, and does not say so. */
+static void test_floor_beside_cap(void **state)
+{
+	const struct decision *decision;
+	struct machine machine;
+
+	begin(&machine);
+	busy(&machine, 0, 1024);
+	runs(&machine, 0, 7, CAP_30, true);
+	runs(&machine, 1, 9, FLOOR_50, false);
+	decision = decide(&machine, 0);
+	assert_int_equal(decision->target_khz, KHZ_OF_50);
+	assert_string_equal(reason_name(decision->reason), "floor");
+	assert_string_equal(limiter_name(decision->limiter), "none");
+	assert_int_equal(decision->pid, 9);
+	assert_int_equal(decision->rule, 3);
+	assert_int_equal(decision->capped_pid, 0);
+	end(&machine);
+	/* Demand that is just the cap is not cut: 1.25 · 245.6. */
+	begin(&machine);
+	busy(&machine, 0, 245);
+	runs(&machine, 0, 7, CAP_30, true);
+	decision = decide(&machine, 0);
+	assert_int_equal(decision->want_cap, 307);
+	assert_int_equal(decision->capped_pid, 0);
+	end(&machine);
+}
+
 /* No hold time is shorter than a tick, within which a task that runs is seen. */
 static void test_short_hold(void **state)
 {
@@ -477,7 +505,7 @@ int main(void)
 		cmocka_unit_test(test_new_set_is_awaited), cmocka_unit_test(test_floor_holds),
 		cmocka_unit_test(test_new_policy),	   cmocka_unit_test(test_uncapper_is_named),
 		cmocka_unit_test(test_response_holds),	   cmocka_unit_test(test_uncap_lasts),
-		cmocka_unit_test(test_short_hold),
+		cmocka_unit_test(test_short_hold),	   cmocka_unit_test(test_floor_beside_cap),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

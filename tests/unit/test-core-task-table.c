@@ -125,6 +125,9 @@ static void test_waiting(void **state)
 	}
 	/* Once, however often it is queued. */
 	task_queue(table, task_find(table, 1), TASK_WAIT_CLASS);
+	/* A table that is loaded knows it again. */
+	assert_true(task_table_recount(table, 8, 8));
+	assert_true(task_table_relink(table));
 	for (uint32_t pid = 1; pid <= 3; pid++)
 		assert_int_equal(task_take_waiting(table, TASK_WAIT_CLASS)->pid, pid);
 	assert_null(task_take_waiting(table, TASK_WAIT_CLASS));
