@@ -26,7 +26,7 @@ static void put_chain(struct json_out *out, const struct contender *contender)
 	}
 	field_open(out, "chain", '{');
 	field_count(out, "pid", contender->partner);
-	field_text(out, "comm", process_name(contender->partner, NULL, comm));
+	field_text(out, "comm", process_name(contender->partner, "", comm));
 	field_count(out, "share_permille", contender->share_permille);
 	json_out_close(out, '}');
 }
