@@ -18,7 +18,6 @@
 #define BUS_TIMEOUT_US 200000
 
 #define COMM_SIZE      16 /* of the kernel, with the NUL */
-#define COMMAND_SIZE   512
 
 /* A program is found by any of the three; NULL: not in this way. */
 struct trace {
@@ -124,42 +123,19 @@ static uint32_t owner_of(sd_bus *bus, const char *name)
 	return pid;
 }
 
-static const char *base_of(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
-
 /*
- * The name by which a process was started: its comm, which is cut; of a script of Python, whose
- * comm may be the interpreter's, that of the script; and without NixOS's .NAME-wrapped.
+ * The name by which a process was started: its comm, which is cut; a script's is its own, and
+ * NixOS's wrapper adds a dot before it. Its command line is not read: that waits where the
+ * process's memory is locked.
  */
-static bool is_program(uint32_t pid, const char *comm, const char *program)
+static bool is_program(const char *comm, const char *program)
 {
-	char command[COMMAND_SIZE], *script;
-	_cleanup_fclose_ FILE *file = NULL;
-	size_t length = strlen(program), n;
-	char path[32];
+	size_t length = strlen(program);
 
-	if (strncmp(comm, program, COMM_SIZE - 1) == 0)
-		return true;
 	if (comm[0] == '.')
 		return strncmp(comm + 1, program,
 			       length < COMM_SIZE - 2 ? length : COMM_SIZE - 2) == 0;
-	if (strncmp(comm, "python", 6) != 0)
-		return false;
-	snprintf(path, sizeof(path), "/proc/%u/cmdline", pid);
-	file = fopen(path, "re");
-	n = file ? fread(command, 1, sizeof(command) - 1, file) : 0;
-	command[n] = '\0';
-	script = command + strlen(command) + 1;
-	if (script >= command + n)
-		return false;
-	script = (char *)base_of(script);
-	return strcmp(script + (*script == '.'), program) == 0 ||
-	       (*script == '.' && strncmp(script + 1, program, length) == 0 &&
-		strcmp(script + 1 + length, "-wrapped") == 0);
+	return strncmp(comm, program, COMM_SIZE - 1) == 0;
 }
 
 /* Bits: 1 << index into traces. */
@@ -171,7 +147,7 @@ static uint32_t find_process(uint32_t pid)
 	if (!sysfs_read_line(comm, sizeof(comm), "/proc/%u/comm", pid))
 		return 0;
 	for (size_t i = 0; i < ARRAY_SIZE(traces); i++)
-		if (traces[i].program && is_program(pid, comm, traces[i].program))
+		if (traces[i].program && is_program(comm, traces[i].program))
 			found |= 1u << i;
 	return found;
 }
@@ -201,7 +177,7 @@ static bool has_other_switch(sd_bus *bus)
 		if (!pid || find_process(pid))
 			continue;
 		sysfs_read_line(comm, sizeof(comm), "/proc/%u/comm", pid);
-		if (!is_program(pid, comm, "wakegov-desktop"))
+		if (!is_program(comm, "wakegov-desktop"))
 			return true;
 	}
 	return false;

@@ -46,17 +46,6 @@ struct load {
 
 static char *nothing; /* a program that only ends */
 
-/* A task on the CPU, as programs are: a real-time one, as those of the tests, is accounted at each
- * switch. */
-static pid_t start_task(const char *name)
-{
-	pid_t pid = work_start_on(name, CPU);
-
-	if (!pid)
-		work_among_others(0);
-	return pid;
-}
-
 /* Two tasks on one CPU that wake each other in turn. */
 static pid_t start_switches(int file)
 {
@@ -66,12 +55,12 @@ static pid_t start_switches(int file)
 	char byte = 0;
 
 	(void)file;
-	pid = start_task("switches");
+	pid = work_start_on("switches", CPU);
 	if (pid)
 		return pid;
 	if (pipe(there) < 0 || pipe(back) < 0)
 		_exit(EXIT_FAILURE);
-	first = start_task("switches") != 0;
+	first = work_start_on("switches", CPU) != 0;
 	for (;;) {
 		if (first && write(there[1], &byte, 1) != 1)
 			_exit(EXIT_FAILURE);
@@ -84,15 +73,12 @@ static pid_t start_switches(int file)
 
 static pid_t start_reads(int file)
 {
-	pid_t pid = work_read("reads", CPU, file, 0, 0);
-
-	work_among_others(pid);
-	return pid;
+	return work_read("reads", CPU, file, 0, 0);
 }
 
 static pid_t start_forks(int file)
 {
-	pid_t pid = start_task("forks"), child;
+	pid_t pid = work_start_on("forks", CPU), child;
 
 	(void)file;
 	if (pid)
@@ -108,7 +94,7 @@ static pid_t start_forks(int file)
 static pid_t start_execs(int file)
 {
 	char *argv[] = { nothing, NULL };
-	pid_t pid = start_task("execs"), child;
+	pid_t pid = work_start_on("execs", CPU), child;
 
 	(void)file;
 	if (pid)
@@ -245,6 +231,7 @@ int main(int argc, char **argv)
 	nothing = argv[argc - 1];
 	policy_init(&policy);
 	work_pin(0, 0);
+	work_start_ordinary(true); /* as programs are */
 	if (file < 0 || stats < 0 || !empty || empty__attach(empty) < 0 ||
 	    tracer_new(topology, &policy.io_boost, &tracer, &why) < 0) {
 		fprintf(stderr, "instruction-cost: %s\n", why);

@@ -58,11 +58,12 @@ static pid_t start_loop(struct reaction *skel, const char *path)
 
 static pid_t start_bursts(void)
 {
-	pid_t pid = work_start_on("bursts", LOAD_CPU);
+	pid_t pid;
 
+	work_start_ordinary(true); /* as programs are */
+	pid = work_start_on("bursts", LOAD_CPU);
 	if (pid)
 		return pid;
-	work_among_others(0);
 	for (;;) {
 		usleep(PAUSE_US);
 		work_burn(BURST_US);

@@ -69,9 +69,16 @@ void work_before_others(int priority)
 	sched_setscheduler(0, SCHED_FIFO, &(struct sched_param){ .sched_priority = priority });
 }
 
-void work_among_others(pid_t pid)
+static void run_among_others(void)
 {
-	sched_setscheduler(pid, SCHED_OTHER, &(struct sched_param){ 0 });
+	sched_setscheduler(0, SCHED_OTHER, &(struct sched_param){ 0 });
+}
+
+static bool starts_ordinary;
+
+void work_start_ordinary(bool ordinary)
+{
+	starts_ordinary = ordinary;
 }
 
 pid_t work_start(void)
@@ -79,7 +86,7 @@ pid_t work_start(void)
 	pid_t pid = start();
 
 	if (!pid)
-		work_among_others(0);
+		run_among_others();
 	return pid;
 }
 
@@ -91,7 +98,10 @@ pid_t work_start_on(const char *name, uint32_t cpu)
 		return pid;
 	prctl(PR_SET_NAME, name);
 	work_pin(0, cpu);
-	work_before_others(1);
+	if (starts_ordinary)
+		run_among_others();
+	else
+		work_before_others(1);
 	return 0;
 }
 

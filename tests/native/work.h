@@ -84,9 +84,9 @@ pid_t work_start(void);
 pid_t work_start_on(const char *name, uint32_t cpu);
 /* From here on this thread runs before those of lower priority, and what it starts on a CPU. */
 void work_before_others(int priority);
-/* A task, 0 for this thread, is an ordinary one again: the tracer accounts real-time tasks at each
+/* Whether what is begun from here on is ordinary: the tracer accounts real-time tasks at each
  * switch. */
-void work_among_others(pid_t pid);
+void work_start_ordinary(bool ordinary);
 
 /* Ends a child that the functions above began, and waits for it. Returns its wait status. */
 int work_end(pid_t pid);

@@ -61,7 +61,8 @@ class Harmless(unittest.TestCase):
             most = 0.1 if load in ("fork", "exec") and program == "all" else 0.03
             if program == "all" or abs(float(runs) - 1) < 0.02:
                 self.assertAlmostEqual(float(each) / float(table), 1, delta=most, msg=line)
-        self.assertEqual(len(lines), 30)
+        with open("tests/bench/instructions.table", encoding="ascii") as file:
+            self.assertEqual(len(lines), len(file.readlines()))
 
 
 if __name__ == "__main__":

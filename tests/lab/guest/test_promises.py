@@ -63,8 +63,9 @@ class Domains(unittest.TestCase):
     def shortDescription(self):
         return f"{self.BACKEND}: {unittest.TestCase.shortDescription(self)}"
 
-    def start(self, policy=""):
-        daemon = guest.Daemon(f"[wakegov]\nbackend = {self.BACKEND}\n[io-boost]\n"
+    def start(self, policy="", key=""):
+        """With that policy, and that key of its first section."""
+        daemon = guest.Daemon(f"[wakegov]\nbackend = {self.BACKEND}\n{key}\n[io-boost]\n"
                               f"min-rate = 200/s\n{policy}").start()
         self.addCleanup(daemon.stop)
         return daemon
@@ -311,7 +312,7 @@ class Setspeed(Unclamped):
 
     def test_lost_ends(self):
         """ends that the ring has no place for are found, without a rule, too: their places are free again"""
-        daemon = self.start("[wakegov]\nmax-ruled-tasks = 16\n")
+        daemon = self.start(key="max-ruled-tasks = 16")
         sleepers = [self.run_python(f"own{i}", "import time\nwhile True: time.sleep(0.05)", "uclampset",
                                     "-M", "500") for i in range(16)]
         time.sleep(2)
