@@ -288,7 +288,7 @@ suite_timed() {
 	in_lab "--machine timed --driver pstate" \
 		"test_harmless.py Harmless.test_psync Harmless.test_instructions" "test_timed.py Timed" \
 		"test_programs.py Machine.test_fallback Machine.test_capabilities Machine.test_compile
-		Machine.test_heat Machine.test_turbo_by_cores" "test_response.py MeasuredFrequency" "test_realtime.py Beside" "test_chains.py Chains"
+		Machine.test_heat Machine.test_turbo_by_cores" "test_response.py MeasuredFrequency" "test_realtime.py Beside"
 }
 
 suite_response() {

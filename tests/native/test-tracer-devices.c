@@ -56,15 +56,14 @@ static void test_thinking_reader(void **state)
 struct job {
 	const char *engine, *depth;
 	bool never_waits; /* as far as in_iowait tells */
-	bool fills_queue;
 };
 
 static void test_fio(void **state)
 {
 	static const struct job jobs[] = {
 		{ "psync", "1" },
-		{ "libaio", "32", .never_waits = true, .fills_queue = true },
-		{ "io_uring", "32", .fills_queue = true },
+		{ "libaio", "32", .never_waits = true },
+		{ "io_uring", "32" },
 		{ "io_uring", "1" },
 	};
 	struct native *native = *state;
@@ -93,9 +92,6 @@ static void test_fio(void **state)
 		assert_true(change.ios > 250);
 		if (jobs[i].never_waits)
 			assert_in_range(change.waits, 0, change.ios / 20);
-		/* A full queue leaves no time to be won. */
-		if (jobs[i].fills_queue)
-			assert_true(change.host_ns < change.ns / 3);
 	}
 }
 
