@@ -93,20 +93,20 @@ in_lab() {
 	"$LAB" run $options -- sh -c "$script"
 }
 
-# meson_tests DIRECTORY [meson test's OPTION…]: builds what those need, and runs them; meson's own log
-# as TAP. Exit status 77 is a skip.
+# meson_tests DIRECTORY LOG [meson test's OPTION…]: builds what those need, and runs them; meson's own log, by
+# that name, as TAP. Exit status 77 is a skip.
 meson_tests() {
-	local directory=$1
+	local directory=$1 log=$1/meson-logs/$2
 
-	shift
+	shift 2
 	# A build that fails leaves none.
-	rm -f "$directory/meson-logs/testlog.json"
+	rm -f "$log.json"
 	# A time-out is for what hangs; a machine that has other work takes many times as long.
-	meson test -C "$directory" --quiet --timeout-multiplier 20 "$@" >"$directory/unit.log" 2>&1 ||
-		[ -e "$directory/meson-logs/testlog.json" ] || { cat "$directory/unit.log" >&2 && return 1; }
-	python3 - "$directory" <<-'END'
+	meson test -C "$directory" --quiet --timeout-multiplier 20 --logbase "${log##*/}" "$@" >"$log.out" 2>&1 ||
+		[ -e "$log.json" ] || { cat "$log.out" >&2 && return 1; }
+	python3 - "$log.json" <<-'END'
 	import json, sys
-	for line in open(sys.argv[1] + "/meson-logs/testlog.json", encoding="utf-8"):
+	for line in open(sys.argv[1], encoding="utf-8"):
 	    test = json.loads(line)
 	    name = test["name"].split(" / ")[-1]
 	    if test["result"] == "OK":
@@ -122,23 +122,23 @@ meson_tests() {
 }
 
 suite_unit() {
-	meson_tests "$BUILD" --no-suite native
+	meson_tests "$BUILD" unit --no-suite native
 }
 
 # The BPF programs on this machine's own kernel, one after the other.
 suite_native() {
-	meson_tests "$BUILD" --suite native
+	meson_tests "$BUILD" native --suite native
 }
 
 # The unit tests once more, with the compiler's checks of memory and arithmetic.
 suite_sanitize() {
 	set_up_tree "$SANITIZED" "${SANITIZERS[@]}" || return 1
-	meson_tests "$SANITIZED" --no-suite native
+	meson_tests "$SANITIZED" unit --no-suite native
 }
 
 suite_sanitize_native() {
 	build_tree "$SANITIZED" "${SANITIZERS[@]}" || return 1
-	meson_tests "$SANITIZED" --suite native
+	meson_tests "$SANITIZED" native --suite native
 }
 
 # The daemon in the lab, with what it leaks at its ends. What is found is in the files that they write.
