@@ -4,6 +4,7 @@
 import os
 import signal
 import subprocess
+import time
 
 import guest
 import tap
@@ -17,6 +18,7 @@ EXAMPLE = "/usr/share/doc/wakegov/examples/hint.py"
 # 40 % of 1800 MHz, and the next OPP at or above.
 CAPPED_KHZ = 1000000
 FULL_KHZ = 1800000
+SAVED_S = 1.1  # hints within a second are saved together
 
 
 class Hints(Installed):
@@ -82,6 +84,7 @@ class Hints(Installed):
                        "the hint's name in explain")
         # Killed and started again: it is the same, and so is what the tasks have.
         before = show("NRestarts")
+        time.sleep(SAVED_S)
         os.kill(int(show("MainPID")), signal.SIGKILL)
         guest.wait_for(lambda: show("ActiveState") == "active" and show("NRestarts") != before, 30,
                        "a restart")
@@ -154,6 +157,7 @@ class Hints(Installed):
                              r"(?s)yes  override-1, cap 600 MHz.*yes  busy \(.*"
                              r"yes  hint/prompt, placement wake-affine, idle-latency 50 us: hinted by ")
             if show("NRestarts") == before:
+                time.sleep(SAVED_S)
                 os.kill(int(show("MainPID")), signal.SIGKILL)
                 guest.wait_for(lambda: show("ActiveState") == "active" and show("NRestarts") != before, 30,
                                "a restart")
