@@ -220,8 +220,7 @@ suite_drivers() {
 	done
 	for driver in pstate-active hwp; do
 		echo "# driver $driver"
-		in_lab "--machine timed --driver $driver --cpus 2" "$CONFORMANCE limits" "test_timed.py Driver" \
-			"test_realtime.py Powersave"
+		in_lab "--machine timed --driver $driver --cpus 2" "$CONFORMANCE limits" "test_timed.py Driver"
 	done
 }
 
@@ -302,6 +301,8 @@ suite_programs() {
 		Machine.test_turbo_off_at_start Machine.test_turbo_on_later"
 	in_lab "--machine timed --driver hwp" "test_programs.py Programs.test_fio Programs.test_sqlite
 		Machine.test_doctor Machine.test_turbo Machine.test_heat Machine.test_turbo_by_cores"
+	in_lab "--machine timed --driver hwp --cpus 2" "test_realtime.py Powersave"
+	in_lab "--machine timed --driver pstate" "test_chains.py Chains"
 	for ns in 50000 1000000; do
 		echo "# a change of frequency takes $ns ns"
 		in_lab "--machine timed --driver msr --transition $ns" "test_harmless.py Harmless.test_psync"
