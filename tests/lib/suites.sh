@@ -286,8 +286,8 @@ suite_placement() {
 suite_timed() {
 	in_lab "--machine timed --driver pstate" \
 		"test_harmless.py Harmless.test_psync Harmless.test_instructions" "test_timed.py Timed"
-	in_lab "--machine timed --driver pstate" "test_programs.py Machine.test_fallback Machine.test_capabilities Machine.test_compile
-		Machine.test_heat Machine.test_turbo_by_cores" "test_response.py MeasuredFrequency" "test_realtime.py Beside"
+	in_lab "--machine timed --driver pstate" "test_programs.py Machine.test_heat Machine.test_fallback
+		Machine.test_capabilities Machine.test_compile Machine.test_turbo_by_cores" "test_response.py MeasuredFrequency" "test_realtime.py Beside"
 }
 
 suite_response() {
