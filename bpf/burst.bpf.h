@@ -388,7 +388,10 @@ static inline void inherit_class(struct task_struct *parent, struct task_struct 
 	to->own = from->own; /* so that a child with other clamps is reported */
 }
 
-/* The task ends, or has another number than this from now on. */
+/*
+ * The task ends, or has another number than this from now on. One that ends keeps its class, as its work is not
+ * over yet.
+ */
 static __noinline void forget_task(struct task_struct *task, __u32 pid)
 {
 	struct task_run *run;
@@ -404,6 +407,8 @@ static __noinline void forget_task(struct task_struct *task, __u32 pid)
 	if (run->co_runner)
 		emit_class(WAKEGOV_RECORD_CO_RUNNER, settings.co_runner_generation, pid, 0);
 	set_co_runner(run, pid, 0);
+	if (pid == task->pid)
+		return;
 	run->own = 0;
 	run->class = 0;
 }
