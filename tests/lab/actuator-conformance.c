@@ -93,12 +93,12 @@ static void test_discover(void **state)
 		TEST(test_release_restores), TEST(test_crash_then_start_again)
 
 /* And for those that hold it between two limits. */
-#define EVERY_RANGE                                                                     \
-	TEST(test_limits_never_cross), TEST(test_limits_are_merged),                    \
-		TEST(test_limits_end_while_idle), TEST(test_limits_of_others_are_told), \
-		TEST(test_limits_that_pass), TEST(test_limits_set_while_free),          \
-		TEST(test_limits_taken_over), TEST(test_limits_taken_over_unseen),      \
-		TEST(test_limits_with_one_control_broken), TEST(test_limits_after_crash)
+#define EVERY_RANGE                                                                             \
+	TEST(test_limits_never_cross), TEST(test_limits_are_merged),                            \
+		TEST(test_limits_end_while_idle), TEST(test_limits_of_others_are_told),         \
+		TEST(test_limits_set_while_free), TEST(test_limits_taken_over),                 \
+		TEST(test_limits_taken_over_unseen), TEST(test_limits_with_one_control_broken), \
+		TEST(test_limits_after_crash)
 
 static const struct CMUnitTest setspeed_tests[] = {
 	EVERY_LEVER,
@@ -155,6 +155,9 @@ static const struct CMUnitTest uclamp_tests[] = {
 	TEST(test_uclamp_writes_nothing_to_a_domain),
 	TEST(test_uclamp_floor_is_a_minimum),
 };
+/* Before Linux 6.3 the processors' cooling devices have no states. */
+static const struct CMUnitTest cooled_tests[] = { cmocka_unit_test_setup_teardown(
+	test_limits_that_pass, fixture_set_up, cooled_tear_down) };
 static const struct CMUnitTest unclamped_tests[] = { TEST(test_uclamp_is_refused) };
 static const struct CMUnitTest observe_tests[] = { TEST(test_observe_writes_nothing) };
 static const struct CMUnitTest refused_tests[] = { TEST(test_refused_without_module) };
@@ -190,6 +193,10 @@ int main(int argc, char **argv)
 		backend = &backend_uclamp;
 		return cmocka_run_group_tests(uclamp_tests, NULL, NULL);
 	}
+	if (strcmp(suite, "cooled") == 0) {
+		backend = &backend_limits;
+		return cmocka_run_group_tests(cooled_tests, NULL, NULL);
+	}
 	if (strcmp(suite, "unclamped") == 0) {
 		backend = &backend_uclamp;
 		return cmocka_run_group_tests(unclamped_tests, NULL, NULL);
@@ -204,7 +211,7 @@ int main(int argc, char **argv)
 	}
 
 	fprintf(stderr,
-		"%s: expected setspeed, limits, uclamp, unclamped, observe, "
+		"%s: expected setspeed, limits, cooled, uclamp, unclamped, observe, "
 		"refused or absent\n",
 		suite);
 	return 2;

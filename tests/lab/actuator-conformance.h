@@ -43,6 +43,7 @@ void test_limits_are_merged(void **state);
 void test_limits_end_while_idle(void **state);
 void test_limits_of_others_are_told(void **state);
 void test_limits_that_pass(void **state);
+int cooled_tear_down(void **state);
 void test_limits_set_while_free(void **state);
 void test_limits_taken_over(void **state);
 void test_limits_taken_over_unseen(void **state);

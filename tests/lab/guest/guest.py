@@ -170,7 +170,7 @@ class BusyLoop:
         self.pid = os.fork()
         if not self.pid:
             os.sched_setaffinity(0, {cpu})
-            for _ in range(12):  # of what is known of a task, a quarter is forgotten with each sleep
+            for _ in range(12):  # of what is known of a task, an eighth is forgotten with each sleep
                 time.sleep(0.002)
             os.write(ready, b"x")
             os.read(wait, 1)
