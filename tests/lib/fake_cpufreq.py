@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""A made-up cpufreq for a command alone: one domain of all CPUs with turbo, and counters of ACPI's.
+"""A made-up cpufreq for a command alone: one domain of all CPUs with turbo, and counters of ACPI's. The CPUs'
+maker is none whose turbo frequencies are known, whatever this machine's is.
 
 The command runs in a mount namespace of its own, as root; nobody else sees the tree.
 """
@@ -15,6 +16,8 @@ for cpu in $cpus; do
     echo 1400 >$cpu/acpi_cppc/nominal_freq
 done
 echo 0 >intel_pstate/no_turbo
+echo 'vendor_id : CentaurHauls' >cpuinfo
+mount --bind cpuinfo /proc/cpuinfo
 cd cpufreq/policy0
 echo $cpus | tr -d cpu | tee related_cpus >affected_cpus
 echo 1400000 >base_frequency

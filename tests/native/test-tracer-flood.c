@@ -27,26 +27,35 @@ static void arm_all(const struct native *native)
 		tracer_arm(native->tracer, cpu, &band);
 }
 
+static uint64_t switches_of(const struct native *native)
+{
+	return native_program_events(native, "sched_switch");
+}
+
+/* More than it takes, on any CPU, to drop records: each switch may cause one. How long that is, is
+ * the machine's. */
+#define SWITCHES_MOST (100ULL * RING_RECORDS)
+
 /* Nobody takes the records of thousands of events. */
 static void test_full_ring(void **state)
 {
 	struct native *native = *state;
-	uint64_t end_ns = native_now_ns() + PATIENCE_MS * NS_PER_MS;
 	uint64_t before = drops_of(native).ring, dropped, switches;
 	pid_t readers[2];
 	uint32_t cpu_events = 0;
 
 	native_watch(native, 0);
-	switches = native_program_events(native, "sched_switch");
+	switches = switches_of(native);
 	for (uint32_t i = 0; i < 2; i++)
 		readers[i] = work_read("native-reader", i, native->file, 0, 0);
-	while (drops_of(native).ring < before + 1000 && native_now_ns() < end_ns)
+	while (drops_of(native).ring < before + 1000 &&
+	       switches_of(native) < switches + SWITCHES_MOST)
 		for (int i = 0; i < 1000; i++)
 			arm_all(native);
 	for (uint32_t i = 0; i < 2; i++)
 		work_end(readers[i]);
 	dropped = drops_of(native).ring - before;
-	switches = native_program_events(native, "sched_switch") - switches;
+	switches = switches_of(native) - switches;
 	print_message("%llu records dropped in %llu switches\n", (unsigned long long)dropped,
 		      (unsigned long long)switches);
 	assert_true(dropped >= 1000);
@@ -73,10 +82,11 @@ static void test_full_ring(void **state)
 static void fill_ring(struct native *native, uint32_t cpu)
 {
 	static const struct engine_band band = { .low_q = 1, .watch = true, .watch_idle = true };
-	uint64_t before = drops_of(native).ring, end_ns = native_now_ns() + PATIENCE_MS * NS_PER_MS;
+	uint64_t before = drops_of(native).ring, switches = switches_of(native);
 	pid_t reader = work_read("native-reader", cpu, native->file, 0, 0);
 
-	while (drops_of(native).ring < before + 100 && native_now_ns() < end_ns)
+	while (drops_of(native).ring < before + 100 &&
+	       switches_of(native) < switches + SWITCHES_MOST)
 		tracer_arm(native->tracer, cpu, &band);
 	work_end(reader);
 	assert_true(drops_of(native).ring >= before + 100);
