@@ -19,20 +19,18 @@ quick style       40 here
 quick install     15 here
 quick unit       150 here
 run   native     300 here
-run   varlink     100 here
+run   varlink    100 here
 run   live        40 here
-run   service    900
+run   service    700
 run   promises   500
+run   backends   350
 run   boost      450
-run   backends   600
-run   placement  550
-run   storms     500
+run   storms     350
 run   faults     400
+run   placement  250
 run   drivers    300
+run   harmless   300
 run   demo       200
-run   timed      300
-run   response   200
-run   older      200
 run   conformance 100
 run   absent     200
 run   lab         200
@@ -43,7 +41,14 @@ all   analyze   1200 here
 all   sanitize_native 500 here
 all   soak       500
 all   matrix    1500
-all   programs   400
+all   machine_storms 1000
+all   programs   900
+all   profiles   450
+all   placement_pays 400
+all   desktop    500
+all   timed      300
+all   response   200
+all   older      200
 all   benefit    400
 all   fleet      300
 all   idle       200
@@ -242,7 +247,11 @@ suite_older() {
 }
 
 suite_backends() {
-	in_lab "" test_caps.py test_backends.py test_profiles.py test_devices.py
+	in_lab "" test_caps.py test_backends.py test_devices.py
+}
+
+suite_profiles() {
+	in_lab "" test_profiles.py
 }
 
 # The same list for every backend.
@@ -260,11 +269,18 @@ suite_matrix() {
 	in_lab "" test_matrix.py
 }
 
+# What is soon over; machine_storms has the rest.
 suite_storms() {
+	in_lab "" test_storms.py "test_machine_storms.py Storms.test_clock Storms.test_driver Storms.test_governors
+		Storms.test_hotplug"
+}
+
+suite_machine_storms() {
 	local selftests
 
 	selftests=$("$LAB" selftests) || return 1
-	in_lab "--suspend" test_storms.py test_machine_storms.py "test_selftests.py $selftests"
+	in_lab "--suspend" "test_machine_storms.py Storms.test_limits Storms.test_fork_bomb Storms.test_short_tasks
+		Storms.test_disks Storms.test_readers" "test_selftests.py $selftests"
 }
 
 # S3 takes the RTC of a host whose time goes on.
@@ -281,15 +297,27 @@ suite_absent() {
 
 # Two last-level caches.
 suite_placement() {
-	in_lab "--llcs 2" test_placement.py "test_idle_latency.py IdleLatency"
+	in_lab "--llcs 2" "test_placement.py Placement.test_wake_affine Placement.test_others Placement.test_cpuset
+		Placement.test_hand_back Placement.test_offline Placement.test_forks"
+}
+
+# The experiments.
+suite_placement_pays() {
+	in_lab "--llcs 2" "test_placement.py Placement.test_does_not_lose Placement.test_loses Placement.test_exact
+		Placement.test_long_path" "test_idle_latency.py IdleLatency"
+}
+
+# On the timed machine no program is worse off than without wakegov.
+suite_harmless() {
+	in_lab "--machine timed --driver pstate" "test_harmless.py Harmless.test_psync Harmless.test_instructions" \
+		"test_realtime.py Beside" "test_chains.py Chains"
 }
 
 # Plain programs on the timed machine.
 suite_timed() {
-	in_lab "--machine timed --driver pstate" \
-		"test_harmless.py Harmless.test_psync Harmless.test_instructions" "test_timed.py Timed"
+	in_lab "--machine timed --driver pstate" "test_timed.py Timed"
 	# test_capabilities is the last: it sets a counter back, for which the kernel gives up frequency invariance.
-	in_lab "--machine timed --driver pstate" "test_programs.py Machine.test_heat" "test_realtime.py Beside" \
+	in_lab "--machine timed --driver pstate" "test_programs.py Machine.test_heat" \
 		"test_response.py MeasuredFrequency" "test_programs.py Machine.test_fallback Machine.test_compile
 		Machine.test_turbo_by_cores Machine.test_capabilities"
 }
@@ -306,7 +334,7 @@ suite_programs() {
 	in_lab "--machine timed --driver hwp" "test_programs.py Programs.test_fio Programs.test_sqlite
 		Machine.test_doctor Machine.test_turbo Machine.test_heat Machine.test_turbo_by_cores"
 	in_lab "--machine timed --driver hwp --cpus 2" "test_realtime.py Powersave"
-	in_lab "--machine timed --driver pstate" "test_chains.py Chains"
+	in_lab "--machine timed --driver pstate" "test_chains.py Figures"
 	for ns in 50000 1000000; do
 		echo "# a change of frequency takes $ns ns"
 		in_lab "--machine timed --driver msr --transition $ns" "test_harmless.py Harmless.test_psync"
@@ -363,8 +391,13 @@ suite_fleet() {
 
 suite_service() {
 	stage_tree "$BUILD" >&2 || return 1
-	in_lab "--init systemd --packages power-profiles-daemon,tlp" \
-		test_service.py test_trust.py test_desktop.py test_hints.py
+	in_lab "--init systemd --packages power-profiles-daemon,tlp" test_service.py test_trust.py
+}
+
+# Beside other managers of power; what clients hold and run.
+suite_desktop() {
+	stage_tree "$BUILD" >&2 || return 1
+	in_lab "--init systemd --packages power-profiles-daemon,tlp" test_desktop.py test_hints.py
 }
 
 # Of the day's seed. An hour is by hand.
