@@ -389,8 +389,8 @@ static inline void inherit_class(struct task_struct *parent, struct task_struct 
 }
 
 /*
- * The task ends, or has another number than this from now on. One that ends keeps its class, as its work is not
- * over yet.
+ * The task ends, or has another number than this from now on. One that ends keeps its class, as its
+ * work is not over yet.
  */
 static __noinline void forget_task(struct task_struct *task, __u32 pid)
 {
