@@ -368,12 +368,10 @@ class Boost(unittest.TestCase):
         guest.wait_for(lambda: guest.frequency("policy2") == 1400000, 1, "the boost")
         self.daemon.set_policy(POLICY + "[io-boost]\nslack = 50%\n")
         self.daemon.call("Reload")
-        took_s = guest.wait_for(lambda: guest.frequency("policy2") < 1400000, 3, "a lower OPP")
-        domain = self.daemon.domain("policy2")
         # By half of the slack: at 600 MHz a quarter of the I/O is lost, and at 400 more.
-        self.assertEqual(domain["target_khz"], 600000)
-        tap.note(f"{domain['target_khz'] // 1000} MHz instead of 1400 MHz, {took_s * 1000:.0f} ms "
-                 f"after the reload; {', '.join(self.states(load))}")
+        took_s = guest.wait_for(lambda: self.daemon.domain("policy2")["target_khz"] == 600000, 3, "600 MHz")
+        tap.note(f"600 MHz instead of 1400 MHz, {took_s * 1000:.0f} ms after the reload; "
+                 f"{', '.join(self.states(load))}")
 
 
 if __name__ == "__main__":
