@@ -407,7 +407,7 @@ static __noinline void forget_task(struct task_struct *task, __u32 pid)
 	if (run->co_runner)
 		emit_class(WAKEGOV_RECORD_CO_RUNNER, settings.co_runner_generation, pid, 0);
 	set_co_runner(run, pid, 0);
-	if (pid == task->pid)
+	if (pid == (__u32)task->pid)
 		return;
 	run->own = 0;
 	run->class = 0;

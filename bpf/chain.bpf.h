@@ -55,12 +55,16 @@ int BPF_PROG(on_hrtimer_expire_exit)
 	return 0;
 }
 
+static inline struct task_load *stored_of(struct task_struct *task)
+{
+	return has_storage(task) ? bpf_task_storage_get(&tasks, task, NULL, 0) : NULL;
+}
+
 static inline struct chain_task *chain_of(struct task_struct *task)
 {
-	struct task_load *load = has_storage(task) ? bpf_task_storage_get(&tasks, task, NULL, 0)
-						   : NULL;
+	struct task_load *stored = stored_of(task);
 
-	return load ? &load->chain : NULL;
+	return stored ? &stored->chain : NULL;
 }
 
 /* The clock of the run queue, which the scheduler has read for this switch. */
@@ -136,46 +140,56 @@ VERIFIED_ONCE int chain_comes(struct chain_task *chain, __u64 now_ns, __u32 leve
 static inline void switch_chains(struct wakegov_cpu *cpu, struct task_struct *prev,
 				 struct task_struct *next, bool sleeps)
 {
+	bool prev_stored = has_storage(prev), next_stored = has_storage(next);
 	__u64 now_ns = switch_clock(next->pid ? next : prev);
 	__u32 level = cpu->load.level_q >> DECAY_Q_SHIFT;
-	struct chain_task *chain;
+	struct task_load *stored;
 
-	cpu->bystander = 0; /* there is no switch in an interrupt */
-	chain = sleeps && prev->pid ? chain_of(prev) : NULL;
-	if (chain)
-		chain_leaves(chain, now_ns, level);
-	chain = next->pid ? chain_of(next) : NULL;
-	if (!chain)
+	cpu->accounted = prev_stored;
+	if (sleeps && prev_stored) {
+		stored = bpf_task_storage_get(&tasks, prev, NULL, 0);
+		if (stored) {
+			cpu->accounted = stored->own.updated_ns != 0;
+			chain_leaves(&stored->chain, now_ns, level);
+		}
+	}
+	stored = next_stored ? bpf_task_storage_get(&tasks, next, NULL, 0) : NULL;
+	if (!stored)
 		return;
-	chain_comes(chain, now_ns, level);
-	if (chain->waker)
-		note_chain(cpu, chain, next->pid, now_ns);
+	cpu->accounted |= stored->own.updated_ns != 0;
+	chain_comes(&stored->chain, now_ns, level);
+	cpu->chain_since_ns = stored->chain.since.at_ns;
+	if (stored->chain.waker)
+		note_chain(cpu, &stored->chain, next->pid, now_ns);
 }
 
-VERIFIED_ONCE int chain_wakes(struct chain_task *task, struct chain_task *waker, __u32 pid)
+VERIFIED_ONCE int chain_follows(struct chain_task *task, struct chain_task *waker, __u32 level)
 {
 	if (!task || !waker)
 		return 0; /* for the verifier: never so */
-	if (task->generation == settings.chains && waker->generation == settings.chains &&
-	    task->slept_ns && !waker->slept_ns)
-		chain_wake(task, waker, pid);
+	if (waker->generation == settings.chains && !waker->slept_ns)
+		chain_follow(task, waker, level);
 	return 0;
 }
 
-/* The current task wakes this one. */
+/* The current task wakes this one. In most cases the waker is on for longer than the other one
+ * slept. */
 static inline void wake_chain(struct task_struct *task)
 {
 	struct task_struct *waker = bpf_get_current_task_btf();
-	struct chain_task *from, *to;
+	struct chain_task *chain, *from;
 	struct wakegov_cpu *cpu;
 
 	if (!has_storage(task) || !waker->pid || waker == task)
 		return;
 	cpu = this_cpu();
-	if (!cpu || cpu->bystander)
+	if (!cpu || cpu->bystander || !cpu->chain_since_ns)
 		return;
-	to = chain_of(task);
+	chain = chain_of(task);
+	if (!chain || !chain->slept_ns || chain->generation != settings.chains ||
+	    chain_wake(chain, cpu->chain_since_ns, waker->pid))
+		return;
 	from = chain_of(waker);
-	if (to && from)
-		chain_wakes(to, from, waker->pid);
+	if (from)
+		chain_follows(chain, from, cpu->load.level_q >> DECAY_Q_SHIFT);
 }

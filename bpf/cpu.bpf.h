@@ -166,12 +166,22 @@ static inline __u32 sleeps_after(switch_arguments arguments)
 	return arguments[0] ? 0 : arguments[3];
 }
 
+/* Whether one of them has a utilisation, or bursts, of its own. Many have none but their chain's.
+ */
+static inline bool are_accounted(const struct wakegov_cpu *cpu, const struct task_struct *prev,
+				 const struct task_struct *next)
+{
+	if (settings.chains && !settings.n_clamp_classes)
+		return cpu->accounted;
+	return has_storage(prev) || has_storage(next);
+}
+
 /* A switch between tasks of which nothing is known does not change how busy the CPU is. */
 static inline bool passes_unseen(struct wakegov_cpu *cpu, switch_arguments arguments)
 {
 	struct task_struct *prev = prev_of(arguments), *next = next_of(arguments);
 
-	if (settings.at_every_switch || has_storage(prev) || has_storage(next) ||
+	if (settings.at_every_switch || are_accounted(cpu, prev, next) ||
 	    cpu->load.running != (__u32)prev->pid || !cpu->load.busy_since_ns || is_own(next) ||
 	    is_realtime(next) ||
 	    ((is_in_iowait(prev) || !cpu->count_only) && sleeps_after(arguments)))
@@ -212,7 +222,7 @@ static inline void account_leaving(struct wakegov_cpu *cpu, struct task_struct *
 	struct account_task *load = bpf_task_storage_get(&tasks, task, NULL, 0);
 	__u64 ran_ns = task->se.sum_exec_runtime;
 
-	if (!load)
+	if (!load || !load->updated_ns)
 		return;
 	account_task_leaves(load, &cpu->load, now_ns - (ran_ns - load->ran_ns), sleeps, now_ns);
 	load->ran_ns = ran_ns;
@@ -335,6 +345,9 @@ static __noinline int chains_at_switch(struct wakegov_cpu *cpu, switch_arguments
 {
 	struct task_struct *prev = prev_of(arguments), *next = next_of(arguments);
 
+	cpu->bystander = 0; /* there is no switch in an interrupt */
+	cpu->chain_since_ns = 0;
+	cpu->accounted = true;
 	if (!is_own(prev) && !is_own(next))
 		switch_chains(cpu, prev, next, sleeps_after(arguments));
 	return 0;
@@ -428,6 +441,20 @@ static inline void meet_unseen(struct wakegov_cpu *cpu, struct task_struct *task
 	account_switch(&cpu->load, task->pid, now_ns);
 }
 
+/*
+ * However short its bursts are, it may be one of a chain. So may its parent be, which no tick may
+ * ever meet: it works for a moment between its children.
+ */
+static inline void take_chains(struct task_struct *task)
+{
+	struct task_struct *parent = task->real_parent;
+
+	if (!has_storage(task))
+		take_load(task);
+	if (!has_storage(parent))
+		take_load(parent);
+}
+
 static __noinline int account_at_tick(struct task_struct *task, const struct hrtimer *timer)
 {
 	struct wakegov_cpu *cpu = this_cpu();
@@ -447,8 +474,8 @@ static __noinline int account_at_tick(struct task_struct *task, const struct hrt
 	ticked_ns = cpu->ticked_ns;
 	cpu->ticked_ns = now_ns;
 	watch_bytes(task, now_ns);
-	if (settings.chains && !has_storage(task))
-		take_load(task); /* however short its bursts are, it may be one of a chain */
+	if (settings.chains)
+		take_chains(task);
 	if (settings.placing)
 		tick_placed(cpu, task, now_ns);
 	if (!cpu->load.busy_since_ns && !tick_unseen(cpu, task, ticked_ns))

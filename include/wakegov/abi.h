@@ -202,8 +202,10 @@ struct wakegov_cpu {
 
 	struct wakegov_chain chain; /* written by the kernel side, on the CPU itself */
 	__u32 chain_high_q;	    /* a chain that needs more emits a record; written by both */
-	__u16 bystander;	    /* chain.bpf.h: the current task is a bystander … */
-	__u16 received;		    /* … and the next packets are not its own */
+	__u8 bystander;		    /* chain.bpf.h: the current task is a bystander … */
+	__u8 received;		    /* … and the next packets are not its own */
+	__u8 accounted;	      /* one of the last switch's tasks has a utilisation of its own */
+	__u64 chain_since_ns; /* since when the running task's chain is on; 0: it has none */
 
 	/*
 	 * The fields that each request touches, and all that a request touches when it is only

@@ -43,7 +43,10 @@
  */
 #define CHAIN_CATCH_UP	   4
 #define CHAIN_LOST_MOST_NS (8 * DECAY_HALF_LIFE_NS)
-/* Growth of less than this time is accounted at the next sleep. */
+/*
+ * Growth of less than this time is accounted later, at the speed of then. With twice the time, a
+ * task that hops to a slow CPU is known there that much later.
+ */
 #define CHAIN_LATE_NS 250000ULL
 
 struct chain_mark {
@@ -56,8 +59,8 @@ struct chain_task {
 	struct chain_mark since;   /* the present on-time began */
 	struct chain_mark ended;   /* the one before ended */
 	struct chain_mark past[2]; /* earlier ones began; the newest first */
-	__u64 updated_ns; /* util_q is as of then; the task is on since, unless it sleeps */
-	__u64 slept_ns;	  /* since when it sleeps, always updated_ns; 0: it is on */
+	__u64 updated_ns; /* util_q is as of then; the task is on since, or was until slept_ns */
+	__u64 slept_ns;	  /* since when it sleeps; 0: it is on */
 	__u64 lost_ns;
 	__u32 util_q; /* of CHAIN_ONE */
 	__u32 waker;  /* who last worked for it, by thread id; 0: no task does */
@@ -146,14 +149,17 @@ static inline __u32 chain_past(const struct chain_task *task, __u64 at_ns)
 }
 
 /* The waker had an external wait while the task slept. */
-static inline void chain_follow(struct chain_task *task, const struct chain_task *waker)
+static inline void chain_follow(struct chain_task *task, const struct chain_task *waker,
+				__u32 level)
 {
 	__u64 since_ns = waker->since.at_ns, slept_ns = task->slept_ns;
 	__u64 factor = decay_factor(since_ns - slept_ns);
-	__s64 apart_q = (__s64)task->util_q - chain_past(waker, slept_ns);
-	__s64 util_q = waker->since.util_q + (apart_q * (__s64)factor >> 31);
-	__s64 most_q = CHAIN_ONE - ((CHAIN_ONE - task->util_q) * factor >> 31);
+	__s64 apart_q, util_q, most_q;
 
+	chain_was_on(task, slept_ns, level);
+	apart_q = (__s64)task->util_q - chain_past(waker, slept_ns);
+	util_q = waker->since.util_q + (apart_q * (__s64)factor >> 31);
+	most_q = CHAIN_ONE - ((CHAIN_ONE - task->util_q) * factor >> 31);
 	if (util_q < 0)
 		util_q = 0;
 	if (util_q > most_q)
@@ -162,21 +168,25 @@ static inline void chain_follow(struct chain_task *task, const struct chain_task
 	chain_begin(task, since_ns, util_q);
 }
 
-/* The task, which sleeps, is woken by the one that runs. Takes no time: none is read. */
-static inline void chain_wake(struct chain_task *task, const struct chain_task *waker, __u32 id)
+/*
+ * The task, which sleeps, is woken by one that is on since since_ns. Returns whether it was on all
+ * the time, as if it had not slept: else chain_follow() says what came of it.
+ */
+static inline bool chain_wake(struct chain_task *task, __u64 since_ns, __u32 id)
 {
-	if (waker->since.at_ns <= task->slept_ns)
-		task->slept_ns = 0; /* it was on all the time, as if it had not slept */
-	else
-		chain_follow(task, waker);
 	task->waker = id;
+	if (since_ns > task->slept_ns)
+		return false;
+	task->slept_ns = 0;
+	return true;
 }
 
 /* The task, which runs, goes to sleep. */
 static inline void chain_sleep(struct chain_task *task, __u64 now_ns, __u32 level)
 {
-	chain_was_on(task, now_ns, level);
-	task->slept_ns = task->updated_ns;
+	if (now_ns > task->updated_ns + CHAIN_LATE_NS)
+		chain_was_on(task, now_ns, level);
+	task->slept_ns = now_ns > task->updated_ns ? now_ns : task->updated_ns;
 }
 
 /*
@@ -192,6 +202,7 @@ static inline void chain_come(struct chain_task *task, __u64 now_ns, __u32 level
 			chain_was_on(task, now_ns, level);
 		return;
 	}
+	chain_was_on(task, task->slept_ns, level);
 	external_ns = now_ns > task->slept_ns ? now_ns - task->slept_ns : 0;
 	if (external_ns > DECAY_HALF_LIFE_NS)
 		task->waker = 0;

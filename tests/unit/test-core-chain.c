@@ -38,8 +38,8 @@ static void go_to_sleep(const struct scene *scene, struct chain_task *task)
 /* By a waker, or by a timer: NULL. */
 static void wake(const struct scene *scene, struct chain_task *task, const struct chain_task *waker)
 {
-	if (waker)
-		chain_wake(task, waker, 7);
+	if (waker && !chain_wake(task, waker->since.at_ns, 7))
+		chain_follow(task, waker, scene->level);
 	chain_come(task, scene->now_ns, scene->level);
 }
 
