@@ -29,7 +29,7 @@ run   storms     350
 run   faults     400
 run   placement  250
 run   drivers    300
-run   harmless   300
+run   harmless   600
 run   demo       200
 run   conformance 100
 run   absent     200

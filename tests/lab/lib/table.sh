@@ -42,7 +42,7 @@ table_parse() {
 
 # table_need_list OPTION VALUE EXAMPLE
 table_need_list() {
-	[[ $2 =~ ^[a-z0-9_-]+(,[a-z0-9_-]+)*$ ]] ||
+	[[ $2 =~ ^[a-z0-9_+-]+(,[a-z0-9_+-]+)*$ ]] ||
 		die_usage "lab table: $1 '$2': expected a list such as $3"
 }
 
