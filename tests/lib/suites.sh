@@ -21,14 +21,14 @@ quick unit       150 here
 run   native     300 here
 run   varlink    100 here
 run   live        40 here
-run   service    700
+run   service    450
 run   promises   500
 run   backends   350
 run   boost      450
 run   storms     350
-run   faults     400
+run   faults     250
 run   placement  250
-run   drivers    300
+run   drivers    150
 run   harmless   600
 run   demo       200
 run   conformance 100
@@ -44,6 +44,8 @@ all   matrix    1500
 all   machine_storms 1000
 all   programs   900
 all   profiles   450
+all   trust      400
+all   other_drivers 250
 all   placement_pays 400
 all   desktop    500
 all   timed      300
@@ -216,19 +218,30 @@ suite_conformance() {
 }
 
 # On the timed machine, whose CPUs count their cycles.
-suite_drivers() {
+drivers() {
 	local driver
 
-	for driver in acpi msr hwp-passive; do
+	for driver; do
 		echo "# driver $driver"
-		in_lab "--machine timed --driver $driver --cpus 2" "$CONFORMANCE setspeed" "$CONFORMANCE limits" \
-			"$CONFORMANCE cooled" "$CONFORMANCE uclamp" "test_timed.py Driver"
+		case $driver in
+		pstate-active | hwp)
+			in_lab "--machine timed --driver $driver --cpus 2" "$CONFORMANCE limits" "$CONFORMANCE cooled" \
+				"test_timed.py Driver"
+			;;
+		*)
+			in_lab "--machine timed --driver $driver --cpus 2" "$CONFORMANCE setspeed" "$CONFORMANCE limits" \
+				"$CONFORMANCE cooled" "$CONFORMANCE uclamp" "test_timed.py Driver"
+			;;
+		esac
 	done
-	for driver in pstate-active hwp; do
-		echo "# driver $driver"
-		in_lab "--machine timed --driver $driver --cpus 2" "$CONFORMANCE limits" "$CONFORMANCE cooled" \
-			"test_timed.py Driver"
-	done
+}
+
+suite_drivers() {
+	drivers acpi hwp
+}
+
+suite_other_drivers() {
+	drivers msr hwp-passive pstate-active
 }
 
 # When a boost pays; and that domains follow load and I/O.
@@ -259,10 +272,9 @@ suite_promises() {
 	in_lab "" test_promises.py
 }
 
-# Faults, some rows of a table of them, whose whole is suite matrix; lent to another governor; what outlasts the daemon.
+# Faults; lent to another governor; what outlasts the daemon. The table of faults at each step is suite matrix.
 suite_faults() {
-	in_lab "" test_faults.py "test_matrix.py Domains.test_eio Domains.test_enospc Domains.test_ebusy
-		Domains.test_ring Tasks.test_enospc Tasks.test_eperm Tasks.test_ring" test_hand_back.py test_past.py
+	in_lab "" test_faults.py test_hand_back.py test_past.py
 }
 
 suite_matrix() {
@@ -393,7 +405,12 @@ suite_fleet() {
 
 suite_service() {
 	stage_tree "$BUILD" >&2 || return 1
-	in_lab "--init systemd --packages power-profiles-daemon,tlp" test_service.py test_trust.py
+	in_lab "--init systemd --packages power-profiles-daemon,tlp" test_service.py
+}
+
+suite_trust() {
+	stage_tree "$BUILD" >&2 || return 1
+	in_lab "--init systemd" test_trust.py
 }
 
 # Beside other managers of power; what clients hold and run.
