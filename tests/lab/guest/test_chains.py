@@ -6,6 +6,7 @@ Figures: what they do under each backend, of what they do under performance, in 
 machine. Chains: what the daemon says of them, and that nothing is left behind.
 """
 import contextlib
+import os
 import subprocess
 import time
 import unittest
@@ -36,7 +37,7 @@ def token():
 
 
 def policies():
-    return [f"policy{cpu}" for cpu in range(4)]
+    return [name for name in sorted(os.listdir(guest.CPUFREQ)) if name.startswith("policy")]
 
 
 def highest():
@@ -106,6 +107,10 @@ class Chains(unittest.TestCase):
                                  ("chainload", "chainload"))
                 self.assertNotEqual(chain["pid"], chain["chain"]["pid"])
                 self.assertGreater(chain["chain"]["share_permille"], 900)
+                shown = subprocess.run([f"{guest.BUILD}/wakegovctl", "explain", name], check=True, text=True,
+                                       stdout=subprocess.PIPE).stdout
+                self.assertRegex(" ".join(shown.split()), r"chain of chainload \(pid \d+\) and chainload "
+                                 r"\(pid \d+\): together (9\d|100) % of a CPU")
                 began_us = time.monotonic() * 1e6
                 time.sleep(1)
                 changes = sum(decision["monotonic_us"] >= began_us for decision in daemon.decisions())
