@@ -247,7 +247,9 @@ suite_other_drivers() {
 # When a boost pays; and that domains follow load and I/O.
 suite_boost() {
 	in_lab "--machine timed --packages python3-fusepy,libfuse2" \
-		test_govern.py test_boost.py "test_programs.py Machine.test_doctor Programs.test_libaio"
+		test_govern.py "test_boost.py Boost.test_pays Boost.test_by_bytes Boost.test_deep_queue Boost.test_paced
+		Boost.test_kernel_boost_that_pays Boost.test_follows Boost.test_flips Boost.test_fallback Boost.test_fuse
+		Boost.test_fuse_deep Boost.test_recorded Boost.test_slack" "test_programs.py Machine.test_doctor"
 }
 
 # The older kernels: what they have a say in.
@@ -343,6 +345,8 @@ suite_response() {
 suite_programs() {
 	local ns
 
+	# Whose answers differ from start to start.
+	in_lab "--machine timed" "test_boost.py Boost.test_kernel_boost" "test_programs.py Programs.test_libaio"
 	in_lab "--machine timed --driver pstate" "test_programs.py Programs.test_fio Programs.test_libaio
 		Machine.test_turbo_off_at_start Machine.test_turbo_on_later"
 	in_lab "--machine timed --driver hwp" "test_programs.py Programs.test_fio Programs.test_sqlite
