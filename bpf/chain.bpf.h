@@ -172,8 +172,10 @@ VERIFIED_ONCE int chain_follows(struct chain_task *task, struct chain_task *wake
 	return 0;
 }
 
-/* The current task wakes this one. In most cases the waker is on for longer than the other one
- * slept. */
+/*
+ * The current task wakes this one. Most wakers are on for longer than the other one slept: then
+ * only its storage is looked up.
+ */
 static inline void wake_chain(struct task_struct *task)
 {
 	struct task_struct *waker = bpf_get_current_task_btf();

@@ -81,7 +81,9 @@ static __noinline void switch_ruled(struct wakegov_cpu *cpu, struct task_struct 
 
 static inline struct account_task *load_of(struct task_struct *task)
 {
-	return has_storage(task) ? bpf_task_storage_get(&tasks, task, NULL, 0) : NULL;
+	struct task_load *stored = stored_of(task);
+
+	return stored ? &stored->own : NULL;
 }
 
 static inline struct account_task *take_load(struct task_struct *task)
@@ -166,8 +168,7 @@ static inline __u32 sleeps_after(switch_arguments arguments)
 	return arguments[0] ? 0 : arguments[3];
 }
 
-/* Whether one of them has a utilisation, or bursts, of its own. Many have none but their chain's.
- */
+/* Whether one of them has a utilisation, or bursts, of its own. Many have only their chain's. */
 static inline bool are_accounted(const struct wakegov_cpu *cpu, const struct task_struct *prev,
 				 const struct task_struct *next)
 {
@@ -442,10 +443,10 @@ static inline void meet_unseen(struct wakegov_cpu *cpu, struct task_struct *task
 }
 
 /*
- * However short its bursts are, it may be one of a chain. So may its parent be, which no tick may
- * ever meet: it works for a moment between its children.
+ * Gives the task and its parent storage. However short its bursts are, it may be one of a chain; so
+ * may its parent be, which no tick may ever meet, as it works for a moment between its children.
  */
-static inline void take_chains(struct task_struct *task)
+static inline void store_for_chains(struct task_struct *task)
 {
 	struct task_struct *parent = task->real_parent;
 
@@ -475,7 +476,7 @@ static __noinline int account_at_tick(struct task_struct *task, const struct hrt
 	cpu->ticked_ns = now_ns;
 	watch_bytes(task, now_ns);
 	if (settings.chains)
-		take_chains(task);
+		store_for_chains(task);
 	if (settings.placing)
 		tick_placed(cpu, task, now_ns);
 	if (!cpu->load.busy_since_ns && !tick_unseen(cpu, task, ticked_ns))

@@ -90,8 +90,7 @@ void tracer_follow_requests(struct tracer *tracer, bool follow, uint64_t now_ns)
 	for (uint32_t cpu = 0; cpu < tracer->topology->n_cpus; cpu++)
 		tracer->cpus[cpu].count_only = !follow;
 	if (follow) {
-		/* A request is dated a moment after its start was seen, and an interrupt may lie
-		 * between. */
+		/* A request is dated after its start was seen; an interrupt may lie between. */
 		settings->follow_since_ns = time_now_ns() + tracer->tick_ns;
 		tracer_begin_learning(tracer);
 		return;

@@ -134,8 +134,7 @@ static void test_hands_over(void **state)
 	tracer_follow_chains(native->tracer, false);
 }
 
-/* Two tasks with timers of their own never wait for each other; their process has begun with a
- * wake-up. */
+/* Two tasks with timers of their own never wait for each other, once they have begun. */
 static void test_timers(void **state)
 {
 	struct native *native = *state;

@@ -32,8 +32,7 @@ static uint64_t switches_of(const struct native *native)
 	return native_program_events(native, "sched_switch");
 }
 
-/* More than it takes, on any CPU, to drop records: each switch may cause one. How long that is, is
- * the machine's. */
+/* More than it takes to drop records, of which each switch may cause one, however slow it is. */
 #define SWITCHES_MOST (100ULL * RING_RECORDS)
 
 /* Nobody takes the records of thousands of events. */

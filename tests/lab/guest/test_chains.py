@@ -22,7 +22,6 @@ LEAST = {"chain-token": 0.96, "chain-pipe": 0.96, "chain-unix": 0.96, "chain-udp
 TIMERS_MHZ = 0.05  # by which two loads with timers of their own may differ from what they have without
 CHANGES_PER_S = 3  # of each domain, from one to another of which a chain hops
 POLICY = "[wakegov]\nbackend = {}\n[utilisation]\nchains = {}\n"
-PAIR_CPUS = (1, 3)
 
 
 @contextlib.contextmanager
