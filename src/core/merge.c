@@ -15,6 +15,7 @@
 /* Most between looks at a chain that stays; with twice the time, a floor may outlast it by as much.
  */
 #define CHAIN_GAP_MOST_NS (400 * NS_PER_MS)
+#define CHAIN_NEAR	  16 /* a chain's demand is another than its CPU's if a 16th apart */
 #define LOOK_NS		  (100 * NS_PER_MS) /* between looks at domains whose target nothing depends on */
 
 /*
@@ -167,8 +168,8 @@ static uint64_t chain_until_ns(const struct cpu *cpu, uint64_t now_ns)
 
 /*
  * A chain asks for the frequency that its utilisation would ask for if one CPU did all its work.
- * The CPUs' own utilisation does not show it, and their own governor does not see it: so it is a
- * floor as well, up to the effective cap.
+ * Where the CPUs' own utilisation does not show it, their own governor does not see it: then it is
+ * a floor as well, up to the effective cap.
  */
 static void merge_chains(const struct engine *engine, uint32_t domain, uint32_t most_cap,
 			 uint64_t now_ns, struct demand *demand)
@@ -189,7 +190,8 @@ static void merge_chains(const struct engine *engine, uint32_t domain, uint32_t 
 		if (!engine->policy.chains || !chain_until_ns(c, now_ns))
 			continue;
 		ask(demand, &asked);
-		raise_floor(demand, asked.cap < most_cap ? asked.cap : most_cap);
+		if (asked.cap - asked.cap / CHAIN_NEAR > demand->own_cap)
+			raise_floor(demand, asked.cap < most_cap ? asked.cap : most_cap);
 	}
 }
 
@@ -519,10 +521,11 @@ const struct explanation *engine_explanation(const struct engine *engine, uint32
 	return &engine->explanations[domain];
 }
 
-/* The utilisation of a chain above which it asks for a higher floor; UINT32_MAX: there is none. */
+/* The utilisation of a chain above which it asks for more; UINT32_MAX: there is no more. */
 static uint32_t chain_covered_q(const struct domain *domain, uint32_t min_khz, uint32_t max_khz)
 {
-	uint32_t khz = domain->floor_khz ?: opp_at_or_above(&domain->info, 0, min_khz, max_khz);
+	uint32_t khz = domain->floor_khz > domain->last.target_khz ? domain->floor_khz
+								   : domain->last.target_khz;
 
 	if (opp_at_or_above(&domain->info, khz + 1, min_khz, max_khz) <= khz)
 		return UINT32_MAX;

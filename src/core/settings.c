@@ -14,6 +14,7 @@ void policy_init(struct policy *policy)
 		.max_tasks = 1024,
 		.max_decisions = 512,
 		.history = true,
+		.chains = true,
 		.max_ruled_tasks = 16384,
 		.domain = {
 			.headroom_percent = 125,

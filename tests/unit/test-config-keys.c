@@ -179,7 +179,7 @@ static const struct key_case cases[] = {
 	  "none, default, performance, balance_performance, balance_power or power",
 	  { "", "balance-power", "128", "Power" } },
 
-	{ "utilisation", "chains", get_chains, 0,
+	{ "utilisation", "chains", get_chains, 1,
 	  { { "on", 1 }, { "off", 0 } },
 	  "off or on",
 	  { "", "yes", "1", "On" } },
