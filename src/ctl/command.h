@@ -30,6 +30,7 @@ enum ctl_exit {
 struct ctl;
 struct moment;
 struct replay;
+struct table;
 struct topology;
 struct what_if;
 
@@ -186,7 +187,10 @@ enum ctl_exit command_rules(struct ctl *ctl);
 enum ctl_exit command_stats(struct ctl *ctl);
 enum ctl_exit command_tasks(struct ctl *ctl);
 enum ctl_exit command_top(struct ctl *ctl); /* only if built with ncurses */
+/* report_html.c: the same as a page with pictures. */
+enum ctl_exit report_html(const struct ctl *ctl, const char *path);
 /* recordings.c: those that read a recording. */
+enum ctl_exit report_html_of_recording(const struct ctl *ctl, const char *path);
 enum ctl_exit command_replay(struct ctl *ctl);
 enum ctl_exit command_export(struct ctl *ctl);
 
@@ -207,6 +211,10 @@ char *show_reason(const json_t *object, const char *key);
 
 /* monitor.c */
 void show_decisions(const json_t *reply);
+
+/* stats.c: what boosts and caps brought and cost, and the basis of its energy as a sentence. */
+extern const struct table stats_account_table;
+char *stats_energy(const json_t *reply); /* allocated */
 
 /* explain.c: a reply of io.wakegov.Explain in words, in lines of at most 80 characters. */
 void explain_print(FILE *file, const json_t *reply);

@@ -258,8 +258,10 @@ const struct ctl_command ctl_commands[] = {
 	},
 	{
 		.name = "report",
-		.help = "all of this for a bug report, without names",
+		.help = "all of this for a bug report, without names; or as a page with pictures",
 		.run = command_report,
+		.options = { { "html", "FILE", "a page: frequencies and reasons of a week, gains, limits" },
+			     { "from", "RECORDING", "the page of a recording, without a daemon" } },
 	},
 	{
 		.name = "stats",

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* wakegovctl replay and export: read a recording, without a daemon. */
+/* wakegovctl replay, export and report --from: read a recording, without a daemon. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -7,6 +7,7 @@
 #include "config/load.h"
 #include "ctl/command.h"
 #include "ctl/format.h"
+#include "ctl/page.h"
 #include "record/export.h"
 #include "record/reader.h"
 #include "record/replay.h"
@@ -35,18 +36,13 @@ static enum ctl_exit complain_file(const struct recording *recording, int error,
 	return CTL_REFUSED;
 }
 
-/* Opens the recording that is the only argument. The caller closes it in any case. */
-static enum ctl_exit open_recording(const struct ctl *ctl, struct recording *ret)
+/* The caller closes it in any case. */
+static enum ctl_exit open_file(const char *path, struct recording *ret)
 {
 	struct record_source source = { .read = record_read_file };
 	int r = 0;
 
-	*ret = (struct recording){ 0 };
-	if (ctl->n_arguments != 1) {
-		ctl_misuse(ctl, "%s takes one recording", ctl->command->name);
-		return CTL_USAGE;
-	}
-	ret->path = ctl->arguments[0];
+	*ret = (struct recording){ .path = path };
 	source.userdata = ret->file = fopen(ret->path, "re");
 	if (!ret->file)
 		r = -errno;
@@ -113,10 +109,13 @@ static enum ctl_exit replay_under(const struct ctl *ctl, struct recording *recor
 
 enum ctl_exit command_replay(struct ctl *ctl)
 {
-	_cleanup_(close_recording) struct recording recording;
+	_cleanup_(close_recording) struct recording recording = { 0 };
 	const char *policy_path = ctl_value(ctl, "policy");
-	enum ctl_exit code = open_recording(ctl, &recording);
+	enum ctl_exit code;
 
+	if (ctl->n_arguments != 1)
+		return ctl_misuse(ctl, "replay takes one recording");
+	code = open_file(ctl->arguments[0], &recording);
 	if (code != CTL_OK)
 		return code;
 	return policy_path ? replay_under(ctl, &recording, policy_path) : replay(ctl, &recording);
@@ -125,7 +124,7 @@ enum ctl_exit command_replay(struct ctl *ctl)
 static enum ctl_exit export_perfetto(const struct ctl *ctl, const char *path)
 {
 	_cleanup_(close_recording) struct recording recording;
-	enum ctl_exit code = open_recording(ctl, &recording);
+	enum ctl_exit code = open_file(ctl->arguments[0], &recording);
 	struct timeline timeline;
 	FILE *out;
 	int r;
@@ -143,16 +142,15 @@ static enum ctl_exit export_perfetto(const struct ctl *ctl, const char *path)
 	return ctl_close_output(out, path, code);
 }
 
-/* Reads the file twice, as the width of a second in the picture depends on the end. */
-static enum ctl_exit export_plot(const struct ctl *ctl, const char *path)
+/*
+ * Opens the recording and cuts it into columns. Reads it twice, as the width of a second depends on
+ * the end. The caller closes both in any case.
+ */
+static enum ctl_exit read_columns(const char *path, struct recording *ret, struct columns *columns)
 {
-	_cleanup_(close_recording) struct recording first, recording = { 0 };
-	_cleanup_(columns_deinit) struct columns columns = { 0 };
-	enum ctl_exit code = open_recording(ctl, &first);
-	_cleanup_free_ char *title = NULL;
+	_cleanup_(close_recording) struct recording first;
+	enum ctl_exit code = open_file(path, &first);
 	struct timeline measured;
-	const char *slash;
-	FILE *out;
 	int r;
 
 	if (code != CTL_OK)
@@ -162,18 +160,78 @@ static enum ctl_exit export_plot(const struct ctl *ctl, const char *path)
 		return complain_file(&first, r, "");
 	if (measured.cut)
 		note_cut(&first);
-	code = open_recording(ctl, &recording);
+	code = open_file(path, ret);
 	if (code != CTL_OK)
 		return code;
-	r = columns_fill(recording.reader, &measured, &columns);
-	if (r < 0)
-		return complain_file(&recording, r, "");
+	r = columns_fill(ret->reader, &measured, columns);
+	return r < 0 ? complain_file(ret, r, "") : CTL_OK;
+}
+
+static char *recording_title(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return format_clean(slash ? slash + 1 : path);
+}
+
+static enum ctl_exit export_plot(const struct ctl *ctl, const char *path)
+{
+	_cleanup_(close_recording) struct recording recording = { 0 };
+	_cleanup_(columns_deinit) struct columns columns = { 0 };
+	enum ctl_exit code = read_columns(ctl->arguments[0], &recording, &columns);
+	_cleanup_free_ char *title = NULL;
+	FILE *out;
+
+	if (code != CTL_OK)
+		return code;
 	out = ctl_open_output(path);
 	if (!out)
 		return CTL_REFUSED;
-	slash = strrchr(recording.path, '/');
-	title = format_clean(slash ? slash + 1 : recording.path);
+	title = recording_title(recording.path);
 	picture_write(out, title, record_reader_topology(recording.reader), &columns);
+	return ctl_close_output(out, path, CTL_OK);
+}
+
+/* Of a domain of a recording, for a page. */
+static json_t *page_domain(const struct topology *topology, uint32_t i)
+{
+	const struct topology_domain *info = &topology->domains[i];
+	uint32_t n_cpus = 0;
+
+	for (uint32_t cpu = 0; cpu < topology->n_cpus; cpu++)
+		n_cpus += topology->cpu_domain[cpu] == i;
+	return json_pack("{so}", "note",
+			 json_sprintf("%u CPU%s, %u–%u MHz", n_cpus, n_cpus == 1 ? "" : "s",
+				      info->opp_khz[0] / 1000,
+				      topology_domain_max_khz(info) / 1000));
+}
+
+enum ctl_exit report_html_of_recording(const struct ctl *ctl, const char *path)
+{
+	_cleanup_(close_recording) struct recording recording = { 0 };
+	_cleanup_(page_deinit) struct page page = {
+		.is_recording = true,
+		.notes = json_pack("[s]", "A recording, without the daemon's account of gains and "
+					  "energy: wakegovctl stats has that on the machine."),
+		.domains = json_array(),
+		.periods = { { .title = "whole recording" } },
+		.n_periods = 1,
+	};
+	enum ctl_exit code = read_columns(ctl_value(ctl, "from"), &recording,
+					  &page.periods[0].columns);
+	const struct topology *topology;
+	FILE *out;
+
+	if (code != CTL_OK)
+		return code;
+	page.title = recording_title(recording.path);
+	page.topology = topology = record_reader_topology(recording.reader);
+	for (uint32_t i = 0; i < topology->n_domains; i++)
+		json_array_append_new(page.domains, page_domain(topology, i));
+	out = ctl_open_output(path);
+	if (!out)
+		return CTL_REFUSED;
+	page_write(out, &page);
 	return ctl_close_output(out, path, CTL_OK);
 }
 
@@ -184,6 +242,8 @@ enum ctl_exit command_export(struct ctl *ctl)
 
 	if (!trace_path && !plot_path)
 		return ctl_misuse(ctl, "expected --perfetto FILE, --plot FILE, or both");
+	if (ctl->n_arguments != 1)
+		return ctl_misuse(ctl, "export takes one recording");
 	if (trace_path)
 		code = export_perfetto(ctl, trace_path);
 	if (code == CTL_OK && plot_path)

@@ -270,7 +270,7 @@ static void show(const json_t *report)
 	}
 }
 
-enum ctl_exit command_report(struct ctl *ctl)
+static enum ctl_exit report_text(struct ctl *ctl)
 {
 	json_t *status = ask(ctl, "io.wakegov.Status");
 	bool ignored;
@@ -280,4 +280,16 @@ enum ctl_exit command_report(struct ctl *ctl)
 					decisions(ctl));
 
 	return ctl_print(ctl, report, show);
+}
+
+enum ctl_exit command_report(struct ctl *ctl)
+{
+	const char *path = ctl_value(ctl, "html");
+
+	if (!path && ctl_value(ctl, "from"))
+		return ctl_misuse(ctl, "--from needs --html FILE, the page to write");
+	if (!path)
+		return report_text(ctl);
+	return ctl_value(ctl, "from") ? report_html_of_recording(ctl, path)
+				      : report_html(ctl, path);
 }

@@ -52,29 +52,38 @@ static char *cell_gained(const json_t *row, const char *key)
 			    field_number(row, "gained_error_ios"));
 }
 
+static const struct table_column account_columns[] = {
+	{ "KIND", TABLE_LEFT, cell_text, "kind" },
+	{ "OF", TABLE_LEFT, cell_text, "name" },
+	{ "ON", TABLE_LEFT, cell_text, "device" },
+	{ "TIME", TABLE_RIGHT, cell_duration, "time_us" },
+	{ "GAINED I/O", TABLE_RIGHT, cell_gained, "gained_ios" },
+	{ "MHZ·S", TABLE_RIGHT, cell_change, "mhz_s" },
+	{ "JOULES", TABLE_RIGHT, cell_change, "mj" },
+};
+const struct table stats_account_table = { account_columns, ARRAY_SIZE(account_columns), TABLE_LINE,
+					   1 };
+
+char *stats_energy(const json_t *reply)
+{
+	const char *source = field_text(reply, "energy_source");
+
+	return format_print("Joules are an estimate by %s%s.", source ? source : "frequency alone",
+			    json_is_false(json_object_get(reply, "is_per_watt"))
+				    ? ""
+				    : ", for CPUs that take 1 W at their highest frequency");
+}
+
 static void show_account(const json_t *reply, const char *title)
 {
-	static const struct table_column columns[] = {
-		{ "KIND", TABLE_LEFT, cell_text, "kind" },
-		{ "OF", TABLE_LEFT, cell_text, "name" },
-		{ "ON", TABLE_LEFT, cell_text, "device" },
-		{ "TIME", TABLE_RIGHT, cell_duration, "time_us" },
-		{ "GAINED I/O", TABLE_RIGHT, cell_gained, "gained_ios" },
-		{ "MHZ·S", TABLE_RIGHT, cell_change, "mhz_s" },
-		{ "JOULES", TABLE_RIGHT, cell_change, "mj" },
-	};
-	static const struct table table = { columns, ARRAY_SIZE(columns), TABLE_LINE, 1 };
-	const char *source = field_text(reply, "energy_source");
+	_cleanup_free_ char *energy = stats_energy(reply);
 
 	printf("\n%s, compared with the same without it; a domain: with its former governor:\n",
 	       title);
-	if (!table_print(&table, json_object_get(reply, "account"), stdout))
+	if (!table_print(&stats_account_table, json_object_get(reply, "account"), stdout))
 		puts("no boost and no cap was given");
 	else
-		printf("Joules are an estimate by %s%s.\n", source ? source : "frequency alone",
-		       json_is_false(json_object_get(reply, "is_per_watt"))
-			       ? ""
-			       : ", for CPUs that take 1 W at their highest frequency");
+		print_line(stdout, "%s", energy ?: "?");
 }
 
 static void show_stats(const json_t *all)

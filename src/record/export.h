@@ -64,13 +64,26 @@ int perfetto_write(struct record_reader *reader, FILE *out, struct timeline *ret
 #define COLUMNS_N	  860
 #define COLUMNS_TASKS_MAX 64 /* later ones are only counted */
 
+#define COLUMNS_USES_MAX  64 /* the time of others is only summed up */
+
 #define COLUMN_NOTHING	  0xff /* for reason and state */
 
 struct domain_column {
 	uint32_t least_khz; /* lowest in this column; 0: no decision */
 	uint32_t most_khz;
 	uint32_t last_khz;
-	uint8_t reason; /* enum reason: the one that held longest */
+	uint8_t reason;	      /* enum reason: the one that held longest */
+	uint32_t n_decisions; /* made in this column */
+	/* The last of them; of the first column it may be from before. target_khz 0: none. */
+	struct decision decision;
+};
+
+/* How long a task's demand won, for one reason. Tasks of one name are one. */
+struct column_use {
+	char comm[TASK_COMM_SIZE];
+	enum reason reason;
+	uint64_t ns;
+	double khz_s; /* the integral of the target */
 };
 
 struct task_row {
@@ -82,13 +95,35 @@ struct task_row {
 };
 
 struct columns {
-	struct timeline timeline;
+	struct timeline timeline; /* of a recording */
+	uint64_t begin_ns, end_ns;
 	uint32_t n_domains;
 	struct domain_column (*domains)[COLUMNS_N]; /* per domain */
 	struct task_row *tasks;
 	uint32_t n_tasks;
 	uint64_t tasks_left_out;
+	/* Sums over all domains. */
+	struct column_use uses[COLUMNS_USES_MAX];
+	uint32_t n_uses;
+	uint64_t unlisted_ns;
+	uint64_t limiter_ns[LIMITER_LAST + 1];
+	/* The present state, while they are filled. */
+	struct column_domain_now *now;
+	struct column_task_now *tasks_now;
 };
+
+/*
+ * Begins columns that columns_decide() fills. Returns 0 or -ENOMEM; call columns_deinit() in both
+ * cases.
+ */
+int columns_begin(struct columns *ret, uint32_t n_domains, uint64_t begin_ns, uint64_t end_ns);
+/*
+ * Takes the next decision for a domain, by its now_ns, on the clock of begin_ns. One from before
+ * the beginning counts from there on. Names in it are foreign.
+ */
+void columns_decide(struct columns *columns, const struct decision *decision);
+/* The domain's last decision has ended. At the end, call it for each domain with end_ns. */
+void columns_pause(struct columns *columns, uint32_t domain, uint64_t now_ns);
 
 /*
  * Plays the records of reader, after record_reader_begin(), into the columns of `measured`
@@ -108,6 +143,30 @@ void picture_write(FILE *out, const char *title, const struct topology *topology
 		   struct columns *columns);
 
 /*
+ * The parts of such a picture, without texts, for a page that styles them by class: the frequency
+ * of a domain, COLUMNS_N wide and PICTURE_DOMAIN high; the states of a task, PICTURE_TASK high.
+ * Colours are elements of the class in `name`, of `fill` unless a style says otherwise.
+ */
+#define PICTURE_DOMAIN 110
+#define PICTURE_TASK   12
+
+struct picture_colour {
+	const char *name;
+	const char *fill;
+};
+
+void picture_domain(FILE *out, const struct topology_domain *info,
+		    const struct domain_column *columns);
+void picture_task(FILE *out, const struct task_row *row);
+struct picture_colour picture_reason(enum reason reason);
+/* fill NULL: it has no colour. */
+struct picture_colour picture_state(enum io_boost_state state);
+/* The smallest 1, 2 or 5 times a power of ten that leaves room for labels. */
+double picture_time_step(double span_s);
+/* Puts the most boosted tasks first, and returns how many have a row in a picture. */
+uint32_t picture_sort_tasks(struct columns *columns);
+
+/*
  * Lines, boxes and texts in SVG, also for other pictures. Coordinates are in pixels; texts are
  * UTF-8, with unsafe characters escaped (shared/text.h). Write errors show in ferror(out).
  */
@@ -120,3 +179,5 @@ void svg_line(FILE *out, double x1, double y1, double x2, double y2, const char 
 void svg_text(FILE *out, double x, double y, const char *anchor, const char *text);
 /* The same in small print. */
 void svg_label(FILE *out, double x, double y, const char *anchor, const char *text);
+/* Foreign text as text of XML or HTML, also within quotation marks. */
+void svg_escape(FILE *out, const char *foreign);

@@ -128,7 +128,7 @@ analyzed_by_clang_tidy() {
 analyzed_by_cppcheck() {
 	cppcheck --enable=warning,performance --quiet --std=c11 --library=posix --inline-suppr \
 		--error-exitcode=1 --suppress=resourceLeak --suppress=memleak \
-		-I src -I include -I bpf -I "$BUILD/src/libvarlink.a.p" \
+		-I src -I include -I bpf -I "$BUILD/src/libvarlink.a.p" -I "$BUILD/src/libctl.a.p" \
 		'-DLIBBPF_OPTS(type,name,...)=struct type name = { __VA_ARGS__ }' \
 		'-Djson_array_foreach(array,i,value)=while (value = json_array_get(array, i = 0))' \
 		'-Djson_object_foreach(object,key,value)=while (value = json_object_get(object, key = ""))' src

@@ -37,6 +37,7 @@ run   lab         200
 all   sanitize   300 here
 all   clang      120 here
 all   fuzz       250 here
+all   browser     60 here
 all   analyze   1200 here
 all   sanitize_native 500 here
 all   soak       500
@@ -393,6 +394,13 @@ suite_stalls() {
 suite_benefit() {
 	in_lab "--machine timed --driver acpi" "test_benefit.py Benefit Answer Wakeups"
 	in_lab "--machine timed --driver msr" "test_benefit.py Power"
+}
+
+# The page of wakegovctl report, drawn by a browser; its pictures stay in $BUILD/browser.
+suite_browser() {
+	packages_install chromium || return 1
+	rm -rf "$BUILD/browser"
+	WAKEGOV_BUILD=$BUILD python3 tests/lib/tap.py tests/varlink/drawn_report.py
 }
 
 # What a fleet's Prometheus and Grafana are given.

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "ctl/page.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "ctl/command.h"
+#include "ctl/html.h"
+#include "shared/cleanup.h"
+
+static const char template[] =
+#include "page.html.inc"
+	;
+
+static void put_about(FILE *out, struct page *page)
+{
+	const json_t *note;
+	size_t i;
+
+	json_array_foreach(page->notes, i, note)
+		html_paragraph(out, "%s", json_string_value(note));
+}
+
+static void put_periods(FILE *out, struct page *page)
+{
+	/* Style shows the only one without a choice. */
+	for (uint32_t i = 0; page->n_periods > 1 && i < page->n_periods; i++)
+		fprintf(out,
+			"<input class=\"choice\" type=\"radio\" name=\"period\" id=\"choice-%u\"%s>"
+			"<label for=\"choice-%u\">%s</label>\n",
+			i, i ? "" : " checked", i, page->periods[i].title);
+	for (uint32_t i = 0; i < page->n_periods; i++)
+		page_put_period(out, page, i);
+}
+
+static void put_account(FILE *out, const json_t *stats, const char *title)
+{
+	_cleanup_free_ char *energy = stats_energy(stats);
+
+	fprintf(out, "<h3>%s</h3>\n", title);
+	html_table(out, &stats_account_table, json_object_get(stats, "account"),
+		   "No boost, no floor and no cap was given.");
+	if (json_array_size(json_object_get(stats, "account")))
+		html_paragraph(out, "%s", energy);
+}
+
+static void put_rest(FILE *out, struct page *page)
+{
+	static const struct table_column columns[] = {
+		{ "DOMAIN", TABLE_LEFT, cell_text, "domain" },
+		{ "WHO", TABLE_LEFT, cell_text, "who" },
+		{ "WHAT", TABLE_LEFT, cell_text, "text" },
+	};
+
+	if (page->is_recording)
+		return;
+	fputs("<h2>Limits and heat, now</h2>\n", out);
+	html_table(out, TABLE(columns), page->limiters,
+		   "Nothing beside wakegov limits a domain now: no heat, no firmware, no other "
+		   "program.");
+	fputs("<h2>What boosts, floors and caps brought and cost</h2>\n", out);
+	html_paragraph(out, "%s",
+		       "Compared with the same without it; a domain: with its former governor. "
+		       "MHZ·S is the change of frequency times time, + for more.");
+	put_account(out, page->today, "Today");
+	put_account(out, page->week, "These seven days");
+}
+
+static void put_title(FILE *out, struct page *page)
+{
+	svg_escape(out, page->title);
+}
+
+void page_write(FILE *out, struct page *page)
+{
+	static const struct {
+		const char *mark;
+		void (*put)(FILE *out, struct page *page);
+	} parts[] = {
+		{ "{{title}}", put_title },
+		{ "{{about}}", put_about },
+		{ "{{periods}}", put_periods },
+		{ "{{rest}}", put_rest },
+	};
+	const char *at = template, *mark;
+
+	while ((mark = strstr(at, "{{"))) {
+		fwrite(at, 1, (size_t)(mark - at), out);
+		at = strstr(mark, "}}") + strlen("}}");
+		for (size_t i = 0; i < ARRAY_SIZE(parts); i++)
+			if (!strncmp(mark, parts[i].mark, strlen(parts[i].mark)))
+				parts[i].put(out, page);
+	}
+	fputs(at, out);
+}
+
+void page_deinit(struct page *page)
+{
+	for (uint32_t i = 0; i < page->n_periods; i++)
+		columns_deinit(&page->periods[i].columns);
+	free(page->title);
+	json_decref(page->notes);
+	json_decref(page->domains);
+	json_decref(page->limiters);
+	json_decref(page->today);
+	json_decref(page->week);
+}
