@@ -14,7 +14,7 @@
 #include "shared/cleanup.h"
 #include "shared/time.h"
 
-#define DOMAINS_MAX 16 /* more pictures than this nobody looks at */
+#define DOMAINS_MAX 16 /* pictures: more would only be scrolled past */
 #define HOUR_US	    (3600 * US_PER_S)
 
 struct collecting {

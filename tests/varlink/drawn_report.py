@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""The page of wakegovctl report in a browser: light and dark, wide and narrow, with scripts and without.
+"""The page of wakegovctl report in a browser: light, dark, wide, narrow, with scripts and without.
 
 The pictures stay in browser/ of the build directory, to be looked at.
 """

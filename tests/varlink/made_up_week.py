@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """A daemon that has had a week: answers the calls of one connection after another, as Varlink.
 
-What the server itself does with them is tested elsewhere; here the data has to be old, which no fixture
-gets by waiting.
+What the server itself does with them is tested elsewhere; here the data has to be old, which no
+fixture gets by waiting.
 """
 
 import json
