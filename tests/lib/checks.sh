@@ -22,19 +22,21 @@ files() {
 	git -C "$REPO" ls-files -- "$@"
 }
 
+# But where there is no comment, or it would be in the reader's way: conf/debian/copyright is for all.
 spdx_everywhere() {
 	local file bad=0
 
 	while IFS= read -r file; do
 		head -n 3 "$file" | grep -q 'SPDX-License-Identifier: GPL-2.0-only' ||
 			{ echo "no SPDX line: $file" && bad=1; }
-	done < <(files '*.c' '*.h' '*.py' '*.sh' '*meson.build' '*.conf' '*.in' '*.socket' '*.[158]' \
-		tests/run tests/demo tests/package conf/debian/rules .ci/run)
+	done < <(files . ':!*.md' ':!*.json' ':!*.csv' ':!*.svg' ':!*.patch' ':!*.table' ':!LICENSE' \
+		':!tests/fuzz/corpus' ':!tests/allowed-skips' ':!conf/debian/copyright' \
+		':!conf/debian/source/format')
 	return $bad
 }
 
 top_level() {
-	local allowed='^(src|bpf|include|conf|systemd|tests|\.ci|meson\.build|README\.md|LICENSE|\..*)$'
+	local allowed='^(src|bpf|include|conf|systemd|tests|\.ci|meson\.build|(README|CHANGELOG|CONTRIBUTING|SECURITY)\.md|LICENSE|\..*)$'
 
 	! git -C "$REPO" ls-tree --name-only HEAD | grep -vE "$allowed"
 }
@@ -58,12 +60,13 @@ shell_is_clean() {
 }
 
 manual_is_clean() {
-	local page warnings bad=0
+	local page warnings bad=0 date='^\.(TH [A-Z-]+ [1-8] "20[0-9]{2}-[01][0-9]-[0-3][0-9]"|Dd [A-Z][a-z]+ [0-9]+, 20[0-9]{2}$)'
 
 	while IFS= read -r page; do
 		warnings=$(man --warnings -l "$page" 2>&1 >/dev/null)
 		[ -z "$warnings" ] || { echo "$page: $warnings" && bad=1; }
-	done < <(files '*.[158]')
+		grep -qE "$date" "$page" || { echo "$page has no date" && bad=1; }
+	done < <(files '*.[1578]')
 	return $bad
 }
 
@@ -103,7 +106,7 @@ suite_style() {
 	cd "$REPO" || return 1
 	check "C is formatted as .clang-format says" format_is_clean
 	check "shellcheck finds nothing" shell_is_clean
-	check "manual pages are free of warnings" manual_is_clean
+	check "manual pages are free of warnings, and have a date" manual_is_clean
 	check "every file carries its SPDX line" spdx_everywhere
 	check "nothing at the top but what belongs there" top_level
 	check "words are those of the field" words_of_the_field
@@ -176,7 +179,10 @@ installs() {
 		usr/share/man/man5/wakegov.conf.5 usr/lib/systemd/catalog/wakegov.catalog \
 		usr/share/bash-completion/completions/wakegovctl \
 		usr/share/zsh/site-functions/_wakegovctl \
-		usr/share/fish/vendor_completions.d/wakegovctl.fish; do
+		usr/share/fish/vendor_completions.d/wakegovctl.fish \
+		usr/share/bash-completion/completions/wakegovd usr/share/zsh/site-functions/_wakegovd \
+		usr/share/fish/vendor_completions.d/wakegovd.fish \
+		usr/lib/systemd/system-preset/90-wakegov.preset; do
 		[ -s "$stage/$file" ] || { echo "not installed: $file" && return 1; }
 	done
 	[ ! -e "$stage/etc" ] || { echo "/etc is the administrator's" && return 1; }

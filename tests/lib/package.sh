@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash
 # Roots of a Debian release, and the packages built and tried in them. For sourcing by
-# tests/package, which sets REPO, SUITE, VERSION, WORK (its directory), DEBS (where the packages go)
+# tests/package, which sets REPO, SUITE, VERSION, UPSTREAM (what the programs say), WORK (its directory), DEBS (where the packages go)
 # and ROOT (where they are tried).
 # shellcheck disable=SC2153
 
@@ -102,11 +102,13 @@ list_files() {
 installs_there() {
 	in_root "$ROOT" sh -c 'apt-get -qq -y install /debs/*.deb' &&
 		[ "$(in_root "$ROOT" systemctl is-enabled wakegovd.service)" = enabled ] &&
-		[ "$(in_root "$ROOT" systemctl is-enabled wakegov-desktop.service)" = disabled ]
+		for unit in wakegov-desktop.service wakegov-metrics.timer wakegov-benefit.timer; do
+			[ "$(in_root "$ROOT" systemctl is-enabled "$unit")" = disabled ] || return 1
+		done
 }
 
 runs() {
-	in_root "$ROOT" wakegovd --version | grep -F "${VERSION%+*}" &&
+	in_root "$ROOT" wakegovd --version | grep -F "$UPSTREAM" &&
 		in_root "$ROOT" wakegovd --check-config /usr/share/wakegov/wakegov.conf &&
 		# It finds fault with a machine that has nothing to drive.
 		{ in_root "$ROOT" wakegovctl doctor || true; } | grep -F "cpufreq domains" &&

@@ -3,6 +3,7 @@
 """Completions, in the shells themselves: bash, zsh (in a terminal, by tmux) and fish."""
 
 import os
+import re
 import subprocess
 import tempfile
 import time
@@ -11,6 +12,7 @@ import unittest
 from service import BUILD, PATIENCE_S, ServiceTest, TOP, WAKEGOVCTL, needs_fixture
 
 FOLDER = os.path.join(TOP, "src/ctl/completion")
+DAEMON = os.path.join(TOP, "src/daemon/completion")
 ENVIRONMENT = {**os.environ, "PATH": f"{BUILD}:{os.environ['PATH']}", "LC_ALL": "C.UTF-8"}
 
 
@@ -18,6 +20,12 @@ def commands():
     text = subprocess.run([WAKEGOVCTL, "--help"], capture_output=True, text=True).stdout
     section = text.split("says more):\n")[1].split("\n\n")[0]
     return [line.split()[0] for line in section.splitlines()]
+
+
+def daemon_options():
+    text = subprocess.run([os.path.join(BUILD, "wakegovd"), "--help"], capture_output=True,
+                          text=True, check=True).stdout
+    return sorted(set(re.findall(r"--[a-z-]+", text)))
 
 
 class CompletionTest(ServiceTest):
@@ -51,6 +59,13 @@ class Bash(CompletionTest):
     def test_completes(self):
         self.assert_completes()
 
+    def test_daemon(self):
+        script = (f"source {DAEMON}/wakegovd.bash; COMP_WORDS=(wakegovd --); COMP_CWORD=1; "
+                  "_wakegovd; printf '%s\\n' \"${COMPREPLY[@]}\"")
+        done = subprocess.run(["bash", "--norc", "-c", script], text=True, check=True,
+                              capture_output=True)
+        self.assertEqual(sorted(done.stdout.split()), daemon_options())
+
     def test_is_registered(self):
         done = subprocess.run(["bash", "--norc", "-c",
                                f"source {FOLDER}/wakegovctl.bash; complete -p wakegovctl"],
@@ -71,6 +86,15 @@ class Fish(CompletionTest):
     def test_completes(self):
         self.assert_completes()
 
+    def test_daemon(self):
+        with tempfile.TemporaryDirectory() as home:
+            done = subprocess.run(["fish", "--no-config", "-c",
+                                   f"source {DAEMON}/wakegovd.fish; complete -C 'wakegovd --'"],
+                                  text=True, capture_output=True, check=True,
+                                  env={**ENVIRONMENT, "HOME": home})
+        self.assertEqual(sorted(line.split("\t")[0] for line in done.stdout.splitlines()),
+                         daemon_options())
+
 
 @needs_fixture
 class Zsh(ServiceTest):
@@ -81,7 +105,8 @@ class Zsh(ServiceTest):
         self.environment.pop("TMUX", None)
         self.tmux("new-session", "-d", "-x", "100", "-y", "40", "zsh", "-f")
         self.addCleanup(self.tmux, "kill-server")
-        self.type(f"PS1='> '; fpath=({FOLDER} $fpath); autoload -U compinit; compinit -u -D", "Enter")
+        self.type(f"PS1='> '; fpath=({FOLDER} {DAEMON} $fpath); autoload -U compinit; "
+                  "compinit -u -D", "Enter")
         self.type("print re''ady", "Enter")
         self.wait_for("ready")
 
@@ -112,6 +137,10 @@ class Zsh(ServiceTest):
         self.tmux("send-keys", "C-u")
         self.type("wakegovctl ", "Tab", "Tab")
         self.wait_for("the daemon, its domains, its own cost", "monitor")
+
+    def test_daemon(self):
+        self.type("wakegovd --", "Tab", "Tab")
+        self.wait_for(*daemon_options())
 
 
 @needs_fixture

@@ -85,7 +85,7 @@ class Commands(ControlTest):
 class Output(ControlTest):
     def test_status(self):
         text = self.run_command("status")
-        for line in ("wakegovd 0.1.0, up 3 h 12 min, governing, backend setspeed",
+        for line in ("wakegovd 0.2.0~git, up 3 h 12 min, governing, backend setspeed",
                      "decisions  123456",
                      "tasks      4 known, room for 20000",
                      "drops      ring 0, slots 3, tasks 0, devices 4, anomalies 5, missed 0, processes 0, hints 0, threads 0"):

@@ -1,0 +1,11 @@
+# SPDX-License-Identifier: GPL-2.0-only
+complete -c wakegovd -l config -r -d 'read the policy from FILE and FILE.d/*.conf'
+complete -c wakegovd -l check-config -d 'say whether the policy is good, and exit'
+complete -c wakegovd -l show-config -d 'print every key with its value and the line that gave it'
+complete -c wakegovd -l restore -d 'put back what a killed wakegovd left behind, and exit'
+complete -c wakegovd -l observe -d 'decide and explain, but write nothing'
+complete -c wakegovd -l run-dir -x -a '(__fish_complete_directories)' -d 'saved values, lock and socket'
+complete -c wakegovd -l state-dir -x -a '(__fish_complete_directories)' -d 'decisions of a week'
+complete -c wakegovd -l debug -d 'say every decision'
+complete -c wakegovd -l version -d 'print the version'
+complete -c wakegovd -l help -d 'print the options'
