@@ -47,6 +47,9 @@ static const struct {
 /* With a wider interval the two cannot be called equal. */
 #define UNSTEADY_PERCENT 50
 
+/* Who finds no difference and wants to know of one this small is told how long that takes. */
+#define SMALL_PERCENT 2
+
 /* A figure that has enough pairs for a statement. */
 struct finding_of {
 	const char *name;
@@ -182,13 +185,13 @@ static double bound(const struct finding_of *finding)
 }
 
 /*
- * The time in minutes after which the interval would be narrow enough, also of the pairs that were
- * void. It shrinks by the root of their number, and a little faster while they are few.
+ * The time in minutes after which the half of the interval would be this narrow, also of the pairs
+ * that were void. It shrinks by the root of their number, and a little faster while they are few.
  */
-static double needed_min(const struct benefit_findings *findings, const struct finding_of *finding)
+static double needed_min(const struct benefit_findings *findings, const struct finding_of *finding,
+			 double percent)
 {
-	double times = log(finding->ratio.high / finding->ratio.low) / 2 /
-		       log(1 + UNSTEADY_PERCENT / 100.0);
+	double times = log(finding->ratio.high / finding->ratio.low) / 2 / log(1 + percent / 100);
 
 	return ceil((findings->n_pairs + findings->n_void) * 2 * findings->block_s * times * times /
 		    60);
@@ -242,7 +245,7 @@ static json_t *say_verdict(const struct benefit_findings *findings, const struct
 			   const struct finding_of *cost)
 {
 	const struct finding_of *known = work ?: cost;
-	char worked[96], took[96];
+	char worked[96], took[96], longer[64] = "";
 
 	if (!known)
 		return NULL;
@@ -250,14 +253,21 @@ static json_t *say_verdict(const struct benefit_findings *findings, const struct
 		/* One that is unsteady has told nothing. */
 		if (is_unsteady(known))
 			return json_sprintf("too unsteady to tell by %s; --for %.0fm may do",
-					    known->name, needed_min(findings, known));
+					    known->name,
+					    needed_min(findings, known, UNSTEADY_PERCENT));
+		if (bound(known) > SMALL_PERCENT)
+			snprintf(longer, sizeof(longer),
+				 "; one above %d %% would be by --for %.0fm", SMALL_PERCENT,
+				 needed_min(findings, known, SMALL_PERCENT));
 		if (work && cost)
 			return json_sprintf("no difference found; one above %.*f %% in %s, or "
-					    "above %.*f %% in %s, would have been",
+					    "above %.*f %% in %s, would have been%s",
 					    decimals_of(bound(work)), bound(work), work->name,
-					    decimals_of(bound(cost)), bound(cost), cost->name);
-		return json_sprintf("no difference found; one above %.*f %% in %s would have been",
-				    decimals_of(bound(known)), bound(known), known->name);
+					    decimals_of(bound(cost)), bound(cost), cost->name,
+					    longer);
+		return json_sprintf(
+			"no difference found; one above %.*f %% in %s would have been%s",
+			decimals_of(bound(known)), bound(known), known->name, longer);
 	}
 	if (work)
 		say_difference(work, worked, sizeof(worked));
@@ -313,7 +323,7 @@ static json_t *finding_json(const struct benefit_findings *findings, enum benefi
 		say_difference(&finding, words, sizeof(words));
 	else if (is_unsteady(&finding))
 		snprintf(words, sizeof(words), "too unsteady to tell; --for %.0fm may do",
-			 needed_min(findings, &finding));
+			 needed_min(findings, &finding, UNSTEADY_PERCENT));
 	else
 		snprintf(words, sizeof(words), "same, within %.*f %%", decimals_of(bound(&finding)),
 			 bound(&finding));

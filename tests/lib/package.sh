@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash
 # Roots of a Debian release, and the packages built and tried in them. For sourcing by
-# tests/package, which sets REPO, SUITE, VERSION, UPSTREAM (what the programs say), WORK (its directory), DEBS (where the packages go)
-# and ROOT (where they are tried).
+# tests/package, which sets REPO, SUITE, VERSION, UPSTREAM (what the programs say), WORK (its directory), DEBS
+# (where the packages go) and ROOT (where they are tried).
 # shellcheck disable=SC2153
 
 # in_root ROOT COMMAND…: in the root DIRECTORY, without a systemd that runs.

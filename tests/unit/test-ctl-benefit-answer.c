@@ -58,7 +58,7 @@ static void test_verdict(void **state)
 		  "I/Os: 12.0 ± 0.2 % more; power: 2.2 ± 0.3 W more" },
 		{ { { FIGURE_IOS, 2000, 0, 6 }, { FIGURE_ESTIMATE, 0.4, 0, 9 } },
 		  "no difference found; one above 2.6 % in I/Os, or above 4.0 % in estimated energy, "
-		  "would have been" },
+		  "would have been; one above 2 % would be by --for 49m" },
 		{ { { FIGURE_RUN, 20, -12, 0.5 }, { FIGURE_IOS, 24, 9, 3 } },
 		  "run time: 12.0 ± 0.2 % shorter; what that takes in energy is not known here" },
 		{ { { FIGURE_OWN, 20, -12, 0.5 }, { FIGURE_RUN, 24, 9, 3 } },
@@ -66,7 +66,8 @@ static void test_verdict(void **state)
 		{ { { FIGURE_ESTIMATE, 0.5, 40, 1 }, { FIGURE_FREQUENCY, 900, 9, 3 } },
 		  "estimated energy: 40.0 ± 0.6 % more; whether as much was done is not known" },
 		{ { { FIGURE_IOS, 2000, 0, 6 }, { FIGURE_CPU, 0.3, 40, 2 } },
-		  "no difference found; one above 2.6 % in I/Os would have been" },
+		  "no difference found; one above 2.6 % in I/Os would have been; one above 2 % would be "
+		  "by --for 49m" },
 		{ { { FIGURE_IOS, 2000, 12, 30 }, { FIGURE_ENERGY, 24, -20, 42 } },
 		  "power: 2 to 9 W less, at the same I/Os (within 24 %)" },
 		{ { { FIGURE_IOS, 2000, 0, 95 }, { FIGURE_CPU, 0.3, 40, 2 } },
@@ -85,6 +86,42 @@ static void test_verdict(void **state)
 	}
 }
 
+static const json_t *figure_of(const json_t *answer, const char *name)
+{
+	const json_t *figure;
+	size_t i;
+
+	json_array_foreach(json_object_get(answer, "figures"), i, figure)
+		if (!strcmp(json_string_value(json_object_get(figure, "name")), name))
+			return figure;
+	return NULL;
+}
+
+/* After the time that the verdict names, by as unsteady figures, the interval is as narrow. */
+static void test_time_needed(void **state)
+{
+	static const double noises[] = { 2, 5, 10 };
+
+	for (size_t i = 0; i < ARRAY_SIZE(noises); i++) {
+		const struct effect effects[2] = { { FIGURE_IOS, 2000, 0, noises[i] },
+						   { FIGURE_CPU, 1, 0, 0 } };
+		json_auto_t *answer = answer_of(effects, 6), *later = NULL;
+		const char *said = json_string_value(json_object_get(answer, "verdict"));
+		const char *time = strstr(said, "one above 2 % would be by --for ");
+		const json_t *ios;
+		double half;
+
+		assert_non_null(time);
+		/* Pairs of two blocks of 30 s. */
+		later = answer_of(effects, (uint32_t)atoi(strstr(time, "--for ") + 6));
+		ios = figure_of(later, "ios_per_s");
+		half = log(json_number_value(json_object_get(ios, "high")) /
+			   json_number_value(json_object_get(ios, "low"))) /
+		       2;
+		assert_true(half < log(1.02) && half > log(1.01));
+	}
+}
+
 static void test_too_few(void **state)
 {
 	const struct effect effects[2] = { { FIGURE_IOS, 2000, 12, 0 },
@@ -96,17 +133,6 @@ static void test_too_few(void **state)
 		"too little was measured to say: it takes 3 pairs of blocks, which is --for 180s "
 		"at least");
 	assert_int_equal(json_array_size(json_object_get(answer, "figures")), 0);
-}
-
-static const json_t *figure_of(const json_t *answer, const char *name)
-{
-	const json_t *figure;
-	size_t i;
-
-	json_array_foreach(json_object_get(answer, "figures"), i, figure)
-		if (!strcmp(json_string_value(json_object_get(figure, "name")), name))
-			return figure;
-	return NULL;
 }
 
 /* Where energy is measured, an estimate of it is not shown beside. */
@@ -346,6 +372,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_verdict),
 		cmocka_unit_test(test_plot),
+		cmocka_unit_test(test_time_needed),
 		cmocka_unit_test(test_too_few),
 		cmocka_unit_test(test_measured_before_estimated),
 		cmocka_unit_test(test_unknown),
