@@ -52,9 +52,16 @@ static void put_rest(FILE *out, struct page *page)
 		{ "WHAT", TABLE_LEFT, cell_text, "text" },
 	};
 
+	static const struct table_column machine[] = {
+		{ "MACHINE", TABLE_LEFT, cell_text, "name" },
+		{ "NOW", TABLE_LEFT, cell_text, "text" },
+	};
+
 	if (page->is_recording)
 		return;
 	fputs("<h2>Limits and heat, now</h2>\n", out);
+	html_table(out, TABLE(machine), page->machine,
+		   "This machine shows no turbo, no temperature, no throttling and no power.");
 	html_table(out, TABLE(columns), page->limiters,
 		   "Nothing beside wakegov limits a domain now: no heat, no firmware, no other "
 		   "program.");
@@ -101,6 +108,7 @@ void page_deinit(struct page *page)
 	free(page->title);
 	json_decref(page->notes);
 	json_decref(page->domains);
+	json_decref(page->machine);
 	json_decref(page->limiters);
 	json_decref(page->today);
 	json_decref(page->week);

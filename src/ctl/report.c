@@ -14,6 +14,7 @@
 #include "config/load.h"
 #include "core/rule.h"
 #include "ctl/command.h"
+#include "ctl/machine.h"
 #include "ctl/print.h"
 #include "shared/cleanup.h"
 #include "shared/sysfs.h"
@@ -274,10 +275,12 @@ static enum ctl_exit report_text(struct ctl *ctl)
 {
 	json_t *status = ask(ctl, "io.wakegov.Status");
 	bool ignored;
-	json_auto_t *report = json_pack("{so so* so so so}", "versions", versions(status), "doctor",
-					doctor_findings(ctl, &ignored), "status", status,
-					"configuration", configuration(), "decisions",
-					decisions(ctl));
+	json_auto_t *report = NULL;
+
+	json_object_set_new(status, "machine", machine_find("/sys"));
+	report = json_pack("{so so* so so so}", "versions", versions(status), "doctor",
+			   doctor_findings(ctl, &ignored), "status", status, "configuration",
+			   configuration(), "decisions", decisions(ctl));
 
 	return ctl_print(ctl, report, show);
 }

@@ -10,6 +10,7 @@
 
 #include "ctl/command.h"
 #include "ctl/format.h"
+#include "ctl/machine.h"
 #include "ctl/page.h"
 #include "shared/cleanup.h"
 #include "shared/time.h"
@@ -311,7 +312,8 @@ enum ctl_exit report_html(const struct ctl *ctl, const char *path)
 		.now = moment_now(),
 		.page = { .notes = json_array(),
 			  .domains = json_array(),
-			  .limiters = json_array() },
+			  .limiters = json_array(),
+			  .machine = machine_find("/sys") },
 	};
 	json_auto_t *status = NULL;
 	char host[65] = "this machine";

@@ -185,6 +185,16 @@ static void show_frequency(const json_t *frequency)
 		paragraph_printf(stdout, "", "not measured by %s", why);
 }
 
+/* Of what the machine itself has to limit frequencies. */
+static void show_machine(const json_t *machine)
+{
+	const json_t *part;
+	size_t i;
+
+	json_array_foreach(machine, i, part)
+		paragraph_print(stdout, field_shown(part, "name"), field_shown(part, "text"));
+}
+
 static void show_sentences(const char *title, const json_t *sentences)
 {
 	const json_t *sentence;
@@ -215,6 +225,7 @@ void show_status(const json_t *reply)
 	show_policy(json_object_get(reply, "policy"));
 	show_counts(reply);
 	show_frequency(json_object_get(reply, "frequency"));
+	show_machine(json_object_get(reply, "machine"));
 	if (field_text(reply, "idle_cpus"))
 		print_line(
 			stdout,

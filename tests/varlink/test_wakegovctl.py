@@ -362,7 +362,7 @@ class Usage(unittest.TestCase):
 
     def test_version(self):
         done = wakegovctl("--version")
-        self.assertRegex(done.stdout, r"^wakegovctl \d+\.\d+\.\d+\n$")
+        self.assertRegex(done.stdout, r"^wakegovctl \d+\.\d+\.\d+(~git)?\n$")
 
 
 class Report(ControlTest):
@@ -375,7 +375,7 @@ class Report(ControlTest):
     def test_parts(self):
         parts = self.parts(self.run_command("report"))
         self.assertIn(f"kernel     Linux {os.uname().release} ", parts["Versions"])
-        self.assertRegex(parts["Versions"], r"(?m)^wakegovctl 0\.1\.0\nwakegovd +0\.1\.0\n")
+        self.assertRegex(parts["Versions"], r"(?m)^wakegovctl 0\.2\.0~git\nwakegovd +0\.2\.0~git\n")
         self.assertIn("kernel types (BTF)", parts["Doctor"])
         self.assertIn("own cost", parts["Status"])
         self.assertRegex(parts["Configuration, as the files are now"],
