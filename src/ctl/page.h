@@ -16,7 +16,7 @@
 
 /* A stretch of time, which the page shows when it is chosen. */
 struct page_period {
-	const char *title;	/* "last hour" */
+	char title[32];		/* "last hour" */
 	struct columns columns; /* ended by columns_pause() */
 };
 

@@ -11,11 +11,10 @@
 #include "shared/cleanup.h"
 #include "shared/time.h"
 
-#define LABELS_MAX 12
-#define S_PER_HOUR 3600
-#define S_PER_DAY  (24 * S_PER_HOUR)
+#define LABELS_MAX 8
+#define S_PER_DAY  86400
 
-enum time_form { TIME_DAY, TIME_OF_DAY, TIME_WHOLE };
+enum time_form { TIME_DAY, TIME_OF_DAY, TIME_WITH_SECONDS, TIME_WHOLE };
 
 /* A time of the page, for people. */
 static void print_time(char *ret, size_t size, const struct page *page, uint64_t at_ns,
@@ -28,9 +27,10 @@ static void print_time(char *ret, size_t size, const struct page *page, uint64_t
 		snprintf(ret, size, "%g s",
 			 (double)(at_ns - page->periods[0].columns.begin_ns) / 1e9);
 	else if (!localtime_r(&s, &parts) || !strftime(ret, size,
-						       form == TIME_DAY	     ? "%a %d"
-						       : form == TIME_OF_DAY ? "%H:%M"
-									     : "%a %H:%M:%S",
+						       form == TIME_DAY		   ? "%a %d"
+						       : form == TIME_OF_DAY	   ? "%H:%M"
+						       : form == TIME_WITH_SECONDS ? "%H:%M:%S"
+										   : "%a %H:%M:%S",
 						       &parts))
 		snprintf(ret, size, "?");
 }
@@ -42,29 +42,48 @@ static double share_of(const struct columns *columns, uint64_t at_ns)
 	return span_ns ? 100.0 * (double)(at_ns - columns->begin_ns) / (double)span_ns : 0;
 }
 
-/* Full hours of the local time in a day, midnights in a week, tens of minutes in an hour. */
+/* The distance of labels in seconds: the smallest that leaves them room. */
+static uint64_t label_step_s(uint64_t span_s)
+{
+	static const uint32_t steps_s[] = { 1,	 2,   5,    10,	  20,	30,    60,    120,
+					    300, 600, 1200, 1800, 3600, 10800, 21600, 86400 };
+	size_t i = 0;
+
+	while (i + 1 < ARRAY_SIZE(steps_s) && span_s / steps_s[i] > LABELS_MAX)
+		i++;
+	return steps_s[i];
+}
+
+/* At full steps of the local time, such as midnights. */
 static void put_times(FILE *out, const struct page *page, const struct columns *columns)
 {
-	uint64_t span_s = (columns->end_ns - columns->begin_ns) / NS_PER_S;
-	uint64_t step_s = span_s > 2 * S_PER_DAY    ? S_PER_DAY
-			  : span_s > 2 * S_PER_HOUR ? 3 * S_PER_HOUR
-						    : S_PER_HOUR / 6;
-	double span_ns = (double)(columns->end_ns - columns->begin_ns);
-	uint64_t step_ns = page->is_recording ? (uint64_t)(picture_time_step(span_ns / 1e9) * 1e9)
-					      : step_s * NS_PER_S;
+	uint64_t span_ns = columns->end_ns - columns->begin_ns;
+	uint64_t step_s = label_step_s(span_ns / NS_PER_S);
+	uint64_t step_ns = page->is_recording
+				   ? (uint64_t)(picture_time_step((double)span_ns / 1e9) * 1e9)
+				   : step_s * NS_PER_S;
 	time_t begin_s = (time_t)(columns->begin_ns / NS_PER_S);
 	uint64_t at_ns = columns->begin_ns;
 	struct tm parts = { 0 };
 	char text[32];
 
 	if (!page->is_recording && localtime_r(&begin_s, &parts))
-		at_ns += (step_s - (uint64_t)(begin_s + parts.tm_gmtoff) % step_s) * NS_PER_S;
+		at_ns = ((uint64_t)begin_s + step_s -
+			 (uint64_t)(begin_s + parts.tm_gmtoff) % step_s) *
+			NS_PER_S;
 	fputs("<div class=\"times\" aria-hidden=\"true\">", out);
-	for (int i = 0; i < LABELS_MAX && at_ns <= columns->end_ns; i++, at_ns += step_ns) {
+	for (int i = 0; i <= LABELS_MAX && at_ns <= columns->end_ns; i++, at_ns += step_ns) {
+		double share = share_of(columns, at_ns);
+
 		print_time(text, sizeof(text), page, at_ns,
-			   step_s == S_PER_DAY ? TIME_DAY : TIME_OF_DAY);
-		fprintf(out, "<span style=\"left:%.2f%%\">%s</span>", share_of(columns, at_ns),
-			text);
+			   step_s >= S_PER_DAY ? TIME_DAY
+			   : step_s >= 60      ? TIME_OF_DAY
+					       : TIME_WITH_SECONDS);
+		fprintf(out, "<span%s style=\"left:%.2f%%\">%s</span>",
+			share < 3    ? " class=\"begin\""
+			: share > 97 ? " class=\"end\""
+				     : "",
+			share, text);
 	}
 	fputs("</div>\n", out);
 }

@@ -17,6 +17,7 @@
 
 #define DOMAINS_MAX 16 /* pictures: more would only be scrolled past */
 #define HOUR_US	    (3600 * US_PER_S)
+#define WEEK_US	    (7 * 24 * HOUR_US)
 
 struct collecting {
 	const struct ctl *ctl;
@@ -184,16 +185,55 @@ static void take_decision(struct collecting *collecting, const json_t *from)
 	*last_ns = decision.now_ns;
 }
 
+static enum ctl_exit begin_period(struct collecting *collecting, const char *title,
+				  uint64_t span_us)
+{
+	struct page_period *period = &collecting->page.periods[collecting->page.n_periods++];
+	uint64_t now_us = collecting->now.realtime_us;
+
+	snprintf(period->title, sizeof(period->title), "%s", title);
+	if (columns_begin(&period->columns, collecting->topology->n_domains,
+			  (now_us - span_us) * NS_PER_US, now_us * NS_PER_US) == 0)
+		return CTL_OK;
+	complain("out of memory");
+	return CTL_REFUSED;
+}
+
+/* The first that is longer than what is known begins with the oldest decision, and is the last. */
+static enum ctl_exit begin_periods(struct collecting *collecting, const json_t *decisions)
+{
+	static const struct {
+		const char *title;
+		uint64_t us;
+	} all[PAGE_PERIODS_MAX] = { { "last hour", HOUR_US },
+				    { "last day", 24 * HOUR_US },
+				    { "last week", WEEK_US } };
+	const json_t *oldest = json_array_get(decisions, 0);
+	uint64_t known_us = oldest ? collecting->now.realtime_us -
+					     decision_of(collecting, oldest).now_ns / NS_PER_US
+				   : 0;
+	_cleanup_free_ char *known = format_duration(known_us);
+	_cleanup_free_ char *short_title = format_print("last %s", known);
+	enum ctl_exit code = CTL_OK;
+
+	for (size_t i = 0; i < ARRAY_SIZE(all) && code == CTL_OK; i++) {
+		if (known_us < all[i].us)
+			return begin_period(collecting, known_us ? short_title : all[i].title,
+					    known_us ?: all[i].us);
+		code = begin_period(collecting, all[i].title, all[i].us);
+	}
+	return code;
+}
+
 static enum ctl_exit ask_decisions(struct collecting *collecting)
 {
-	uint64_t since_us = collecting->page.periods[PAGE_PERIODS_MAX - 1].columns.begin_ns /
-			    NS_PER_US;
+	uint64_t since_us = collecting->now.realtime_us - WEEK_US;
 	bool is_complete = true;
 	uint64_t from = 0;
 
 	do {
 		json_auto_t *reply = NULL;
-		const json_t *decision;
+		const json_t *decisions, *decision;
 		enum ctl_exit code = ctl_call(collecting->ctl, "io.wakegov.Decisions",
 					      json_pack("{sI so*}", "since_realtime_us",
 							(json_int_t)since_us, "from",
@@ -201,9 +241,12 @@ static enum ctl_exit ask_decisions(struct collecting *collecting)
 					      &reply);
 		size_t i;
 
+		decisions = json_object_get(reply, "decisions");
+		if (code == CTL_OK && !from)
+			code = begin_periods(collecting, decisions);
 		if (code != CTL_OK)
 			return code;
-		json_array_foreach(json_object_get(reply, "decisions"), i, decision)
+		json_array_foreach(decisions, i, decision)
 			take_decision(collecting, decision);
 		from = field_number(reply, "next");
 		is_complete = !json_is_false(json_object_get(reply, "is_complete"));
@@ -213,29 +256,6 @@ static enum ctl_exit ask_decisions(struct collecting *collecting)
 			collecting->page.notes,
 			json_string("Only what wakegovd has in memory is shown: run as root for "
 				    "what it keeps on disk (history in wakegov.conf(5))."));
-	return CTL_OK;
-}
-
-static enum ctl_exit begin_periods(struct collecting *collecting)
-{
-	static const struct {
-		const char *title;
-		uint64_t hours;
-	} all[PAGE_PERIODS_MAX] = { { "last hour", 1 }, { "last day", 24 }, { "last week", 168 } };
-	uint64_t now_us = collecting->now.realtime_us;
-
-	for (size_t i = 0; i < ARRAY_SIZE(all); i++) {
-		struct page_period *period = &collecting->page.periods[i];
-
-		period->title = all[i].title;
-		collecting->page.n_periods++;
-		if (columns_begin(&period->columns, collecting->topology->n_domains,
-				  (now_us - all[i].hours * HOUR_US) * NS_PER_US,
-				  now_us * NS_PER_US) < 0) {
-			complain("out of memory");
-			return CTL_REFUSED;
-		}
-	}
 	return CTL_OK;
 }
 
@@ -292,8 +312,6 @@ static enum ctl_exit collect(struct collecting *collecting, const json_t *status
 				&page->week);
 	if (code == CTL_OK)
 		code = take_domains(collecting, json_object_get(status, "domains"));
-	if (code == CTL_OK)
-		code = begin_periods(collecting);
 	if (code == CTL_OK)
 		code = ask_decisions(collecting);
 	if (code != CTL_OK)

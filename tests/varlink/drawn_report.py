@@ -61,7 +61,8 @@ class Drawn(unittest.TestCase):
         cls.out = os.path.join(BUILD, "browser")
         os.makedirs(cls.out, exist_ok=True)
         week = Week()
-        week.decide(0.75, None, 800, "idle")
+        week.decide(30, None, 800, "idle")
+        week.decide(2, None, 800, "idle", domain="policy4")
         week.decide(0.6, 800, 1400, "io-boost", pid=812, comm="postgres")
         week.decide(0.25, 1400, 3600, "chain", pid=90, comm="sh")
         daemon = Daemon(week)
@@ -115,10 +116,10 @@ class Drawn(unittest.TestCase):
 
     def test_decision_at_the_pointer(self):
         look = self.probe(1200)
-        self.assertIn("no decision", look["at"]["0.01"])
+        self.assertIn("idle", look["at"]["0.01"])
         self.assertRegex(look["at"]["0.5"], r"800 MHz → 1400 MHz, io-boost \(postgres, pid 812\)")
         self.assertRegex(look["at"]["0.99"], r"1400 MHz → 3600 MHz, chain")
-        self.assertIn("no decision", look["home"])
+        self.assertEqual(look["home"], look["at"]["0.01"])
 
     def test_same_without_scripts(self):
         for name, width, settings in (("light", 1200, ()), ("dark", 1200, (DARK,)),

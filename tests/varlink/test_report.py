@@ -94,16 +94,29 @@ class Pages(unittest.TestCase):
 
     def test_decision_is_where_its_time_is(self):
         week = Week()
-        week.decide(0.75, None, 800, "idle")
+        week.decide(3, None, 800, "idle")
         week.decide(0.5, 800, 1400, "io-boost", pid=812, comm="postgres")
         week.decide(0.25, 1400, 800, "idle")
         hour = self.of_week(week).pictures[0]
         names = [name for name, _, _ in hour["boxes"]]
         starts = [start for _, start, _ in hour["boxes"]]
         self.assertEqual(names, ["idle", "io-boost", "idle"])
-        for start, share in zip(starts, (0.25, 0.5, 0.75)):
+        for start, share in zip(starts, (0, 0.5, 0.75)):
             self.assertAlmostEqual(start, share * COLUMNS, delta=2)
-        self.assertIn("800 to 1400 MHz, idle 67 %, io-boost 33 %", hour["label"])
+        self.assertIn("800 to 1400 MHz, idle 75 %, io-boost 25 %", hour["label"])
+
+    def test_periods_are_those_that_are_known(self):
+        for hours, titles in ((0.5, ["last 30 min"]), (5, ["last hour", "last 5 h"]),
+                              (30, ["last hour", "last day", "last 1 d 6 h"])):
+            week = Week()
+            week.decide(hours, None, 800, "idle")
+            reader = self.of_week(week)
+            # Between the two clocks' readings a second may pass.
+            shown = re.findall(r"<h2>Frequency, ([^<]*?)(?: \d+ s)?<", self.read())
+            self.assertEqual(shown, titles)
+            # Of two domains; the whole of it.
+            self.assertEqual(len(reader.pictures), 2 * len(titles))
+            self.assertEqual(reader.pictures[-2]["boxes"], [("idle", 0, COLUMNS)])
 
     def test_hour_begins_with_what_held_before(self):
         week = Week()
@@ -117,11 +130,13 @@ class Pages(unittest.TestCase):
         week.decide(20, None, 1200, "utilisation")
         week.decide(4, None, 800, "idle")
         day = self.of_week(week).pictures[2]
-        self.assertEqual([(name, width) for name, _, width in day["boxes"]],
-                         [("utilisation", 1), ("idle", COLUMNS - int(20 / 24 * COLUMNS))])
+        (first, _, width), (second, start, _) = day["boxes"]
+        self.assertEqual((first, width, second), ("utilisation", 1, "idle"))
+        self.assertAlmostEqual(start, 16 / 20 * COLUMNS, delta=1)
 
     def test_yielded_domain_is_unknown_since_its_last_decision(self):
         week = Week()
+        week.decide(3, None, 800, "idle")
         week.decide(0.5, None, 800, "idle", domain="policy4")
         [(name, start, width)] = self.of_week(week).pictures[1]["boxes"]
         self.assertEqual((name, width), ("idle", 1))
@@ -165,7 +180,7 @@ class Pages(unittest.TestCase):
     def test_busiest_domains_of_many(self):
         week = Week()
         week.domains = [domain(f"policy{i}") for i in range(40)]
-        self.assertEqual(len(self.of_week(week).pictures), 3 * 16)
+        self.assertEqual(len(self.of_week(week).pictures), 16)
         self.assertIn("The 16 of 40 domains", self.read())
 
     def test_recording(self):
