@@ -18,7 +18,8 @@ lab_boot() {
 }
 
 lab_notes() {
-	echo "Kernel $(jq -r -s '.[0].kernel' "$DEMO/runs"), emulated, in one boot; $DEMO_SECONDS s each." \
+	echo "Kernel $(jq -r -s '.[0].kernel' "$DEMO/runs"), emulated, in one boot; $DEMO_SECONDS s each," \
+		"$((5 * DEMO_SECONDS)) s of those that the device paces." \
 		"Each CPU's time goes by its frequency, an instruction takes 4 cycles: compare governors," \
 		"not absolute figures. ratio: to performance's; mean MHz: of the load's domain."
 }
@@ -28,7 +29,7 @@ demo_in_lab() {
 
 	export WAKEGOV_BUILD=$BUILD
 	demo_step "Boot the lab: a stock kernel, four CPUs, two domains (400-1800 and 400-1400 MHz)"
-	demo_step "Run: $DEMO_SECONDS s of each of $LAB_LOADS under each of $TABLE_GOVERNORS; then the story"
+	demo_step "Run: $DEMO_SECONDS s of psync, $((5 * DEMO_SECONDS)) s of paced, under each of $TABLE_GOVERNORS; then the story"
 	demo_run lab_boot 2> >(demo_progress) || status=$?
 	[ "$status" = 0 ] || demo_run_failed "$status"
 	jq -c 'select(.governor)' "$DEMO/out" >"$DEMO/runs"

@@ -47,6 +47,8 @@ load_tags() {
 
 # 50,000 cycles, so that the lowest OPP is done with the reads of 20 ms before they are over.
 load_paced() {
+	local seconds=${PACED_SECONDS:-$seconds}
+
 	load psync --file /dev/nullb3 --cycles 50000 --cpus "$cpus"
 }
 
