@@ -31,6 +31,10 @@ const char *preference_describe(int outcome)
 	case PREFERENCE_DYNAMIC:
 		return "amd-pstate's dynamic_epp sets energy_performance_preference; it is left to "
 		       "the kernel";
+	case PREFERENCE_UNNAMED:
+		return "the kernel has no word for the firmware's energy_performance_preference, "
+		       "so it could not be restored, and stays: write default into the file, then "
+		       "reload";
 	case -EINVAL:
 		return "the driver does not offer this energy-preference: see "
 		       "energy_performance_available_preferences";
@@ -66,8 +70,9 @@ int preference_set(struct actuator_domain *domain, const char *word)
 	if (!word && !saved)
 		return PREFERENCE_UNCHANGED;
 	r = control_load(CONTROL_PREFERENCE, policy, now, sizeof(now));
+	/* Older kernels' amd-pstate fails the read of a number. */
 	if (r < 0)
-		return r == -ENOENT ? PREFERENCE_MISSING : r;
+		return r == -ENOENT ? PREFERENCE_MISSING : r == -EINVAL ? PREFERENCE_UNNAMED : r;
 	if (preference_is_dynamic())
 		return saved ? leave(domain->saved, CONTROL_PREFERENCE, policy, PREFERENCE_DYNAMIC)
 			     : PREFERENCE_DYNAMIC;

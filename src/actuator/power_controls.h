@@ -28,6 +28,8 @@ enum preference_outcome {
 			       written */
 	PREFERENCE_FOREIGN, /* another program changed our word, and keeps its own */
 	PREFERENCE_DYNAMIC, /* amd-pstate sets it by the power source: left to the kernel */
+	PREFERENCE_UNNAMED, /* the kernel has no word for what is there, so it could not be put
+			       back */
 };
 
 /* Whether amd-pstate's dynamic_epp is on: the kernel then refuses every word. */

@@ -53,6 +53,31 @@ static void test_set_and_restored(void **state)
 	assert_int_equal(s->saved->n, 0);
 }
 
+/* As amd-pstate answers who reads a preference that has no word. */
+static bool is_unnamed;
+
+int __real_control_load(enum control control, uint32_t number, char *ret_value, size_t size);
+int __wrap_control_load(enum control control, uint32_t number, char *ret_value, size_t size);
+
+int __wrap_control_load(enum control control, uint32_t number, char *ret_value, size_t size)
+{
+	if (is_unnamed && control == CONTROL_PREFERENCE)
+		return -EINVAL;
+	return __real_control_load(control, number, ret_value, size);
+}
+
+static void test_unnamed(void **state)
+{
+	struct setting *s = *state;
+
+	is_unnamed = true;
+	assert_int_equal(preference_set(&s->domain, "power"), PREFERENCE_UNNAMED);
+	is_unnamed = false;
+	fake_assert(PREFERENCE, "balance_performance");
+	assert_int_equal(s->saved->n, 2);
+	assert_non_null(strstr(preference_describe(PREFERENCE_UNNAMED), "no word"));
+}
+
 /* Before its Nth write from then on the daemon is killed; 0: it is not. */
 static unsigned int writes_until_kill;
 static jmp_buf killed;
@@ -218,17 +243,12 @@ static void test_dynamic(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_number_set_back),
-		TEST(test_unknown_frequency),
-		TEST(test_drivers),
-		TEST(test_set_and_restored),
-		TEST(test_killed_amid_a_change),
-		TEST(test_set_back_by_a_reload),
-		TEST(test_not_written_under_performance),
-		TEST(test_not_offered),
-		TEST(test_missing),
-		TEST(test_of_somebody_else),
-		TEST(test_dynamic),
+		TEST(test_number_set_back),	 TEST(test_unnamed),
+		TEST(test_unknown_frequency),	 TEST(test_drivers),
+		TEST(test_set_and_restored),	 TEST(test_killed_amid_a_change),
+		TEST(test_set_back_by_a_reload), TEST(test_not_written_under_performance),
+		TEST(test_not_offered),		 TEST(test_missing),
+		TEST(test_of_somebody_else),	 TEST(test_dynamic),
 	};
 
 	fake_enter_or_skip();
