@@ -97,7 +97,7 @@ int actuator_domain_read_limits(struct actuator_domain *domain, uint32_t *ret_mi
 		if (max_khz >= max->put_khz || range_limit_was(max, max_khz))
 			max_khz = max->saved_khz;
 		if (min_khz <= min->put_khz || range_limit_was(min, min_khz))
-			min_khz = min->saved_khz;
+			min_khz = range_others_min_khz(&domain->range);
 	}
 	*ret_min_khz = opp_clamp(domain->info, min_khz);
 	*ret_max_khz = opp_clamp(domain->info, max_khz);

@@ -41,6 +41,18 @@ static int open_limit(struct actuator_domain *domain, enum control control)
 	return fd < 0 ? actuator_domain_explain_file(domain, fd, control_name(control)) : fd;
 }
 
+/*
+ * amd-pstate's minimum is the lowest non-linear frequency, but for those who ask for a lower one:
+ * amd_pstate_verify(). Older kernels' is the lowest.
+ */
+static uint32_t find_default_min_khz(uint32_t policy, uint32_t in_force_khz)
+{
+	_cleanup_close_ int fd = control_open(policy, "amd_pstate_lowest_nonlinear_freq", O_RDONLY);
+	uint32_t khz;
+
+	return fd >= 0 && control_read_u32(fd, &khz) == 0 && khz <= in_force_khz ? khz : 0;
+}
+
 /* -EBUSY: the domain is offline. */
 static int read_requests(struct actuator_domain *domain, int min_fd, int max_fd,
 			 uint32_t *ret_min_khz, uint32_t *ret_max_khz)
@@ -58,7 +70,7 @@ int range_take(struct actuator_domain *domain)
 {
 	_cleanup_close_ int min_fd = open_limit(domain, CONTROL_MIN_FREQ);
 	_cleanup_close_ int max_fd = -1;
-	uint32_t policy = domain->info->first_cpu, min_khz, max_khz;
+	uint32_t policy = domain->info->first_cpu, min_khz, max_khz, in_force_khz;
 	struct saved_value entries[2];
 	int r;
 
@@ -68,7 +80,9 @@ int range_take(struct actuator_domain *domain)
 	if (max_fd < 0)
 		return max_fd;
 
-	r = read_requests(domain, min_fd, max_fd, &min_khz, &max_khz);
+	r = control_read_u32(min_fd, &in_force_khz);
+	if (r == 0)
+		r = read_requests(domain, min_fd, max_fd, &min_khz, &max_khz);
 	if (r == -EBUSY)
 		return r;
 	if (r < 0)
@@ -81,6 +95,7 @@ int range_take(struct actuator_domain *domain)
 
 	take_limit(domain, &domain->range.min, CONTROL_MIN_FREQ, take_fd(&min_fd), min_khz);
 	take_limit(domain, &domain->range.max, CONTROL_MAX_FREQ, take_fd(&max_fd), max_khz);
+	domain->range.default_min_khz = find_default_min_khz(policy, in_force_khz);
 	return 0;
 }
 
@@ -117,6 +132,8 @@ int range_write(struct actuator_domain *domain, uint32_t min_khz, uint32_t max_k
 
 	first_khz = clamp_khz(max_khz, range->min.saved_khz, range->max.saved_khz);
 	second_khz = clamp_khz(min_khz, range->min.saved_khz, first_khz);
+	if (second_khz <= range_others_min_khz(range))
+		second_khz = range->min.saved_khz;
 	if (first_khz < range->min.put_khz) {
 		uint32_t khz = first_khz;
 

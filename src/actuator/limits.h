@@ -33,6 +33,8 @@ struct range_limit {
 
 struct range {
 	struct range_limit min, max;
+	uint32_t
+		default_min_khz; /* the driver's minimum while nobody asks for one; 0: its lowest */
 	uint32_t own_min_khz, own_max_khz; /* the domain's own limits, of the last request */
 	struct schedutil_visit visit;	   /* before they are widened */
 };
@@ -78,6 +80,12 @@ static inline bool range_limit_was(const struct range_limit *limit, uint32_t khz
 		if (limit->was_khz[i] == khz)
 			return true;
 	return false;
+}
+
+/* The minimum without ours. */
+static inline uint32_t range_others_min_khz(const struct range *range)
+{
+	return range->min.saved_khz ? range->min.saved_khz : range->default_min_khz;
 }
 
 /*

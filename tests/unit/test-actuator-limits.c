@@ -135,6 +135,35 @@ static void test_set_while_free(void **state)
 	fake_assert(MAX, "1400000");
 }
 
+/* amd-pstate has a minimum above the lowest OPP while nobody asks for one, and so it stays. */
+static void test_default_min(void **state)
+{
+	struct setting *s = *state;
+	uint32_t min_khz, max_khz;
+
+	backend_limits.release(&s->domain, NULL, NULL);
+	asked_min_khz = 0;
+	asked_max_khz = NO_MAX;
+	fake_write("cpufreq/policy0/amd_pstate_lowest_nonlinear_freq", "600000");
+	fake_write(MIN, "600000");
+	fake_write(MAX, "1800000");
+	assert_int_equal(backend_limits.acquire(&s->domain), ACTUATOR_DONE);
+	apply(s, 400000, 1400000);
+	assert_int_equal(s->domain.range.min.put_khz, 0);
+	apply(s, 1000000, 1400000);
+	fake_assert(MIN, "1000000");
+	assert_int_equal(actuator_domain_read_limits(&s->domain, &min_khz, &max_khz), 0);
+	assert_int_equal(min_khz, 600000);
+	apply(s, 400000, 1400000);
+	fake_assert(MIN, "0");
+	/* A program that asks for less has it. */
+	asked_min_khz = 400000;
+	assert_int_equal(backend_limits.verify(&s->domain), ACTUATOR_DONE);
+	apply(s, 1000000, 1400000);
+	apply(s, 0, 1400000);
+	fake_assert(MIN, "400000");
+}
+
 #define HARDWARE_MAX "cpufreq/policy0/cpuinfo_max_freq"
 
 /* What cpufreq_boost_set_sw() does to the request. */
@@ -260,6 +289,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_in_force_late, set_up, setting_tear_down),
 		cmocka_unit_test_setup_teardown(test_put_back_at_once, set_up, setting_tear_down),
 		cmocka_unit_test_setup_teardown(test_set_while_free, set_up, setting_tear_down),
+		cmocka_unit_test_setup_teardown(test_default_min, set_up, setting_tear_down),
 		cmocka_unit_test_setup_teardown(test_boost_switched, set_up, setting_tear_down),
 		cmocka_unit_test_setup_teardown(test_boost_switched_twice, set_up,
 						setting_tear_down),
