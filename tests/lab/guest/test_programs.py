@@ -27,7 +27,8 @@ CAPABILITIES = {"sys_rawio": 17, "sys_admin": 21, "sys_nice": 23, "perfmon": 38,
 OFFERS = {"acpi": ("acpi-cpufreq", "uclamp"), "msr": ("acpi-cpufreq", "uclamp"),
           "pstate": ("intel_cpufreq", "uclamp"),
           "hwp-passive": ("intel_cpufreq", "uclamp"), "pstate-active": ("intel_pstate", "limits"),
-          "hwp": ("intel_pstate", "limits")}
+          "hwp": ("intel_pstate", "limits"), "amd": ("amd-pstate-epp", "limits"),
+          "amd-passive": ("amd-pstate", "uclamp"), "amd-guided": ("amd-pstate", "uclamp")}
 # This machine has no APERF and MPERF; their numbers read as 0.
 MEASURED = {"acpi": "as the kernel sets it"}
 # Of MSR TURBO_LIMITS, a byte for each number of busy CPUs, in 100 MHz.

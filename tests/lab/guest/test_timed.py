@@ -17,7 +17,9 @@ import guest
 import tap
 
 DRIVERS = {"acpi": "acpi-cpufreq", "msr": "acpi-cpufreq", "pstate": "intel_cpufreq",
-           "hwp-passive": "intel_cpufreq", "pstate-active": "intel_pstate", "hwp": "intel_pstate"}
+           "hwp-passive": "intel_cpufreq", "pstate-active": "intel_pstate", "hwp": "intel_pstate",
+           "amd": "amd-pstate-epp", "amd-passive": "amd-pstate", "amd-guided": "amd-pstate"}
+CHOOSING = ("hwp", "hwp-passive", "amd")
 OPPS_MHZ = (1800, 1400, 1000, 600, 400)
 APERF, MPERF, TURBO_LIMITS, BASE_MHZ = 0xe8, 0xe7, 0x1ad, 1000
 PACKAGE_ENERGY, ENERGY_UNITS = 0x611, 1 << 20  # of a joule
@@ -366,9 +368,10 @@ class Driver(unittest.TestCase):
         self.assertAlmostEqual(slow / fast, 3, delta=0.03)
 
     def test_preference(self):
-        """With HWP a profile sets the energy preference, also by a rule; without it all is as before"""
+        """Where CPUs choose by themselves a profile sets the energy preference, also by a rule; elsewhere all
+        is as before"""
         path = guest.policy("policy0", "energy_performance_preference")
-        self.assertEqual(os.path.exists(path), "hwp" in os.environ["LAB_DRIVER"])
+        self.assertEqual(os.path.exists(path), os.environ["LAB_DRIVER"] in CHOOSING)
         if not os.path.exists(path):
             return
         guest.write(guest.policy("policy0", "scaling_governor"), "powersave")

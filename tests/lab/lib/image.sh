@@ -6,27 +6,66 @@
 IMAGE_ROOT_MODULES=(virtio_pci 9pnet_virtio 9p overlay)
 IMAGE_GUEST_MODULES=(acpi-cpufreq cpufreq_userspace cpufreq_powersave configfs null_blk)
 
-# image_acpi_cpu CPU DOMAIN DOMAIN_CPUS MAX_MHZ: the P-states of a CPU. It asks for one by a byte to
-# port 0x5f0, where QEMU's isa-debugcon listens (0x402 is the firmware's), or by PERF_CTL. The byte
-# is the domain, times 32, and the frequency in 100 MHz; PERF_CTL has that ratio in bits 8 to 15.
+# image_acpi_cpu CPU DOMAIN DOMAIN_CPUS MAX_MHZ: how a CPU asks for a frequency.
 image_acpi_cpu() {
-	local register="SystemIO,8,0,0x5f0" factor=1 offset=$(($2 * 32)) latency_us=10
+	printf '  Scope (\\_SB.CPUS.C%03X) {\n' "$1"
+	case $RUN_DRIVER in
+	amd*) image_acpi_cppc ;;
+	*) image_acpi_pstates "$2" "$4" ;;
+	esac
+	printf '    Name (_PSD, Package(){ Package(){5,0,%d,0xFC,%d} })\n' "$2" "$3"
+	[ -z "$RUN_IDLE_STATES" ] || image_acpi_idle
+	echo '  }'
+}
+
+# image_acpi_pstates DOMAIN MAX_MHZ: it asks for a P-state by a byte to port 0x5f0, where QEMU's
+# isa-debugcon listens (0x402 is the firmware's), or by PERF_CTL. The byte is the domain, times 32, and
+# the frequency in 100 MHz; PERF_CTL has that ratio in bits 8 to 15.
+image_acpi_pstates() {
+	local register="SystemIO,8,0,0x5f0" factor=1 offset=$(($1 * 32)) latency_us=10
 
 	[ "$RUN_DRIVER" = acpi ] || register=FFixedHW,64,0,0x199 factor=256 offset=0
 	((RUN_TRANSITION < 10000)) || latency_us=$((RUN_TRANSITION / 1000))
-	printf '  Scope (\\_SB.CPUS.C%03X) {\n' "$1"
 	printf '    Name (_PCT, Package(){ ResourceTemplate(){Register(%s)}, ResourceTemplate(){Register(%s)} })\n' \
 		"$register" "$register"
-	awk -v max="$4" -v factor="$factor" -v offset="$offset" -v latency="$latency_us" '
+	awk -v max="$2" -v factor="$factor" -v offset="$offset" -v latency="$latency_us" '
 		!/^#/ && $1 <= max {
 			value = $1 / 100 * factor + offset
 			list = list sprintf("%sPackage(){%d,%d,%d,10,0x%x,0x%x}", list ? ", " : "",
 				$1, $3 + $4, latency, value, value)
 		}
 		END { print "    Name (_PSS, Package(){ " list " })" }' "$LAB_DIR/opps"
-	printf '    Name (_PPC, 0)\n    Name (_PSD, Package(){ Package(){5,0,%d,0xFC,%d} })\n' "$2" "$3"
-	[ -z "$RUN_IDLE_STATES" ] || image_acpi_idle
-	echo '  }'
+	printf '    Name (_PPC, 0)\n'
+}
+
+# CPPC, version 3, as AMD's firmware has it: the MSRs by their bits, and the lowest and the nominal
+# frequency in MHz. A register that is not there is one of no bits.
+image_acpi_cppc() {
+	local none="ResourceTemplate () {Register (SystemMemory, 0, 0, 0, 0)}"
+
+	cat <<-EOF
+	    Name (_CPC, Package () { 23, 3,
+	      ResourceTemplate () {Register (FFixedHW, 8, 24, 0xC00102B0, 4)}, // highest performance
+	      ResourceTemplate () {Register (FFixedHW, 8, 16, 0xC00102B0, 4)}, // nominal
+	      ResourceTemplate () {Register (FFixedHW, 8, 8, 0xC00102B0, 4)},  // lowest non-linear
+	      ResourceTemplate () {Register (FFixedHW, 8, 0, 0xC00102B0, 4)},  // lowest
+	      ResourceTemplate () {Register (FFixedHW, 8, 0, 0xC00102B2, 4)},  // guaranteed
+	      ResourceTemplate () {Register (FFixedHW, 8, 16, 0xC00102B3, 4)}, // desired
+	      ResourceTemplate () {Register (FFixedHW, 8, 8, 0xC00102B3, 4)},  // minimum
+	      ResourceTemplate () {Register (FFixedHW, 8, 0, 0xC00102B3, 4)},  // maximum
+	      $none, // tolerance
+	      $none, // time window
+	      $none, // wraparound
+	      ResourceTemplate () {Register (FFixedHW, 64, 0, 0xE7, 4)},       // reference counter
+	      ResourceTemplate () {Register (FFixedHW, 64, 0, 0xE8, 4)},       // delivered counter
+	      ResourceTemplate () {Register (FFixedHW, 2, 0, 0xC00102B4, 4)},  // limited
+	      ResourceTemplate () {Register (FFixedHW, 1, 0, 0xC00102B1, 4)},  // enable
+	      $none, // autonomous selection
+	      $none, // its time window
+	      ResourceTemplate () {Register (FFixedHW, 8, 24, 0xC00102B3, 4)}, // energy preference
+	      $none, // reference performance
+	      400, 1000 })
+	EOF
 }
 
 # The idle states of a CPU: to be halted, and those that it enters by reading the ports behind 0x5f0.

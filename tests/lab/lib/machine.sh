@@ -165,6 +165,7 @@ machine_cpu() {
 	case $RUN_DRIVER in
 	msr | pstate | pstate-active) echo ,x-pstates=on ;;
 	hwp | hwp-passive) echo ,x-pstates=on,x-hwp=on ;;
+	amd | amd-*) echo ,x-pstates=on,x-cppc=on ;;
 	esac
 }
 
@@ -175,5 +176,7 @@ machine_append() {
 	msr) echo " intel_pstate=disable" ;;
 	pstate-active | hwp) echo " intel_pstate=active" ;;
 	pstate | hwp-passive) echo " intel_pstate=passive" ;;
+	amd) echo " amd_pstate=active" ;;
+	amd-*) echo " amd_pstate=${RUN_DRIVER#amd-}" ;;
 	esac
 }

@@ -48,7 +48,7 @@ run_settle() {
 	if [ -z "$RUN_DOMAINS" ]; then
 		RUN_DOMAINS=2x1800,2x1400
 		case $RUN_DRIVER in
-		*pstate* | hwp*) RUN_DOMAINS=1x1800,1x1800,1x1800,1x1800 ;;
+		*pstate* | hwp* | amd*) RUN_DOMAINS=1x1800,1x1800,1x1800,1x1800 ;;
 		esac
 	fi
 	RUN_CPUS=0
@@ -71,9 +71,9 @@ run_set() {
 	--machine=stock | --machine=timed) RUN_MACHINE=$2 ;;
 	--machine=*) die_usage "lab run: --machine '$2': expected stock or timed" ;;
 	--driver=acpi | --driver=msr | --driver=pstate | --driver=pstate-active | --driver=hwp | \
-		--driver=hwp-passive) RUN_DRIVER=$2 ;;
+		--driver=hwp-passive | --driver=amd | --driver=amd-passive | --driver=amd-guided) RUN_DRIVER=$2 ;;
 	--driver=*)
-		die_usage "lab run: --driver '$2': expected acpi, msr, pstate, pstate-active, hwp or hwp-passive"
+		die_usage "lab run: --driver '$2': expected acpi, msr, pstate, pstate-active, hwp, hwp-passive, amd, amd-passive or amd-guided"
 		;;
 	--cpus=[1-8]) RUN_DOMAINS=$(printf '1x1800%.0s,' $(seq "$2") | sed 's/,$//') ;;
 	--cpus=*) die_usage "lab run: --cpus '$2': expected 1 to 8" ;;
@@ -167,7 +167,13 @@ run_qemu_clock() {
 # Fills RUN_QEMU with the whole command line of the VM.
 run_qemu_command() {
 	local dir=$1 initramfs=$2 cpu="" append=$RUN_APPEND ports=null pstates=""
+	# acpi-cpufreq refuses the family of the default AMD model. This Intel model's TSC is constant to
+	# the kernel; another's would be given up for the HPET at the first change of frequency, and then
+	# every look at the clock costs an exit from the emulation.
+	local model=vendor=GenuineIntel,family=6,model=58,stepping=9
 
+	# A Zen 4, whose CPPC is by MSR, and no hypervisor: a TSC that CPUID says is constant is kept.
+	[[ $RUN_DRIVER != amd* ]] || model=vendor=AuthenticAMD,family=25,model=17,stepping=1,hypervisor=off
 	case $RUN_CLOCK in
 	virtual | own) cpu=$(machine_cpu) append+=$(machine_append) ;;
 	esac
@@ -176,12 +182,9 @@ run_qemu_command() {
 		# One host thread for all CPUs: with one for each, the kernel patches its own code while
 		# another CPU has the old one translated.
 		-M q35 -accel "tcg,thread=single" -m 2048 -smp "$RUN_CPUS,sockets=$RUN_LLCS,cores=$((RUN_CPUS / RUN_LLCS))"
-		# acpi-cpufreq refuses the family of the default AMD model. This Intel model's TSC is
-		# constant to the kernel; another's would be given up for the HPET at the first change
-		# of frequency, and then every look at the clock costs an exit from the emulation.
 		# With fast strings (ERMS and its kin) the kernel copies and clears by the byte, each of
 		# which the emulator executes as an instruction.
-		-cpu "max,vendor=GenuineIntel,family=6,model=58,stepping=9,l3-cache=on,erms=off,fsrm=off,fzrm=off,fsrs=off,fsrc=off$cpu"
+		-cpu "max,$model,l3-cache=on,erms=off,fsrm=off,fzrm=off,fsrs=off,fsrc=off$cpu"
 		-kernel "$LAB_RELEASE_DIR/vmlinuz" -initrd "$initramfs"
 		-append "console=ttyS0 loglevel=5 panic=-1 oops=panic softlockup_panic=1 mitigations=off$append"
 		-serial "file:$RUN_CONSOLE"
