@@ -1,0 +1,163 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""wakegovd beside amd_pstate, on the timed machine with --driver amd, amd-passive or amd-guided."""
+import os
+import re
+import statistics
+import subprocess
+import time
+import unittest
+
+import guest
+import tap
+
+MODE = {"amd": "active"}.get(os.environ["LAB_DRIVER"], os.environ["LAB_DRIVER"].removeprefix("amd-"))
+STATUS = "/sys/devices/system/cpu/amd_pstate/status"
+BOOST = "/sys/devices/system/cpu/cpufreq/boost"
+PREFERENCE = guest.policy("policy1", "energy_performance_preference")
+# The kernel's reference: the midpoint of nominal and boost, amd_set_max_freq_ratio().
+NOMINAL_MHZ, HIGHEST_MHZ = 1000, 1800
+REFERENCE_MHZ = (NOMINAL_MHZ + HIGHEST_MHZ) // 2
+# A task's share of the time, by freqload's periods of 1 ms: short ones, as a sleeper's utilisation
+# stands still in the kernel's files.
+PERIOD_US, SHARE = 1000, 0.6
+BACKENDS = {"active": ("limits",)}.get(MODE, ("uclamp", "setspeed", "limits"))
+
+
+def set_mhz(name, mhz):
+    """Both limits, in an order in which they do not cross."""
+    for control in ("scaling_min_freq", "scaling_max_freq", "scaling_min_freq"):
+        guest.write(guest.policy(name, control), mhz * 1000)
+
+
+def kernel_utilisation(tid):
+    return int(re.search(r"se\.avg\.util_avg\s+:\s+(\d+)", guest.read(f"/proc/{tid}/sched"))[1])
+
+
+def worker_of(load):
+    """The load's thread that works; the first one waits for it."""
+    return max(int(tid) for tid in os.listdir(f"/proc/{load.pid}/task"))
+
+
+class Capacity(unittest.TestCase):
+    def setUp(self):
+        guest.stay_off({1})
+        self.addCleanup(guest.run_anywhere)
+        for control in ("scaling_min_freq", "scaling_max_freq"):
+            path = guest.policy("policy1", control)
+            self.addCleanup(guest.write, path, guest.read(path))
+
+    def compare(self, daemon, load, mhz):
+        """The kernel's and wakegov's figure of a task that is alone on CPU 1, and what it has to be."""
+        time.sleep(0.5)
+        tid, kernel, ours = worker_of(load), [], []
+        for _ in range(20):
+            kernel.append(kernel_utilisation(tid))
+            ours.append(daemon.domain("policy1")["utilisation_cap"])
+            time.sleep(0.0173)
+        kernel, ours = statistics.mean(kernel), statistics.mean(ours)
+        right = SHARE * min(1, mhz / REFERENCE_MHZ) * 1024
+        tap.note(f"{SHARE:.0%} at {mhz} MHz: {kernel:.0f} by the kernel, {ours:.0f} by wakegov, "
+                 f"{right:.0f} by its cycles")
+        self.assertAlmostEqual(kernel, right, delta=0.03 * 1024)
+        self.assertAlmostEqual(ours, kernel, delta=0.03 * kernel)
+
+    def test_as_the_kernel(self):
+        """a task's utilisation is what the kernel's own is, within 3 %, at each frequency"""
+        with guest.Daemon("[wakegov]\nbackend = observe\n") as daemon:
+            for mhz in 600, HIGHEST_MHZ:
+                set_mhz("policy1", mhz)
+                load = guest.start_load("periodic", "--period-us", str(PERIOD_US), "--busy-cycles",
+                                        str(int(PERIOD_US * mhz * SHARE)), "--cpus", "1", "--time", "2")
+                self.compare(daemon, load, mhz)
+                load.communicate()
+
+
+class Boost(unittest.TestCase):
+    def setUp(self):
+        self.addCleanup(guest.write, BOOST, 1)
+
+    def runs_at(self, daemon, khz):
+        domain = daemon.domain("policy1")
+        return domain["target_khz"] == khz and abs(domain["current_khz"] - khz) < 20000
+
+    def test_switched(self):
+        """boost that is off at the start is used when it is switched on, and not when off again"""
+        path = guest.policy("policy1", "scaling_max_freq")
+        for backend in BACKENDS:
+            with self.subTest(backend=backend):
+                guest.write(BOOST, 0)
+                guest.wait_for(lambda: int(guest.read(path)) == NOMINAL_MHZ * 1000, 5, "boost is off")
+                with guest.Daemon(f"[wakegov]\nbackend = {backend}\n") as daemon, guest.busy_loop(1):
+                    for on, mhz in ((0, NOMINAL_MHZ), (1, HIGHEST_MHZ), (0, NOMINAL_MHZ),
+                                    (1, HIGHEST_MHZ)):
+                        guest.write(BOOST, on)
+                        guest.wait_for(lambda: self.runs_at(daemon, mhz * 1000), 3,
+                                       f"policy1 at {mhz} MHz")
+                    self.assertIn("policy1: up to 1800 MHz from now on", daemon.log())
+                    self.assertNotIn("leaves it alone", daemon.log())
+                self.assertEqual(int(guest.read(path)), HIGHEST_MHZ * 1000)
+
+
+@unittest.skipUnless(MODE == "active", "the mode is not active")
+class Preference(unittest.TestCase):
+    def test_number(self):
+        """a preference that is a number is replaced, and comes back"""
+        governor = guest.policy("policy1", "scaling_governor")
+        self.addCleanup(guest.write, governor, guest.read(governor))
+        guest.write(governor, "powersave")
+        self.addCleanup(guest.write, PREFERENCE, guest.read(PREFERENCE))
+        guest.write(PREFERENCE, 100)
+        number = guest.read(PREFERENCE)
+        with guest.Daemon("[wakegov]\nenergy-preference = power\n") as daemon:
+            self.assertEqual(guest.read(PREFERENCE), "power", daemon.log())
+        self.assertEqual(guest.read(PREFERENCE), number)
+
+
+class Modes(unittest.TestCase):
+    def switch(self, mode):
+        guest.write(STATUS, mode)
+        self.assertEqual(guest.read(STATUS), mode)
+
+    def test_switched(self):
+        """the mode is switched while wakegovd governs: it ends if its driver is gone, and nothing of it stays"""
+        fresh = {}
+        for mode in ("active", "passive", "guided"):
+            self.switch(mode)
+            fresh[mode] = guest.snapshot()
+        for before, mode, backend in (("passive", "active", "uclamp"), ("active", "passive", "limits"),
+                                      ("passive", "guided", "uclamp"), ("guided", "passive", "limits"),
+                                      ("passive", "active", "setspeed"), ("active", MODE, "limits")):
+            with self.subTest(before=before, mode=mode, backend=backend):
+                self.switch(before)
+                self.switched(before, mode, backend)
+                self.assertEqual(guest.snapshot(), fresh[mode])
+                self.assertFalse(os.path.exists("/run/wakegov/originals"))
+
+    def switched(self, before, mode, backend):
+        policy = f"[wakegov]\nbackend = {backend}\n[domain policy2]\nmax-frequency = 1000MHz\n"
+        with guest.Daemon(policy) as daemon, guest.busy_loop(1):
+            guest.wait_for(lambda: daemon.domain("policy1")["target_khz"] == 1800000, 5, "busy")
+            guest.write(STATUS, mode)
+            time.sleep(1)
+            if "active" in (before, mode) and before != mode:
+                self.assertEqual(daemon.process.wait(timeout=60 * guest.PATIENCE), 1)
+                self.assertEqual(daemon.log().count("its cpufreq driver is gone"), 1, daemon.log())
+            else:
+                self.assertEqual(daemon.domain("policy1")["state"], "driven")
+
+
+class Advice(unittest.TestCase):
+    def test_doctor(self):
+        """doctor says what the driver is, what drives it, and how to have more"""
+        done = subprocess.run([f"{guest.BUILD}/wakegovctl", "doctor"], check=False, text=True,
+                              capture_output=True)
+        said = " ".join(done.stdout.split())
+        name = "amd-pstate-epp" if MODE == "active" else "amd-pstate"
+        self.assertIn(f"all 4 domains: driver: {name}", said)
+        self.assertEqual("boot with amd_pstate=passive" in said, MODE == "active")
+        self.assertNotIn("bad ", said)
+
+
+if __name__ == "__main__":
+    tap.main()
