@@ -28,7 +28,7 @@ run   boost      450
 run   storms     350
 run   faults     250
 run   placement  250
-run   drivers    150
+run   drivers    250
 run   harmless   600
 run   demo       200
 run   conformance 100
@@ -46,7 +46,7 @@ all   machine_storms 1000
 all   programs   900
 all   profiles   450
 all   trust      400
-all   other_drivers 250
+all   other_drivers 700
 all   placement_pays 400
 all   desktop    500
 all   timed      300
@@ -225,6 +225,10 @@ drivers() {
 	for driver; do
 		echo "# driver $driver"
 		case $driver in
+		amd)
+			in_lab "--machine timed --driver $driver --cpus 2" "$CONFORMANCE limits" "$CONFORMANCE cooled" \
+				"test_timed.py Driver" "test_amd.py Preference Capacity"
+			;;
 		pstate-active | hwp)
 			in_lab "--machine timed --driver $driver --cpus 2" "$CONFORMANCE limits" "$CONFORMANCE cooled" \
 				"test_timed.py Driver"
@@ -238,11 +242,13 @@ drivers() {
 }
 
 suite_drivers() {
-	drivers acpi hwp
+	drivers acpi hwp amd
 }
 
 suite_other_drivers() {
-	drivers msr hwp-passive pstate-active
+	drivers msr hwp-passive pstate-active amd-passive amd-guided
+	in_lab "--machine timed --driver amd-passive" "test_amd.py Capacity Boost Modes Advice"
+	in_lab "--machine timed --driver amd" "test_amd.py Boost Advice" "test_chains.py Chains.test_limits"
 }
 
 # When a boost pays; and that domains follow load and I/O.

@@ -49,7 +49,9 @@ class Capacity(unittest.TestCase):
 
     def compare(self, daemon, load, mhz):
         """The kernel's and wakegov's figure of a task that is alone on CPU 1, and what it has to be."""
-        time.sleep(0.5)
+        # The first look measures the frequency, of which the mode active has no event, and the rest follows it.
+        daemon.domain("policy1")
+        time.sleep(0.6)
         tid, kernel, ours = worker_of(load), [], []
         for _ in range(20):
             kernel.append(kernel_utilisation(tid))
@@ -109,7 +111,7 @@ class Preference(unittest.TestCase):
         self.addCleanup(guest.write, PREFERENCE, guest.read(PREFERENCE))
         guest.write(PREFERENCE, 100)
         number = guest.read(PREFERENCE)
-        with guest.Daemon("[wakegov]\nenergy-preference = power\n") as daemon:
+        with guest.Daemon("[domain policy1]\nenergy-preference = power\n") as daemon:
             self.assertEqual(guest.read(PREFERENCE), "power", daemon.log())
         self.assertEqual(guest.read(PREFERENCE), number)
 
@@ -154,7 +156,7 @@ class Advice(unittest.TestCase):
                               capture_output=True)
         said = " ".join(done.stdout.split())
         name = "amd-pstate-epp" if MODE == "active" else "amd-pstate"
-        self.assertIn(f"all 4 domains: driver: {name}", said)
+        self.assertIn(f": driver: {name} ", said)
         self.assertEqual("boot with amd_pstate=passive" in said, MODE == "active")
         self.assertNotIn("bad ", said)
 
