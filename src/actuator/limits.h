@@ -33,8 +33,7 @@ struct range_limit {
 
 struct range {
 	struct range_limit min, max;
-	uint32_t
-		default_min_khz; /* the driver's minimum while nobody asks for one; 0: its lowest */
+	uint32_t default_min_khz; /* the driver's while no program requests one; 0: its lowest */
 	uint32_t own_min_khz, own_max_khz; /* the domain's own limits, of the last request */
 	struct schedutil_visit visit;	   /* before they are widened */
 };

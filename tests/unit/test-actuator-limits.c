@@ -135,7 +135,7 @@ static void test_set_while_free(void **state)
 	fake_assert(MAX, "1400000");
 }
 
-/* amd-pstate has a minimum above the lowest OPP while nobody asks for one, and so it stays. */
+/* amd-pstate has a minimum above the lowest OPP while no program requests one, and so it stays. */
 static void test_default_min(void **state)
 {
 	struct setting *s = *state;
