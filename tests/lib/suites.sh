@@ -227,7 +227,7 @@ drivers() {
 		case $driver in
 		amd)
 			in_lab "--machine timed --driver $driver --cpus 2" "$CONFORMANCE limits" "$CONFORMANCE cooled" \
-				"test_timed.py Driver" "test_amd.py Preference Capacity"
+				"test_timed.py Driver" "test_amd.py Preference"
 			;;
 		pstate-active | hwp)
 			in_lab "--machine timed --driver $driver --cpus 2" "$CONFORMANCE limits" "$CONFORMANCE cooled" \
@@ -248,7 +248,7 @@ suite_drivers() {
 suite_other_drivers() {
 	drivers msr hwp-passive pstate-active amd-passive amd-guided
 	in_lab "--machine timed --driver amd-passive" "test_amd.py Capacity Boost Modes Advice"
-	in_lab "--machine timed --driver amd" "test_amd.py Boost Advice" "test_chains.py Chains.test_limits"
+	in_lab "--machine timed --driver amd" "test_amd.py Boost Advice Capacity"
 }
 
 # When a boost pays; and that domains follow load and I/O.

@@ -49,15 +49,14 @@ class Capacity(unittest.TestCase):
 
     def compare(self, daemon, load, mhz):
         """The kernel's and wakegov's figure of a task that is alone on CPU 1, and what it has to be."""
-        # The first look measures the frequency, of which the mode active has no event, and the rest follows it.
-        daemon.domain("policy1")
-        time.sleep(0.6)
+        time.sleep(0.5)
+        # The mode active has no event of a frequency: looks measure it, and the sum follows it.
         tid, kernel, ours = worker_of(load), [], []
-        for _ in range(20):
+        for _ in range(45):
             kernel.append(kernel_utilisation(tid))
             ours.append(daemon.domain("policy1")["utilisation_cap"])
             time.sleep(0.0173)
-        kernel, ours = statistics.mean(kernel), statistics.mean(ours)
+        kernel, ours = statistics.mean(kernel[-20:]), statistics.mean(ours[-20:])
         right = SHARE * min(1, mhz / REFERENCE_MHZ) * 1024
         tap.note(f"{SHARE:.0%} at {mhz} MHz: {kernel:.0f} by the kernel, {ours:.0f} by wakegov, "
                  f"{right:.0f} by its cycles")
@@ -70,7 +69,7 @@ class Capacity(unittest.TestCase):
             for mhz in 600, HIGHEST_MHZ:
                 set_mhz("policy1", mhz)
                 load = guest.start_load("periodic", "--period-us", str(PERIOD_US), "--busy-cycles",
-                                        str(int(PERIOD_US * mhz * SHARE)), "--cpus", "1", "--time", "2")
+                                        str(int(PERIOD_US * mhz * SHARE)), "--cpus", "1", "--time", "4")
                 self.compare(daemon, load, mhz)
                 load.communicate()
 
