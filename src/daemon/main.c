@@ -90,17 +90,18 @@ static void print_warning(void *userdata, const char *line)
 	puts(line);
 }
 
-/* Checks FILE alone, so that a drop-in can be tried before it is installed. */
-static int check_config(const char *file)
+/* Checks FILE alone, so that a drop-in can be tried before it is installed; NULL: the policy. */
+static int check_config(const struct manager_options *options, const char *file)
 {
-	const char *path = file ? file : WAKEGOV_POLICY_PATH;
+	const char *path = file ? file : options->policy_path;
+	_cleanup_free_ char *message = NULL, *dropin_dir = NULL;
 	_cleanup_free_ struct topology *topology = NULL;
-	_cleanup_free_ char *message = NULL;
 	struct policy policy;
 	uint32_t n_never;
 
-	if (policy_load(path, !file, file ? NULL : WAKEGOV_POLICY_PATH ".d", &policy, &message) <
-	    0) {
+	if ((!file && asprintf(&dropin_dir, "%s.d", path) < 0) ||
+	    policy_load(path, !file && options->policy_may_be_missing, dropin_dir, &policy,
+			&message) < 0) {
 		fprintf(stderr, "%s\n", message ? message : strerror(ENOMEM));
 		return EXIT_FAILURE;
 	}
@@ -174,7 +175,7 @@ static bool sees_all_tasks(void)
 struct command {
 	int job;
 	struct manager_options manager;
-	const char *check_file; /* NULL: the installed policy */
+	const char *check_file; /* NULL: the policy, with its drop-ins */
 };
 
 static int parse(int argc, char *argv[], struct command *command)
@@ -234,7 +235,7 @@ int main(int argc, char *argv[])
 		printf("wakegovd " WAKEGOV_VERSION "\n");
 		return EXIT_SUCCESS;
 	case JOB_CHECK_CONFIG:
-		return check_config(command.check_file);
+		return check_config(&command.manager, command.check_file);
 	case JOB_SHOW_CONFIG:
 		return show_config(&command.manager);
 	}
