@@ -20,6 +20,8 @@ struct task_load {
 	struct chain_task chain;
 };
 
+_Static_assert(sizeof(struct task_load) <= 176, "STORED_BYTES of src/tracer/tracer.c is too low");
+
 struct {
 	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
 	__uint(map_flags, BPF_F_NO_PREALLOC);
