@@ -148,12 +148,22 @@ static inline bool is_again(struct request *request, enum wakegov_program progra
 	return flight && flight->start_ns && flight->start_ns == request->start_time_ns;
 }
 
-/* The first request after its end ends a look. Without requests a look costs nothing. */
+/*
+ * The first request after its end ends a look. Without requests a look costs nothing, and sees
+ * nothing: it begins with the first request, and again with the first one after a pause.
+ */
 static inline void end_look(const struct wakegov_cpu *cpu)
 {
-	if (settings.look_end_ns && cpu->load.updated_ns > settings.look_end_ns &&
-	    emit(WAKEGOV_RECORD_LOOK, 0, 0))
+	__u64 now_ns = cpu->load.updated_ns, least_ns;
+
+	if (!settings.look_end_ns)
+		return;
+	least_ns = WAKEGOV_LOOK_WINDOWS * settings.window_ns;
+	if (now_ns > settings.look_seen_ns + least_ns)
+		settings.look_end_ns = now_ns + least_ns;
+	else if (now_ns > settings.look_end_ns && emit(WAKEGOV_RECORD_LOOK, 0, 0))
 		settings.look_end_ns = 0;
+	settings.look_seen_ns = now_ns;
 }
 
 /*

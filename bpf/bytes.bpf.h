@@ -10,9 +10,14 @@
 
 #include "slot.bpf.h"
 
-#define LEAST_BYTES    512	     /* of a request */
-#define LOOK_GAP_NS    1000000000ULL /* between two LOOK records, or longer: the daemon says */
-#define BYTES_PAUSE_NS 900000ULL     /* less than a tick: timers in between skip the check */
+#define LEAST_BYTES 512 /* of a request */
+/*
+ * Between two LOOK records for one task, doubled with each: a task that writes to the page cache
+ * has bytes and sends no requests. Those for others come as soon as the daemon says.
+ */
+#define LOOK_GAP_NS	1000000000ULL
+#define LOOK_GAP_MAX_NS (16 * LOOK_GAP_NS)
+#define BYTES_PAUSE_NS	900000ULL /* less than a tick: timers in between skip the check */
 
 /*
  * The bytes of a task without a slot at its last tick. Tasks whose pids have the same remainder
@@ -21,6 +26,8 @@
 struct cold_bytes {
 	__u64 seen_ns;
 	__u64 bytes;
+	__u64 look_next_ns; /* earliest LOOK for this task */
+	__u64 look_gap_ns;
 	__u64 pid;
 };
 
@@ -63,15 +70,23 @@ static __noinline void suspect(struct task_struct *task, struct cold_bytes *seen
 
 	if (known && grown < least && passed_ns < settings.window_ns)
 		return; /* the window is not over */
+	if (seen->pid != (__u32)task->pid) {
+		seen->look_next_ns = 0;
+		seen->look_gap_ns = LOOK_GAP_NS;
+	}
 	seen->seen_ns = now_ns;
 	seen->bytes = bytes;
 	seen->pid = task->pid;
-	if (!known || !least || now_ns < settings.look_next_ns || grown < least ||
-	    grown * settings.window_ns < least * passed_ns ||
+	if (!known || !least || now_ns < settings.look_next_ns || now_ns < seen->look_next_ns ||
+	    grown < least || grown * settings.window_ns < least * passed_ns ||
 	    (__u32)task->tgid == settings.own_tgid || find_slot(task->pid))
 		return;
-	if (emit_class(WAKEGOV_RECORD_LOOK, 0, 0, true))
-		settings.look_next_ns = now_ns + LOOK_GAP_NS;
+	if (!emit_class(WAKEGOV_RECORD_LOOK, 0, 0, true))
+		return;
+	settings.look_next_ns = now_ns + LOOK_GAP_NS; /* until the daemon says */
+	seen->look_next_ns = now_ns + seen->look_gap_ns;
+	if (seen->look_gap_ns < LOOK_GAP_MAX_NS)
+		seen->look_gap_ns *= 2;
 }
 
 static inline void watch_bytes(struct task_struct *task, __u64 now_ns)

@@ -41,6 +41,7 @@
 #define WAKEGOV_COMM_SIZE     16
 #define WAKEGOV_DISK_SIZE     32
 #define WAKEGOV_NO_DOMAIN     0xffffffffU
+#define WAKEGOV_LOOK_WINDOWS  5	 /* a look for tasks that never wait takes so many window_ns */
 #define WAKEGOV_CACHES	      64 /* last-level caches, or clusters, among which tasks are placed */
 #define WAKEGOV_NO_CACHE      0xffffffffU
 #define WAKEGOV_PLACED_GROUPS 64
@@ -463,6 +464,7 @@ struct wakegov_settings {
 	__u32 pad;
 	__u64 look_next_ns; /* earliest report of a task by its bytes */
 	__u64 look_end_ns;  /* end of the present look, which is reported; 0: none */
+	__u64 look_seen_ns; /* the last request in it; 0: none yet */
 
 	/*
 	 * What a switch does for rules, classes and clamps: where there are none, it tests once.

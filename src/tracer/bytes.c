@@ -18,9 +18,12 @@
 #define APART		8	    /* means of one task may differ by an eighth of the smallest */
 #define LEAST_BYTES	512	    /* least bytes of a request */
 #define BYTES_Q8	(4096 << 8) /* bytes of a request of a task that was never followed */
-#define LOOK_WINDOWS	5
-#define LOOK_GAP_NS	NS_PER_S /* between two looks; doubled after each look that finds no task */
-#define LOOK_GAP_MAX_NS (16 * NS_PER_S)
+/*
+ * Between two looks, doubled after each look that finds no task. A look takes 250 ms with requests:
+ * with twice as much, a task is found that much later where others made us look in vain.
+ */
+#define LOOK_GAP_NS	(100 * NS_PER_MS)
+#define LOOK_GAP_MAX_NS NS_PER_S
 
 static volatile struct wakegov_settings *settings_of(struct tracer *tracer)
 {
@@ -92,6 +95,8 @@ uint64_t tracer_read_starts(struct tracer *tracer, uint32_t index)
 
 void tracer_begin_learning(struct tracer *tracer)
 {
+	/* A look that was asked for or under way is part of this, and must not put off the next. */
+	settings_of(tracer)->look_next_ns = 0;
 	settings_of(tracer)->look_end_ns = 0;
 	tracer->looks = false;
 	for (uint32_t i = 0; i < WAKEGOV_SLOTS; i++) {
@@ -192,7 +197,8 @@ void tracer_look(struct tracer *tracer, bool begins)
 		return;
 	tracer->looks = begins;
 	if (begins) {
-		settings->look_end_ns = now_ns + LOOK_WINDOWS * settings->window_ns;
+		settings->look_seen_ns = 0;
+		settings->look_end_ns = now_ns + WAKEGOV_LOOK_WINDOWS * settings->window_ns;
 	} else {
 		settings->look_next_ns = now_ns + tracer->look_gap_ns;
 		tracer->look_gap_ns *= 2;

@@ -90,19 +90,20 @@ class Programs(unittest.TestCase):
         """a program whose waits are none for I/O to schedutil is boosted, also after one that it boosts
 
         By ports schedutil makes 1000 MHz of a clamp, which ends at each sleep: with the clamp alone 0.81 of
-        performance.
+        performance. That it is late after what was read before, as programs, is seen in some of three starts of
+        the daemon.
         """
         programs.latency_disk()
         figures = {}
-        for governor in ("performance", "own", "wakegov"):
+        for governor in ("performance", "own", *["wakegov"] * 3):
             with programs.governed(governor):
                 programs.measure(programs.named("fio-psync"), 1, governor)
                 run = programs.measure(programs.named("fio-libaio"), 1, governor)
-            figures[governor] = run["figure"]
-        tap.note(f"fio-libaio: {figures['own']:.0f} IOPS by the machine's own governor, "
-                 f"{figures['wakegov']:.0f} by wakegov, {figures['performance']:.0f} by performance")
-        self.assertGreater(figures["wakegov"], 1.3 * figures["own"])
-        self.assertGreater(figures["wakegov"], 0.95 * figures["performance"])
+            figures.setdefault(governor, []).append(run["figure"])
+        tap.note(f"fio-libaio, IOPS by governor: {figures}")
+        worst = min(figures["wakegov"])
+        self.assertGreater(worst, 1.3 * figures["own"][0])
+        self.assertGreater(worst, 0.95 * figures["performance"][0])
 
     def test_sqlite(self):
         """so has a database that commits to a disk"""
