@@ -99,6 +99,9 @@ int actuator_domain_read_limits(struct actuator_domain *domain, uint32_t *ret_mi
 		if (min_khz <= min->put_khz || range_limit_was(min, min_khz))
 			min_khz = range_others_min_khz(&domain->range);
 	}
+	/* Where turbo was switched off, that may be what was one of our own maxima before. */
+	if (domain->hardware_max_khz && max_khz > domain->hardware_max_khz)
+		max_khz = domain->hardware_max_khz;
 	*ret_min_khz = opp_clamp(domain->info, min_khz);
 	*ret_max_khz = opp_clamp(domain->info, max_khz);
 	return 0;

@@ -212,6 +212,22 @@ static void test_boost_switched_twice(void **state)
 	fake_assert(MAX, "1800000");
 }
 
+/* The maximum in force is one that we had before: it is the hardware's now, and no trace of ours.
+ */
+static void test_boost_off_again(void **state)
+{
+	struct setting *s = *state;
+	uint32_t min_khz, max_khz;
+
+	apply(s, 0, 1000000);
+	apply(s, 0, 1400000);
+	fake_write(HARDWARE_MAX, "1000000");
+	fake_write(MAX, "1000000");
+	assert_true(actuator_domain_see_boost(&s->domain));
+	assert_int_equal(actuator_domain_read_limits(&s->domain, &min_khz, &max_khz), 0);
+	assert_int_equal(max_khz, 1000000);
+}
+
 /* Another program's value is not the kernel's, whatever was switched meanwhile. */
 static void test_taken_over_while_boost_is_switched(void **state)
 {
@@ -293,6 +309,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_boost_switched, set_up, setting_tear_down),
 		cmocka_unit_test_setup_teardown(test_boost_switched_twice, set_up,
 						setting_tear_down),
+		cmocka_unit_test_setup_teardown(test_boost_off_again, set_up, setting_tear_down),
 		cmocka_unit_test_setup_teardown(test_taken_over_while_boost_is_switched, set_up,
 						setting_tear_down),
 		cmocka_unit_test_setup_teardown(test_widened, set_up, setting_tear_down),
