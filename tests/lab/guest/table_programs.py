@@ -323,6 +323,22 @@ def turns(text):
     return float(text), None, None
 
 
+# Rounds of a pool's map(): the main thread, two threads that hand tasks out and take results in, and
+# three processes wait for each other.
+POOL = """import multiprocessing, time
+def work(n): return sum(i * i for i in range(n))
+took = []
+with multiprocessing.Pool(3) as pool:
+    start = now = time.monotonic()
+    while now < start + 2:
+        pool.map(work, [1500] * 6)
+        before, now = now, time.monotonic()
+        if before > start + 0.5: took.append(now - before)
+took.sort()
+print(len(took) / sum(took), took[len(took) // 2] * 1e6, took[len(took) * 99 // 100] * 1e6)
+"""
+
+
 # A script of short commands, most of which start others.
 SCRIPT = """
 for i in 1 2 3 4 5 6 7 8 9 10; do
@@ -369,6 +385,7 @@ WORKLOADS = (
     *(workload(f"chain-{mode}", "turns/s", "higher", chainload(mode), turns)
       for mode in ("token", "futex", "pipe", "unix", "eventfd", "udp", "tcp", "timers", "rpc")),
     workload("script", "ms", "lower", SCRIPT, completion),
+    workload("pool", "maps/s", "higher", python(POOL), printed),
     workload("cyclictest", "ms", "lower",
              "cyclictest --policy=other -t1 -i 3000 -l 400 -q -h 4000", cyclictest),
 )
