@@ -72,13 +72,13 @@ static inline struct task_run *find_run(struct task_struct *task)
 
 /*
  * Before Linux 6.4 an allocation may wake kswapd or a kworker. Where the kernel is waking that
- * thread itself, it holds the locks for it.
+ * thread itself, it holds the locks for it. Since then storage has an allocator of BPF's that wakes
+ * nothing; since 6.19 it has no field for that in its map.
  */
 static inline bool may_take_run(const struct task_struct *task)
 {
 	return bpf_core_field_exists(((struct bpf_local_storage_map *)0)->storage_ma) ||
-	       bpf_core_field_exists(((struct bpf_local_storage_map *)0)->use_kmalloc_nolock) ||
-	       !(task->flags & PF_KTHREAD);
+	       bpf_core_type_exists(rqspinlock_t) || !(task->flags & PF_KTHREAD);
 }
 
 /* Not with a run queue locked: this may allocate memory. */

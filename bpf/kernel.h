@@ -222,15 +222,18 @@ struct hrtimer {
 	struct timerqueue_node node;
 };
 
-/* Allocates without taking locks: since 6.4 by the first one, since 6.19 by the second. */
 struct bpf_mem_alloc {
 	void *cache;
 };
 
 struct bpf_local_storage_map {
-	struct bpf_mem_alloc storage_ma;
-	bool use_kmalloc_nolock;
+	struct bpf_mem_alloc storage_ma; /* 6.4 to 6.18 */
 };
+
+/* Since 6.15. */
+typedef struct rqspinlock {
+	int val;
+} rqspinlock_t;
 
 struct linux_binprm;
 
