@@ -18,6 +18,7 @@ from clamps import clamps_of
 
 LOWEST_KHZ = 400000
 HIGHEST_KHZ = 1800000
+RING_RECORDS = 2800  # more than the ring holds, of 24 bytes with its header
 OVERRIDES = "/run/wakegov/overrides"
 LOOP = "while True: pass"
 # At the end of each burst it prints the frequency at which that ran.
@@ -63,8 +64,9 @@ class Domains(unittest.TestCase):
     def shortDescription(self):
         return f"{self.BACKEND}: {unittest.TestCase.shortDescription(self)}"
 
-    def start(self, policy=""):
-        daemon = guest.Daemon(f"[wakegov]\nbackend = {self.BACKEND}\n[io-boost]\n"
+    def start(self, policy="", key=""):
+        """With that policy, and that key of its first section."""
+        daemon = guest.Daemon(f"[wakegov]\nbackend = {self.BACKEND}\n{key}\n[io-boost]\n"
                               f"min-rate = 200/s\n{policy}").start()
         self.addCleanup(daemon.stop)
         return daemon
@@ -312,6 +314,25 @@ class Unclamped(Promises):
 
 class Setspeed(Unclamped):
     BACKEND = "setspeed"
+
+    def test_lost_ends(self):
+        """ends that the ring has no place for are found, without a rule, too: their places are free again"""
+        daemon = self.start(key="max-ruled-tasks = 16")
+        sleepers = [self.run_python(f"own{i}", "import time\nwhile True: time.sleep(0.05)", "uclampset",
+                                    "-M", "500") for i in range(16)]
+        time.sleep(2)
+        os.kill(daemon.process.pid, signal.SIGSTOP)
+        limit = guest.policy("policy2", "scaling_max_freq")
+        for _ in range(RING_RECORDS):
+            guest.write(limit, 1600000)
+            guest.write(limit, HIGHEST_KHZ)
+        for task in sleepers:
+            task.kill()
+            task.wait()
+        os.kill(daemon.process.pid, signal.SIGCONT)
+        guest.wait_for(lambda: daemon.call("Status")["drops"]["ring"], 5, "a full ring")
+        task = self.run_python("free", LOOP, "uclampset", "-M", "600")
+        self.assert_capped(daemon, task, 600, 1400000)
 
     def test_own_ignored(self):
         """application-clamps = no: what tasks ask for themselves is nothing to wakegov"""
