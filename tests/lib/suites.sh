@@ -256,7 +256,8 @@ suite_boost() {
 	in_lab "--machine timed --packages python3-fusepy,libfuse2" \
 		test_govern.py "test_boost.py Boost.test_pays Boost.test_by_bytes Boost.test_deep_queue Boost.test_paced
 		Boost.test_kernel_boost_that_pays Boost.test_follows Boost.test_flips Boost.test_fallback Boost.test_fuse
-		Boost.test_fuse_deep Boost.test_recorded Boost.test_slack" "test_programs.py Machine.test_doctor"
+		Boost.test_fuse_deep Boost.test_recorded Boost.test_slack" \
+		"test_programs.py Machine.test_doctor Programs.test_libaio"
 }
 
 # The older kernels: what they have a say in.
@@ -265,7 +266,8 @@ suite_older() {
 	in_lab "--machine timed --kernel 6.1" "test_govern.py Govern.test_cpu_bound Govern.test_io_boost
 		Govern.test_boost_follows Govern.test_idle" \
 		"test_faults.py Faults.test_foreign_governor Faults.test_foreign_speed Faults.test_limits
-		Faults.test_domain_offline" "$CONFORMANCE setspeed" "$CONFORMANCE limits" "$CONFORMANCE unclamped"
+		Faults.test_domain_offline" "test_storage.py Storage" "$CONFORMANCE setspeed" "$CONFORMANCE limits" \
+		"$CONFORMANCE unclamped"
 }
 
 suite_backends() {
@@ -292,8 +294,8 @@ suite_matrix() {
 
 # What is soon over; machine_storms has the rest.
 suite_storms() {
-	in_lab "" test_storms.py "test_machine_storms.py Storms.test_clock Storms.test_driver Storms.test_governors
-		Storms.test_hotplug"
+	in_lab "" test_storms.py "test_storage.py Storage" "test_machine_storms.py Storms.test_clock Storms.test_driver
+		Storms.test_governors Storms.test_hotplug"
 }
 
 suite_machine_storms() {
@@ -301,7 +303,7 @@ suite_machine_storms() {
 
 	selftests=$("$LAB" selftests) || return 1
 	in_lab "--suspend" "test_machine_storms.py Storms.test_limits Storms.test_fork_bomb Storms.test_short_tasks
-		Storms.test_disks Storms.test_readers" "test_selftests.py $selftests"
+		Storms.test_disks Storms.test_readers" "test_storage.py Limited" "test_selftests.py $selftests"
 }
 
 # S3 takes the RTC of a host whose time goes on.
@@ -333,7 +335,8 @@ suite_harmless() {
 	# As the table was made: on two CPUs, and first.
 	in_lab "--machine timed --driver pstate --cpus 2" "test_harmless.py Harmless.test_instructions" \
 		"test_realtime.py Beside"
-	in_lab "--machine timed --driver pstate" "test_harmless.py Harmless.test_psync" "test_chains.py Chains"
+	in_lab "--machine timed --driver pstate" "test_harmless.py Harmless.test_psync Harmless.test_pool" \
+		"test_chains.py Chains"
 }
 
 # Plain programs on the timed machine.
@@ -352,8 +355,8 @@ suite_response() {
 suite_programs() {
 	local ns
 
-	# Whose answers differ from start to start.
-	in_lab "--machine timed" "test_boost.py Boost.test_kernel_boost" "test_programs.py Programs.test_libaio"
+	# Whose answer differs from start to start.
+	in_lab "--machine timed" "test_boost.py Boost.test_kernel_boost"
 	in_lab "--machine timed --driver pstate" "test_programs.py Programs.test_fio Programs.test_libaio
 		Machine.test_turbo_off_at_start Machine.test_turbo_on_later"
 	in_lab "--machine timed --driver hwp" "test_programs.py Programs.test_fio Programs.test_sqlite
