@@ -1,6 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """What a task asks of the scheduler."""
 import ctypes
+import os
+
+# sched_setattr(2) and sched_getattr(2)
+SETATTR, GETATTR = (274, 275) if os.uname().machine == "aarch64" else (314, 315)
 
 
 def clamps_of(pid):
@@ -8,7 +12,7 @@ def clamps_of(pid):
     attributes = bytearray(56)
     attributes[0] = len(attributes)
     buffer = (ctypes.c_char * len(attributes)).from_buffer(attributes)
-    if ctypes.CDLL(None, use_errno=True).syscall(315, pid, buffer, len(attributes), 0):
+    if ctypes.CDLL(None, use_errno=True).syscall(GETATTR, pid, buffer, len(attributes), 0):
         raise ProcessLookupError(pid)
     return int.from_bytes(attributes[48:52], "little"), int.from_bytes(attributes[52:56], "little")
 
@@ -21,5 +25,5 @@ def reset_most(pid):
     attributes[8:16] = (keep_all | clamp_max).to_bytes(8, "little")
     attributes[52:56] = b"\xff" * 4
     buffer = (ctypes.c_char * len(attributes)).from_buffer(attributes)
-    if ctypes.CDLL(None, use_errno=True).syscall(314, pid, buffer, 0):
+    if ctypes.CDLL(None, use_errno=True).syscall(SETATTR, pid, buffer, 0):
         raise OSError(ctypes.get_errno(), "sched_setattr")

@@ -64,6 +64,23 @@ def time_in_state(name):
     return {int(khz): int(ticks) / 100 for khz, ticks in (line.split() for line in lines)}
 
 
+# What the timed machine counts for all CPUs, in uJ: by RAPL, and on arm64 behind the frequencies'
+# registers.
+RAPL_UJ = "/sys/class/powercap/intel-rapl:0/energy_uj"
+ARM_UJ = 0xb008000
+
+
+def energy_j():
+    """What all CPUs have drawn so far; None where it is not counted."""
+    if os.uname().machine == "aarch64":
+        with open("/dev/mem", "rb") as file:
+            page = mmap.mmap(file.fileno(), mmap.PAGESIZE, mmap.MAP_SHARED, mmap.PROT_READ,
+                             offset=ARM_UJ)
+        with page:
+            return int.from_bytes(page[:8], "little") / 1e6
+    return int(read(RAPL_UJ)) / 1e6 if os.path.exists(RAPL_UJ) else None
+
+
 def share_at_lowest(before, after):
     """Of the time between two of time_in_state, what was spent at the lowest OPP, 0 to 1."""
     spent = {khz: after[khz] - before[khz] for khz in after}

@@ -28,7 +28,6 @@ CPU = 1  # of workloads with one thread of interest
 BASE_MHZ = 1000  # at which MPERF counts
 EVENTS = ("msr/aperf/", "msr/mperf/", "power:cpu_frequency", "duration_time")
 EVENT_SOURCES = "/sys/bus/event_source/devices"
-ENERGY = "/sys/class/powercap/intel-rapl:0/energy_uj"
 
 Workload = collections.namedtuple("Workload", "name unit better command read needs fresh")
 
@@ -405,10 +404,13 @@ def offered(names):
     return [name for name in names if name not in needs or needs[name] in governors]
 
 
+def policies():
+    return [name for name in sorted(os.listdir(guest.CPUFREQ)) if name.startswith("policy")]
+
+
 def set_governor(name):
-    for policy in sorted(os.listdir(guest.CPUFREQ)):
-        if policy.startswith("policy"):
-            guest.write(guest.policy(policy, "scaling_governor"), name)
+    for policy in policies():
+        guest.write(guest.policy(policy, "scaling_governor"), name)
 
 
 @contextlib.contextmanager
@@ -449,20 +451,16 @@ def counted(path):
     return counts
 
 
-def energy_j():
-    return int(guest.read(ENERGY)) / 1e6 if os.path.exists(ENERGY) else None
-
-
 def measure(load, seed, governor):
     """One run, as what is printed of it."""
     counts_path = f"{WORK}/counts"
     options = [word for event in events() for word in ("-e", event)]
     with load.fresh() if load.fresh else contextlib.nullcontext():
         time.sleep(0.1)
-        before_j = energy_j()
+        before_j = guest.energy_j()
         done = subprocess.run(["perf", "stat", "-a", "-x,", "-o", counts_path, *options, "--", "bash", "-c",
                                load.command], check=False, capture_output=True, text=True)
-        joule = before_j and energy_j() - before_j
+        joule = before_j and guest.energy_j() - before_j
     if done.returncode:
         raise RuntimeError(f"{load.name}: {done.stdout}{done.stderr}")
     figure, p50_us, p99_us = load.read(done.stdout)

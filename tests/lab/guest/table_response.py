@@ -9,7 +9,7 @@ import sys
 
 import guest
 import paced_requests as requests
-from table_programs import energy_j, governed, own_governor, prepare, set_governor
+from table_programs import governed, own_governor, prepare, set_governor
 
 PERIODS = ((0.005, 400), (0.05, 100))  # s, requests
 GOALS = ("0.7ms", "2ms")
@@ -28,9 +28,9 @@ def states():
 
 
 def measure(who, period_s, n):
-    before, joule = states(), energy_j()
+    before, joule = states(), guest.energy_j()
     took_us = requests.serve(period_s, n)
-    joule = joule and energy_j() - joule
+    joule = joule and guest.energy_j() - joule
     print(f"{period_s * 1000:6.0f}  {who:<18} {requests.percentile(took_us, 50):6.0f} "
           f"{requests.percentile(took_us, 90):6.0f} {requests.percentile(took_us, 99):6.0f}  "
           f"{lowest(before, states()):>6} {f'{joule:.2f}' if joule else '-':>6}", flush=True)

@@ -14,7 +14,7 @@ import unittest
 
 import guest
 import tap
-from clamps import clamps_of
+from clamps import SETATTR, clamps_of
 
 LOWEST_KHZ = 400000
 HIGHEST_KHZ = 1800000
@@ -38,12 +38,12 @@ SHORT_BURSTS = BURSTS.replace("0.008", "0.0003").replace("0.04", "0.005")
 
 # Runs under its cap until it is told to ask for all that there is, once: sched_setattr(2) of itself
 # with SCHED_FLAG_KEEP_ALL, SCHED_FLAG_UTIL_CLAMP_MAX and -1, which resets it.
-ESCAPE = """
+ESCAPE = f"""
 import ctypes, os, select, struct, sys
 while not select.select([sys.stdin], [], [], 0)[0]:
     pass
 attributes = struct.pack("=IIQiIQQQII", 56, 0, 0x58, 0, 0, 0, 0, 0, 0, 0xffffffff)
-if ctypes.CDLL(None).syscall(314, 0, attributes, 0):
+if ctypes.CDLL(None).syscall({SETATTR}, 0, attributes, 0):
     os._exit(1)
 print("asked", flush=True)
 while True:

@@ -39,5 +39,8 @@ need_root() {
 
 # Where the build lies, as an absolute path without requiring that it exists.
 lab_build() {
-	realpath -m -- "${WAKEGOV_BUILD:-$LAB_REPO/build}"
+	local build=${WAKEGOV_BUILD:-$LAB_REPO/build}
+
+	[ "${RUN_ARCH:-amd64}" = amd64 ] || build+=-$RUN_ARCH
+	realpath -m -- "$build"
 }

@@ -3,7 +3,7 @@
 # Stock Debian kernels: downloaded and unpacked into the cache, never installed.
 #
 # $LAB_CACHE/<series>/ holds debs/, lists/ and one <release>/ per kernel release, and `current`
-# names the release to boot.
+# names the release to boot. What is under $LAB_CACHE/arm64/ is for that architecture.
 
 fetch_suite() {
 	case $1 in
@@ -43,14 +43,23 @@ fetch_retry() {
 	return 1
 }
 
-# fetch_packages SERIES APT-CACHE…: those that carry kernel and modules: sid splits them, the older
+# fetch_arch FOLDER: Debian's name of the architecture of what is fetched there.
+fetch_arch() {
+	case $1 in
+	*/arm64/*) echo arm64 ;;
+	*) echo amd64 ;;
+	esac
+}
+
+# fetch_packages FOLDER APT-CACHE…: those that carry kernel and modules: sid splits them, the older
 # releases do not.
 fetch_packages() {
-	local image meta=linux-image-amd64
+	local series=${1##*/} arch image
 
-	[ "$1" != rt ] || meta=linux-image-rt-amd64
+	arch=$(fetch_arch "$1")
+	[ "$series" != rt ] || arch=rt-$arch
 	shift
-	image=$("$@" show "$meta" | fetch_depends | grep -m 1 '^linux-image-[0-9]') ||
+	image=$("$@" show "linux-image-$arch" | fetch_depends | grep -m 1 '^linux-image-[0-9]') ||
 		return 1
 	echo "$image"
 	"$@" show "$image" | fetch_depends | grep -E '^linux-(base|binary|modules)-[0-9]' || true
@@ -63,9 +72,11 @@ fetch_depends() {
 
 # Sets apt_options for an apt that knows $work/sources.list and nothing of the machine's own lists.
 fetch_options() {
-	local work=$1
+	local work=$1 arch
 
+	arch=$(fetch_arch "$work")
 	apt_options=(
+		-oAPT::Architecture="$arch" -oAPT::Architectures="$arch"
 		-oDir::Etc::SourceList="$work/sources.list" -oDir::Etc::SourceParts=/dev/null
 		-oDir::Etc::Preferences=/dev/null -oDir::Etc::PreferencesParts=/dev/null
 		-oDir::State::Lists="$work/lists" -oDir::Cache="$work/apt"
@@ -85,7 +96,7 @@ fetch_download() {
 	fetch_options "$work"
 	fetch_make_folders "$work" || return 1
 	apt-get "${apt_options[@]}" -qq update >&2 || return 1
-	packages=$(fetch_packages "$(basename "$work")" apt-cache "${apt_options[@]}") || return 1
+	packages=$(fetch_packages "$work" apt-cache "${apt_options[@]}") || return 1
 	rm -rf "$work/tree"
 	mkdir "$work/tree" || return 1
 	# shellcheck disable=SC2086 # one word per package
@@ -166,21 +177,23 @@ selftests_main() {
 	echo "$LAB_CACHE/selftests/$name"
 }
 
-# lab fetch [SERIES|emulator|machine|missing]
+# lab fetch [SERIES|emulator|machine|missing|arm64]
 fetch_main() {
 	local what=${1:-sid}
 
 	[ $# -le 1 ] || die_usage "lab fetch: unexpected argument '$2'"
 	case $what in
-	machine) what=machine/$(machine_key) ;;
-	emulator | missing) ;;
+	machine) what=$(machine_folder) ;;
+	emulator | missing | arm64) ;;
 	*) fetch_suite "$what" >/dev/null ;;
 	esac
 	setup_main
 	if [ "$what" = missing ]; then
-		for what in "machine/$(machine_key)" emulator sid 6.1 selftests; do
+		for what in "$(machine_folder)" emulator sid 6.1 selftests; do
 			fetch_current "$what" >/dev/null
 		done
+	elif [ "$what" = arm64 ]; then
+		arm_fetch
 	else
 		fetch_locked "$what" always
 	fi
@@ -196,9 +209,10 @@ fetch_locked() {
 	if [ "$2" = always ] || [ ! -s "$work/current" ]; then
 		case $what in
 		emulator) emulator_fetch "$work" ;;
-		machine/*) machine_fetch "$work" ;;
+		machine/* | machine-arm64/*) machine_fetch "$work" ;;
+		arm64/root-*) arm_fetch_root "$work" ;;
 		selftests) fetch_retry fetch_selftests "$work" || die "could not fetch $what" ;;
-		*) fetch_kernel "$(fetch_suite "$what")" "$work" ;;
+		*) fetch_kernel "$(fetch_suite "${what##*/}")" "$work" ;;
 		esac
 		say "fetched $(cat "$work/current")"
 	fi

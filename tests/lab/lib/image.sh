@@ -4,6 +4,7 @@
 
 # Needed to reach the root file system, and what the guest is to find loaded.
 IMAGE_ROOT_MODULES=(virtio_pci 9pnet_virtio 9p overlay)
+IMAGE_BUSYBOX=/bin/busybox
 IMAGE_GUEST_MODULES=(acpi-cpufreq cpufreq_userspace cpufreq_powersave configfs null_blk)
 
 # image_acpi_cpu CPU DOMAIN DOMAIN_CPUS MAX_MHZ: how a CPU asks for a frequency.
@@ -169,7 +170,7 @@ image_build_initramfs() {
 
 	tree=$(mktemp -d "$LAB_CACHE/initramfs.XXXXXX")
 	mkdir -p "$tree"/{bin,modules,proc,sys,dev,host,lab,over,root}
-	cp /bin/busybox "$tree/bin/busybox"
+	cp "$IMAGE_BUSYBOX" "$tree/bin/busybox"
 	ln -s busybox "$tree/bin/sh"
 	install -m 755 "$LAB_DIR/guest/init" "$tree/init"
 	image_add_modules "$tree" "$release" root.list "${IMAGE_ROOT_MODULES[@]}"
@@ -183,8 +184,10 @@ image_build_initramfs() {
 image_initramfs() {
 	local release=$1 key image
 
-	key=$(cat "$LAB_DIR/lib/image.sh" "$LAB_DIR/guest/init" /bin/busybox "$LAB_RELEASE_DIR/vmlinuz" |
-		sha256sum | cut -c 1-16)
+	key=$({
+		printf '%s\n' "${IMAGE_GUEST_MODULES[@]}"
+		cat "$LAB_DIR/lib/image.sh" "$LAB_DIR/guest/init" "$IMAGE_BUSYBOX" "$LAB_RELEASE_DIR/vmlinuz"
+	} | sha256sum | cut -c 1-16)
 	image=$LAB_RELEASE_DIR/initramfs-$key.gz
 	[ -s "$image" ] || image_build_initramfs "$release" "$image"
 	echo "$image"

@@ -3,8 +3,9 @@
 # The timed machine: QEMU of trixie, built with the patches in machine/, so that each CPU's time
 # goes by its own frequency. See machine/README.md.
 #
-# $LAB_CACHE/machine/<key>/ has what fetch.sh has of a kernel: one <version>/, and `current`. The key
-# stands for the patches and for how QEMU is built.
+# $LAB_CACHE/machine/<key>/, and machine-arm64/<key>/, has what fetch.sh has of a kernel: one <version>/,
+# and `current`. The key stands for the patches and for how QEMU is built. Those of machine/arm64/ are for
+# aarch64 alone, on top of the first eight, so that a patch of one machine builds nothing of the other anew.
 
 MACHINE_MESON=1.7.2
 # What QEMU is built against, besides the C library; unpacked, not installed.
@@ -20,12 +21,35 @@ MACHINE_FEATURES=(
 	--disable-install-blobs
 )
 MACHINE_DEVICES=(Q35 VIRTIO_PCI VIRTIO_9P ISA_DEBUG HPET PCIE_PORT)
+MACHINE_QEMU=qemu-system-x86_64
+MACHINE_PATCHES=("$LAB_DIR"/machine/*.patch)
+
+# From here on what is built, or found, is the machine of --arch arm64. Without debugging information it
+# is built in less time.
+machine_use_arm64() {
+	MACHINE_DEV_PACKAGES+=(libfdt-dev libfdt1)
+	MACHINE_FEATURES=(
+		--target-list=aarch64-softmmu --with-devices-aarch64=lab "${MACHINE_FEATURES[@]:2}"
+		--enable-fdt=system --disable-debug-info
+	)
+	MACHINE_DEVICES=(ARM_VIRT VIRTIO_PCI VIRTIO_9P)
+	MACHINE_QEMU=qemu-system-aarch64
+	MACHINE_PATCHES=("$LAB_DIR"/machine/000[1-8]-*.patch "$LAB_DIR"/machine/arm64/*.patch)
+}
+
+# The folder of the cache for the machine of this architecture.
+machine_folder() {
+	case $MACHINE_QEMU in
+	*-aarch64) echo "machine-arm64/$(machine_key)" ;;
+	*) echo "machine/$(machine_key)" ;;
+	esac
+}
 
 # Of what decides what the build makes: how this file says it, and its comments, are not part of it.
 machine_key() {
 	{
 		printf '%s\n' "$MACHINE_MESON" "${MACHINE_FEATURES[@]}" "${MACHINE_DEVICES[@]}"
-		cat "$LAB_DIR"/machine/*.patch
+		cat "${MACHINE_PATCHES[@]}"
 	} | sha256sum | cut -c 1-16
 }
 
@@ -73,12 +97,12 @@ machine_fetch_meson() {
 machine_patch() {
 	local source=$1/source patch
 
-	for patch in "$LAB_DIR"/machine/*.patch; do
+	for patch in "${MACHINE_PATCHES[@]}"; do
 		patch --quiet -d "$source" -p1 <"$patch" >&2 ||
 			die "$(basename "$patch") does not fit QEMU $(cat "$source/VERSION")"
 	done
 	printf 'CONFIG_%s=y\n' "${MACHINE_DEVICES[@]}" \
-		>"$source/configs/devices/x86_64-softmmu/lab.mak"
+		>"$source/configs/devices/${MACHINE_QEMU##*-}-softmmu/lab.mak"
 	# Debian's source lacks the firmware, which comes with the stock QEMU.
 	sed -i 's/unpack_edk2_blobs = bzip2.found()/unpack_edk2_blobs = false/' "$source/meson.build"
 }
@@ -102,8 +126,9 @@ machine_compile() {
 	export PKG_CONFIG_SYSROOT_DIR=$work/dev
 	export PKG_CONFIG_PATH=$work/dev/usr/lib/x86_64-linux-gnu/pkgconfig:$work/dev/usr/share/pkgconfig
 	"$work/source/configure" --python="$work/venv/bin/python" "${MACHINE_FEATURES[@]}" \
+		--extra-cflags="-I$work/dev/usr/include" \
 		--extra-ldflags="-L$work/dev/usr/lib/x86_64-linux-gnu" >"$work/log" 2>&1 || return 1
-	ninja qemu-system-x86_64 2>&1 | tee -a "$work/log" |
+	ninja "$MACHINE_QEMU" 2>&1 | tee -a "$work/log" |
 		machine_progress "QEMU $(cat "$work/source/VERSION")"
 }
 
@@ -122,7 +147,7 @@ machine_fetch() {
 	version=$(cat "$work/source/VERSION")
 	rm -rf "$work/tree"
 	mkdir "$work/tree"
-	strip -o "$work/tree/qemu-system-x86_64" "$work/build/qemu-system-x86_64"
+	strip -o "$work/tree/$MACHINE_QEMU" "$work/build/$MACHINE_QEMU"
 	fetch_keep "$work" "$version"
 	rm -rf "${work:?}"/{source,build,dev,venv,debs,lists,apt,log}
 }
@@ -132,10 +157,10 @@ machine_fetch() {
 machine_find() {
 	local work version
 
-	work=machine/$(machine_key)
+	work=$(machine_folder)
 	version=$(fetch_current "$work") || return 1
 	# shellcheck disable=SC2034 # for run.sh
-	EMULATOR[3]=$LAB_CACHE/$work/$version/qemu-system-x86_64
+	EMULATOR[3]=$LAB_CACHE/$work/$version/$MACHINE_QEMU
 }
 
 # What a miss waits, in ns, and the cache of each CPU, in KiB: see machine/README.md.

@@ -11,7 +11,7 @@ run_defaults() {
 	RUN_CLOCK=virtual RUN_KERNEL=sid RUN_INIT=shell RUN_LLCS=1 RUN_PORTS="" RUN_TIMEOUT=1800
 	RUN_MACHINE=stock RUN_DRIVER=acpi RUN_DOMAINS="" RUN_TURBO="" RUN_TRANSITION=0 RUN_SEED=1
 	RUN_STALLS="" RUN_IDLE_STATES="" RUN_CPUFREQ=yes RUN_WITHOUT="" RUN_APPEND="" RUN_BUILD=no RUN_CONSOLE=""
-	RUN_PACKAGES="" RUN_SUSPEND=no RUN_CPU_TICKS=0
+	RUN_PACKAGES="" RUN_SUSPEND=no RUN_CPU_TICKS=0 RUN_ARCH=amd64 RUN_CLUSTERS="" RUN_ROOT=""
 	RUN_COMMAND=()
 }
 
@@ -20,7 +20,7 @@ run_parse() {
 		case $1 in
 		--clock | --kernel | --init | --llcs | --ports | --console | --timeout | --without | \
 			--append | --packages | --machine | --driver | --cpus | --domains | \
-			--turbo | --transition | --seed)
+			--turbo | --transition | --seed | --arch | --clusters)
 			need_value "$1" $#
 			run_set "$1" "$2"
 			shift
@@ -45,6 +45,11 @@ run_parse() {
 run_settle() {
 	local part
 
+	if [ "$RUN_ARCH" = arm64 ]; then
+		run_settle_arm64
+	elif [ -n "$RUN_CLUSTERS" ]; then
+		die_usage "lab run: --clusters needs --arch arm64"
+	fi
 	if [ -z "$RUN_DOMAINS" ]; then
 		RUN_DOMAINS=2x1800,2x1400
 		case $RUN_DRIVER in
@@ -53,7 +58,7 @@ run_settle() {
 	fi
 	RUN_CPUS=0
 	for part in ${RUN_DOMAINS//,/ }; do
-		RUN_CPUS=$((RUN_CPUS + ${part%x*}))
+		RUN_CPUS=$((RUN_CPUS + ${part%%x*}))
 	done
 	((RUN_CPUS <= 8 && RUN_CPUS % RUN_LLCS == 0)) ||
 		die_usage "lab run: --domains '$RUN_DOMAINS': expected at most 8 CPUs, as many in each LLC"
@@ -62,6 +67,17 @@ run_settle() {
 	elif [ "$RUN_DRIVER$RUN_TURBO$RUN_TRANSITION$RUN_STALLS$RUN_IDLE_STATES" != acpi0 ]; then
 		die_usage "lab run: --driver, --turbo, --transition, --stalls and --idle-states need --machine timed"
 	fi
+}
+
+# Where there is another machine in place of the one that most options are about.
+run_settle_arm64() {
+	local others=$RUN_DRIVER$RUN_INIT$RUN_LLCS$RUN_SUSPEND$RUN_CPUFREQ
+
+	others+=$RUN_DOMAINS$RUN_PORTS$RUN_STALLS$RUN_IDLE_STATES$RUN_PACKAGES
+	[ "$RUN_MACHINE $others" = "timed acpishell1noyes" ] ||
+		die_usage "lab run: --arch arm64 needs --machine timed, and knows of the machine's other options" \
+			"--clusters, --turbo and --transition"
+	RUN_DOMAINS=${RUN_CLUSTERS:-$ARM_CLUSTERS} RUN_DRIVER=mediatek
 }
 
 run_set() {
@@ -81,6 +97,13 @@ run_set() {
 		[[ $2 =~ ^[1-8]x(600|1000|1400|1800)(,[1-8]x(600|1000|1400|1800))*$ ]] ||
 			die_usage "lab run: --domains '$2': expected CPUs and their highest OPP, such as 2x1800,2x1400"
 		RUN_DOMAINS=$2
+		;;
+	--arch=amd64 | --arch=arm64) RUN_ARCH=$2 ;;
+	--arch=*) die_usage "lab run: --arch '$2': expected amd64 or arm64" ;;
+	--clusters=*)
+		[[ $2 =~ ^[1-8]x(600|1000|1400|1800)x[1-9][0-9]{2,3}(,[1-8]x(600|1000|1400|1800)x[1-9][0-9]{2,3})*$ ]] ||
+			die_usage "lab run: --clusters '$2': expected CPUs, their highest OPP and capacity, such as $ARM_CLUSTERS"
+		RUN_CLUSTERS=$2
 		;;
 	--turbo=*)
 		[[ $2 =~ ^[0-9]{3,4}(,[0-9]{3,4})*$ ]] ||
@@ -112,11 +135,15 @@ run_set() {
 }
 
 run_build() {
-	local build
+	local build options=() targets=()
 
 	build=$(lab_build)
-	[ -e "$build/build.ninja" ] || meson setup "$build" "$LAB_REPO" >&2 || die "meson failed"
-	ninja -C "$build" >&2 || die "the build failed"
+	if [ "$RUN_ARCH" = arm64 ]; then
+		options=(--cross-file "${RUN_ROOT%/*}/cross.ini")
+		targets=("${ARM_TARGETS[@]}")
+	fi
+	[ -e "$build/build.ninja" ] || meson setup "${options[@]}" "$build" "$LAB_REPO" >&2 || die "meson failed"
+	ninja -C "$build" "${targets[@]}" >&2 || die "the build failed"
 }
 
 # The directory shared with the guest; see guest/run-command.
@@ -130,6 +157,7 @@ run_write_share() {
 	{
 		printf 'LAB_REPO=%q\n' "$LAB_REPO"
 		printf 'LAB_BUILD=%q\n' "$(lab_build)"
+		printf 'LAB_ROOT=%q\n' "$RUN_ROOT"
 		printf 'LAB_INIT=%q\n' "$RUN_INIT"
 		printf 'LAB_CLOCK=%q\n' "$RUN_CLOCK"
 		printf 'LAB_MACHINE=%q\n' "$RUN_MACHINE"
@@ -307,18 +335,23 @@ run_find_machine() {
 }
 
 run_main() {
-	local release RUN_EXTRAS
+	local folder release RUN_EXTRAS
 
 	run_defaults
 	run_parse "$@"
+	folder=$RUN_KERNEL
 	need_root
 	setup_main
+	if [ "$RUN_ARCH" = arm64 ]; then
+		arm_use
+		arm_find_root
+		folder=arm64/$RUN_KERNEL
+	fi
 	[ "$RUN_BUILD" = no ] || run_build
-	fetch_suite "$RUN_KERNEL" >/dev/null
-	release=$(fetch_current "$RUN_KERNEL")
+	release=$(fetch_current "$folder")
 	run_find_machine
 	RUN_EXTRAS=$(extras_find "$RUN_PACKAGES")
-	LAB_RELEASE_DIR=$LAB_CACHE/$RUN_KERNEL/$release
+	LAB_RELEASE_DIR=$LAB_CACHE/$folder/$release
 	RUN_DIR=$(mktemp -d "${TMPDIR:-/tmp}/wakegov-lab.XXXXXX")
 	RUN_PID="" RUN_CONSOLE=${RUN_CONSOLE:-$RUN_DIR/console}
 	trap run_cleanup EXIT
@@ -326,6 +359,10 @@ run_main() {
 	trap 'exit 143' TERM
 	say "kernel $release, init $RUN_INIT, machine $RUN_MACHINE"
 	run_write_share "$RUN_DIR/share" "$release"
-	run_qemu_command "$RUN_DIR" "$(image_initramfs "$release")"
+	if [ "$RUN_ARCH" = arm64 ]; then
+		arm_qemu_command "$RUN_DIR" "$(image_initramfs "$release")"
+	else
+		run_qemu_command "$RUN_DIR" "$(image_initramfs "$release")"
+	fi
 	run_vm
 }

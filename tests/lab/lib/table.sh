@@ -29,7 +29,8 @@ table_parse() {
 		--csv) TABLE_CSV=yes ;;
 		--stalls | --idle-states) TABLE_RUN_OPTIONS+=("$1") ;;
 		--plot | --runs | --time | --governors | --workloads | --kernel | --machine | \
-			--driver | --cpus | --domains | --turbo | --transition | --seed | --llcs | --packages)
+			--driver | --cpus | --domains | --turbo | --transition | --seed | --llcs | --packages | \
+			--arch | --clusters)
 			need_value "$1" $#
 			table_set "$1" "$2"
 			shift
@@ -49,13 +50,17 @@ table_need_list() {
 table_set() {
 	local least=3
 
-	# A run of programs is a start of the machine, with the same start for each governor.
-	[ "$TABLE_NAME" != programs ] || least=1
+	# Where a start of the machine has the same chance for each governor.
+	[[ $TABLE_NAME != programs && $TABLE_NAME != biglittle ]] || least=1
 	case $1 in
 	--plot) TABLE_PLOT=$2 ;;
 	--runs) need_number --runs "$2" "$least" && TABLE_RUNS=$2 ;;
 	--time) need_number --time "$2" 1 && TABLE_TIME=$2 ;;
 	--seed) need_number --seed "$2" 1 && TABLE_SEED=$2 TABLE_RUN_OPTIONS+=("$1" "$2") ;;
+	--arch)
+		# shellcheck disable=SC2034 # for lab_build
+		RUN_ARCH=$2 TABLE_RUN_OPTIONS+=("$1" "$2")
+		;;
 	--driver) TABLE_DRIVERS=$2 TABLE_RUN_OPTIONS+=("$1" "$2") ;;
 	--governors)
 		table_need_list "$1" "$2" schedutil,fixed_1000,wakegov
