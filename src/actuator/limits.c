@@ -212,7 +212,9 @@ static int fail(struct actuator_domain *domain, int error)
 
 /*
  * Between the limits the domain's governor decides. The frequency may lie outside of them until the
- * kernel has applied a write, so the next call compares.
+ * kernel has applied a write, so the next call compares. Under schedutil that is no mismatch: where
+ * the driver switches from within the scheduler, as Arm's do, sugov_limits() leaves it to the next
+ * task that runs in the domain.
  */
 static int read_back(struct actuator_domain *domain, bool settled)
 {
@@ -224,7 +226,8 @@ static int read_back(struct actuator_domain *domain, bool settled)
 		return r;
 	domain->read_back_khz = khz;
 	if (settled && actuator_domain_is_request(domain, khz) &&
-	    (khz > range->max.put_khz || khz < range->min.put_khz))
+	    (khz > range->max.put_khz || khz < range->min.put_khz) &&
+	    !schedutil_governs(domain->info->first_cpu))
 		domain->read_back_mismatches++;
 	return 0;
 }

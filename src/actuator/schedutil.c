@@ -44,15 +44,21 @@ static int find_cpu(uint32_t policy)
 	return -1;
 }
 
-static bool begin(struct schedutil_visit *visit, uint32_t policy)
+bool schedutil_governs(uint32_t policy)
 {
 	char governor[CONTROL_VALUE_SIZE];
+
+	return control_load(CONTROL_GOVERNOR, policy, governor, sizeof(governor)) >= 0 &&
+	       strcmp(governor, "schedutil") == 0;
+}
+
+static bool begin(struct schedutil_visit *visit, uint32_t policy)
+{
 	pthread_attr_t attributes;
 	cpu_set_t cpus;
 	int cpu, r;
 
-	if (control_load(CONTROL_GOVERNOR, policy, governor, sizeof(governor)) < 0 ||
-	    strcmp(governor, "schedutil") != 0)
+	if (!schedutil_governs(policy))
 		return false;
 	cpu = find_cpu(policy);
 	if (cpu < 0)

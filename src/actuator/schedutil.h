@@ -22,6 +22,8 @@ struct schedutil_visit {
 	uint64_t until_ns; /* when it is over at the latest; 0: none has begun */
 };
 
+bool schedutil_governs(uint32_t policy);
+
 /*
  * Begins a visit of policyN, or looks at one that has begun, without waiting. Returns whether the
  * limit may be widened: the visit is over, or none is needed: under another governor, and where

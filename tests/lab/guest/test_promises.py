@@ -184,7 +184,10 @@ class Promises(Domains):
 
     def test_killed(self):
         """what killed daemons left is put back by wakegovd --restore: limits, clamps, governors, tunables"""
-        tunable = f"{guest.CPUFREQ}/schedutil/rate_limit_us"
+        # Of all domains, or this one's: that is up to the driver.
+        tunable = next(path for path in (f"{guest.CPUFREQ}/schedutil/rate_limit_us",
+                                         guest.policy("policy0", "schedutil/rate_limit_us"))
+                       if os.path.exists(path))
         self.addCleanup(guest.write, tunable, guest.read(tunable))
         guest.write(tunable, 7777)
         self.before = guest.snapshot()
