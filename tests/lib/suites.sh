@@ -51,6 +51,7 @@ all   placement_pays 400
 all   desktop    500
 all   timed      300
 all   response   200
+all   arm        900
 all   older      200
 all   benefit    400
 all   fleet      300
@@ -350,6 +351,17 @@ suite_timed() {
 
 suite_response() {
 	in_lab "--machine timed --driver msr" "test_response.py Response" "test_harmless.py Harmless.test_repeated_run"
+}
+
+# CPUs of unlike capacity, on arm64, the big ones first: domains and OPPs are those that the tests know.
+suite_arm() {
+	local conformance=${CONFORMANCE/build/\$WAKEGOV_BUILD}
+
+	in_lab "--machine timed --arch arm64 --clusters 2x1800x1024,4x1400x485 --build" \
+		"$conformance setspeed" "$conformance limits" "$conformance uclamp" "$conformance observe" test_arm.py \
+		"test_promises.py Setspeed.test_killed Setspeed.test_cap Setspeed.test_overrides Limits.test_killed
+		Limits.test_cap Limits.test_floor Uclamp.test_killed Uclamp.test_cap Uclamp.test_floor_is_a_clamp Observe" \
+		"test_govern.py Govern.test_cpu_bound Govern.test_boost_follows" "test_chains.py Chains"
 }
 
 suite_programs() {

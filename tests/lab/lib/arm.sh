@@ -53,6 +53,7 @@ arm_download_root() {
 	mkdir -p "$work/tree"/{proc,sys,dev,run,tmp,root,etc}
 	# What their scripts would have done.
 	ln -sf gawk "$work/tree/usr/bin/awk"
+	ln -sf bash "$work/tree/usr/bin/sh"
 	rm -rf "$work/debs"
 }
 

@@ -1,0 +1,149 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""CPUs of unlike capacity, on arm64: the machine is what its tree says; wakegov governs it."""
+import os
+import subprocess
+import time
+import unittest
+
+import guest
+import tap
+
+BIG, LITTLE = "policy0", "policy2"  # --clusters 2x1800x1024,4x1400x485
+REPETITIONS = 12
+# Under limits, schedutil's own boost of I/O leaves a reader on a big CPU nothing to gain.
+BOOSTED = (("uclamp", BIG), ("setspeed", BIG), ("setspeed", LITTLE), ("limits", LITTLE))
+
+
+def cpus_of(name):
+    return [int(cpu) for cpu in guest.read(guest.policy(name, "affected_cpus")).split()]
+
+
+def capacity(cpu):
+    return int(guest.read(f"/sys/devices/system/cpu/cpu{cpu}/cpu_capacity"))
+
+
+def loop_ns(cpu):
+    """Of the same work, when no tick falls into it."""
+    os.sched_setaffinity(0, {cpu})
+    took = []
+    for _ in range(REPETITIONS):
+        start = time.monotonic_ns()
+        for _ in range(2000):
+            pass
+        took.append(time.monotonic_ns() - start)
+    return min(took)
+
+
+def set_khz(name, khz):
+    for control in ("scaling_min_freq", "scaling_max_freq", "scaling_min_freq"):
+        guest.write(guest.policy(name, control), khz)
+    time.sleep(0.01)
+
+
+def ctl(*arguments):
+    done = subprocess.run([f"{guest.BUILD}/wakegovctl", *arguments], check=False, text=True,
+                          capture_output=True)
+    return " ".join(done.stdout.split())
+
+
+class Machine(unittest.TestCase):
+    """Without wakegov."""
+
+    def test_speed(self):
+        """a loop takes as long as the frequency and the kernel's capacity of its CPU say"""
+        self.addCleanup(guest.run_anywhere)
+        works = []
+        for name in (BIG, LITTLE):
+            cpu = cpus_of(name)[0]
+            low, high = (int(guest.read(guest.policy(name, f"cpuinfo_{end}_freq")))
+                         for end in ("min", "max"))
+            self.addCleanup(guest.write, guest.policy(name, "scaling_min_freq"), low)
+            self.addCleanup(guest.write, guest.policy(name, "scaling_max_freq"), high)
+            for khz in (low, high):
+                set_khz(name, khz)
+                ns = loop_ns(cpu)
+                tap.note(f"CPU {cpu}, capacity {capacity(cpu)}, at {khz} kHz: {ns} ns")
+                works.append(ns * capacity(cpu) * khz / high)
+        self.assertLess(max(works), 1.02 * min(works))
+
+    def test_energy_model(self):
+        """the kernel places tasks by its energy model"""
+        self.assertEqual(guest.read("/proc/sys/kernel/sched_energy_aware"), "1")
+        self.assertLess(capacity(cpus_of(LITTLE)[0]), capacity(cpus_of(BIG)[0]))
+        self.assertEqual(sorted(os.listdir("/sys/kernel/debug/energy_model")),
+                         [f"cpu{cpus_of(name)[0]}" for name in (BIG, LITTLE)])
+
+    def test_energy(self):
+        """the page behind the registers counts what CPUs draw, which is least on little ones"""
+        self.addCleanup(guest.run_anywhere)
+        drawn = {}
+        for name in (BIG, LITTLE):
+            cpu = cpus_of(name)[0]
+            guest.stay_off({cpu})
+            with guest.busy_loop(cpu):
+                guest.wait_for(lambda name=name: guest.frequency(name) >= 1400000, 3, "a busy CPU")
+                before_j, start = guest.energy_j(), time.monotonic()
+                time.sleep(0.5)
+                drawn[name] = (guest.energy_j() - before_j) / (time.monotonic() - start)
+            tap.note(f"one busy CPU of {name}: {drawn[name]:.2f} W")
+        # 2278 mW at 1800 MHz; 1331 mW at 1400, of which (485 / 1024)²; and leakage.
+        self.assertTrue(2.2 < drawn[BIG] < 3.0 and 0.25 < drawn[LITTLE] < 0.9, drawn)
+
+
+class Wakegov(unittest.TestCase):
+    def setUp(self):
+        guest.restart_governors()
+        self.before = guest.snapshot()
+
+    def tearDown(self):
+        guest.wait_for(lambda: guest.snapshot() == self.before, 10, "everything put back")
+
+    @staticmethod
+    def reader(daemon):
+        """The state of the load's boost; None: it is not known yet."""
+        return next((task["state"] for task in daemon.call("Tasks")["tasks"]
+                     if task["comm"] == "freqload"), None)
+
+    def boosts(self, backend, name):
+        """A reader there is boosted, and explain says so."""
+        cpu = cpus_of(name)[0]
+        guest.stay_off(cpus_of(name))
+        self.addCleanup(guest.run_anywhere)
+        with guest.Daemon(f"[wakegov]\nbackend = {backend}\n") as daemon:
+            load = guest.start_load("psync", "--file", guest.null_blk(), "--cpus", str(cpu),
+                                    "--time", "60")
+            try:
+                guest.wait_for(lambda: self.reader(daemon) == "pays", 10, "a boost that pays")
+                guest.wait_for(lambda: daemon.domain(name)["reason"] == "io-boost", 5, "boosted")
+                said = ctl("explain", name)
+                self.assertRegex(said, rf"io-boost of freqload \(pid \d+\) on CPU {cpu}")
+                self.assertIn("pays", said)
+                tap.note(f"{backend}, {name}: {daemon.domain(name)['target_khz']} kHz")
+            finally:
+                load.kill()
+                load.communicate()
+            self.assertEqual(daemon.stop(), 0)
+
+    def test_boost(self):
+        """a reader is boosted on a big CPU and on a little one, with each backend"""
+        for backend, name in BOOSTED:
+            with self.subTest(backend=backend, domain=name):
+                self.boosts(backend, name)
+
+    def test_doctor(self):
+        """doctor knows driver, backend and energy model, and advises nothing that is x86's"""
+        with guest.Daemon():
+            said = ctl("doctor")
+            status = ctl("status")
+        self.assertIn(f"{BIG}, {LITTLE}: driver: mtk-cpufreq-hw", said)
+        self.assertIn("backend = auto takes uclamp; other governors: ", said)
+        self.assertIn(f"{BIG}, {LITTLE}: energy of the OPPs: by the kernel's energy model", said)
+        self.assertNotIn("bad ", said)
+        for text in (said, status):
+            self.assertNotIn("msr", text)
+            self.assertNotIn("PMU", text)
+
+
+if __name__ == "__main__":
+    tap.main()
