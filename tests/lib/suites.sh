@@ -51,7 +51,7 @@ all   placement_pays 400
 all   desktop    500
 all   timed      300
 all   response   200
-all   arm        900
+all   arm        700
 all   older      200
 all   benefit    400
 all   fleet      300
