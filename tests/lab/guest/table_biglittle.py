@@ -112,4 +112,5 @@ def main():
                   f"{statistics.median(run[1] for run in runs):5.2f}  {mhz}", flush=True)
 
 
-main()
+if __name__ == "__main__":
+    main()

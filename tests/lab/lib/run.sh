@@ -77,6 +77,8 @@ run_settle_arm64() {
 	[ "$RUN_MACHINE $others" = "timed acpishell1noyes" ] ||
 		die_usage "lab run: --arch arm64 needs --machine timed, and knows of the machine's other options" \
 			"--clusters, --turbo and --transition"
+	[ "$RUN_KERNEL" != 6.1 ] ||
+		die_usage "lab run: --kernel 6.1: Debian's for arm64 lacks mediatek-cpufreq-hw; expected 6.12, sid or rt"
 	RUN_DOMAINS=${RUN_CLUSTERS:-$ARM_CLUSTERS} RUN_DRIVER=mediatek
 }
 
