@@ -49,6 +49,12 @@ def policy(name, control):
     return f"{CPUFREQ}/{name}/{control}"
 
 
+def capacity(cpu):
+    """At its highest OPP, of 1024; all are alike where the kernel does not say so."""
+    path = f"/sys/devices/system/cpu/cpu{cpu}/cpu_capacity"
+    return int(read(path)) if os.path.exists(path) else 1024
+
+
 def frequency(name):
     return int(read(policy(name, "scaling_cur_freq")))
 

@@ -31,7 +31,8 @@ def prepare():
 def fio(device, engine, depth, jobs, cpu=None):
     command = ["fio", "--name=x", f"--filename={device}", f"--ioengine={engine}", "--direct=1",
                f"--iodepth={depth}", f"--numjobs={jobs}", "--rw=randread", "--bs=4k",
-               "--time_based", "--ramp_time=500ms", "--runtime=700ms", "--thread", "--group_reporting", "--minimal"]
+               "--time_based", "--ramp_time=500ms", "--runtime=700ms", "--thread",
+               "--group_reporting", "--minimal"]
     if cpu is not None:
         command.append(f"--cpus_allowed={cpu}")
     done = subprocess.run(command, check=True, capture_output=True, text=True)
@@ -44,11 +45,9 @@ def chain(mode):
 
 def kinds():
     """A CPU of the least capacity, and one of the most."""
-    def capacity(cpu):
-        return int(guest.read(f"/sys/devices/system/cpu/cpu{cpu}/cpu_capacity"))
     cpus = [int(guest.read(guest.policy(name, "affected_cpus")).split()[0])
             for name in programs.policies()]
-    return min(cpus, key=capacity), max(cpus, key=capacity)
+    return min(cpus, key=guest.capacity), max(cpus, key=guest.capacity)
 
 
 def loads():

@@ -19,10 +19,6 @@ def cpus_of(name):
     return [int(cpu) for cpu in guest.read(guest.policy(name, "affected_cpus")).split()]
 
 
-def capacity(cpu):
-    return int(guest.read(f"/sys/devices/system/cpu/cpu{cpu}/cpu_capacity"))
-
-
 def loop_ns(cpu):
     """Of the same work, when no tick falls into it."""
     os.sched_setaffinity(0, {cpu})
@@ -63,14 +59,14 @@ class Machine(unittest.TestCase):
             for khz in (low, high):
                 set_khz(name, khz)
                 ns = loop_ns(cpu)
-                tap.note(f"CPU {cpu}, capacity {capacity(cpu)}, at {khz} kHz: {ns} ns")
-                works.append(ns * capacity(cpu) * khz / high)
+                tap.note(f"CPU {cpu}, capacity {guest.capacity(cpu)}, at {khz} kHz: {ns} ns")
+                works.append(ns * guest.capacity(cpu) * khz / high)
         self.assertLess(max(works), 1.02 * min(works))
 
     def test_energy_model(self):
         """the kernel places tasks by its energy model"""
         self.assertEqual(guest.read("/proc/sys/kernel/sched_energy_aware"), "1")
-        self.assertLess(capacity(cpus_of(LITTLE)[0]), capacity(cpus_of(BIG)[0]))
+        self.assertLess(guest.capacity(cpus_of(LITTLE)[0]), guest.capacity(cpus_of(BIG)[0]))
         self.assertEqual(sorted(os.listdir("/sys/kernel/debug/energy_model")),
                          [f"cpu{cpus_of(name)[0]}" for name in (BIG, LITTLE)])
 
