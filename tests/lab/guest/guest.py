@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """What the tests inside the VM share: cpufreq's files, the daemon, loads."""
 import contextlib
+import functools
 import glob
 import json
 import mmap
@@ -256,6 +257,16 @@ def run_anywhere():
     os.sched_setaffinity(0, range(os.cpu_count()))
 
 
+@functools.cache
+def read_once(path):
+    """
+    Brings all of a program into memory: else the host's clock decides for how long it waits for a
+    page of what it does for the first time.
+    """
+    with open(path, "rb") as file:
+        file.read()
+
+
 class Daemon:
     """wakegovd in the foreground, with its own policy, and its log in memory."""
 
@@ -273,6 +284,7 @@ class Daemon:
             file.write(text)
 
     def start(self):
+        read_once(f"{BUILD}/wakegovd")
         with open(self.log_path, "w", encoding="utf-8") as log:
             self.process = subprocess.Popen(self.command, stderr=log, stdout=log,
                                             preexec_fn=run_anywhere)

@@ -11,10 +11,12 @@ is read from what it prints.
 import argparse
 import collections
 import contextlib
+import csv
 import json
 import os
 import random
 import re
+import socket
 import subprocess
 import time
 
@@ -161,13 +163,26 @@ def postgres():
 
 
 @contextlib.contextmanager
-def cold_postgres():
-    remount()
+def running_postgres():
     pg_ctl("start")
     try:
         yield
     finally:
         pg_ctl("stop")
+
+
+@contextlib.contextmanager
+def cold_postgres():
+    remount()
+    with running_postgres():
+        yield
+
+
+@contextlib.contextmanager
+def warm_postgres():
+    with running_postgres():
+        shell(f"{PG_BIN}/psql -qh /tmp -U postgres -c 'select sum(abalance) from pgbench_accounts' postgres")
+        yield
 
 
 @contextlib.contextmanager
@@ -191,14 +206,44 @@ def www():
 
 
 @contextlib.contextmanager
-def nginx():
-    server = subprocess.Popen(["nginx", "-c", f"{WORK}/nginx.conf", "-p", WORK, "-e", "stderr"])
+def server(command, is_up):
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
     try:
-        guest.wait_for(lambda: os.path.exists(f"{WORK}/nginx.pid"), 10, "nginx is up")
+        guest.wait_for(is_up, 10, f"{command[0]} is up")
         yield
     finally:
-        server.terminate()
-        server.wait()
+        process.terminate()
+        process.wait()
+
+
+def listens(port):
+    def is_up():
+        with socket.socket() as probe:
+            return not probe.connect_ex(("127.0.0.1", port))
+    return is_up
+
+
+def nginx():
+    return server(["nginx", "-c", f"{WORK}/nginx.conf", "-p", WORK, "-e", "stderr"],
+                  lambda: os.path.exists(f"{WORK}/nginx.pid"))
+
+
+def tbench_server():
+    return server(["tbench_srv"], listens(7003))
+
+
+def redis():
+    """Each write is in the log, and the log on the disk, before it is answered."""
+    shell(f"rm -rf {DISK}/redis; mkdir {DISK}/redis")
+    return server(["redis-server", "--port", "6379", "--save", "", "--appendonly", "yes", "--appendfsync",
+                   "always", "--dir", f"{DISK}/redis"], listens(6379))
+
+
+@contextlib.contextmanager
+def cold_copy():
+    shell(f"rm -rf {DISK}/copy")
+    remount()
+    yield
 
 
 # How a figure is read: each gives the figure, and p50 and p99 in us where there are some.
@@ -230,6 +275,16 @@ def pgbench(text):
     took = sorted(us for _, us in late)
     return (len(late) / (max(late)[0] - start) * 1e6, took[len(took) // 2],
             took[len(took) * 99 // 100])
+
+
+def tbench(text):
+    return float(re.search(r"Throughput ([\d.]+)", text)[1]), None, None
+
+
+def redis_benchmark(text):
+    """Its last line: the test, requests/s, and in ms the mean, the least, p50, p95, p99, the most."""
+    row = next(csv.reader([text.splitlines()[-1]]))
+    return float(row[1]), float(row[4]) * 1000, float(row[6]) * 1000
 
 
 def hackbench(text):
@@ -305,13 +360,17 @@ print(len(late), late[len(late) // 2] * 1e6, late[len(late) * 99 // 100] * 1e6)
 """
 
 
-def pgbench_command(*options):
-    return (f"rm -f {WORK}/pg.*; {PG_BIN}/pgbench -n -c 4 -T 2 -h /tmp -U postgres -l "
+def pgbench_command(*options, clients=4):
+    return (f"rm -f {WORK}/pg.*; {PG_BIN}/pgbench -n -c {clients} -T 2 -h /tmp -U postgres -l "
             f"--log-prefix={WORK}/pg {' '.join(options)} postgres >/dev/null; cat {WORK}/pg.*")
 
 
 def python(text):
     return f"python3 -c '{text}'"
+
+
+def tbench_command(clients):
+    return f"tbench -c /usr/share/dbench/client.txt -t 2 {clients} 127.0.0.1"
 
 
 def chainload(mode):
@@ -367,6 +426,22 @@ WORKLOADS = (
              cold_postgres),
     workload("pgbench-write", "tps", "higher", pgbench_command(), pgbench, (postgres,),
              cold_postgres),
+    workload("pgbench-read1", "tps", "higher", pgbench_command("-S", clients=1), pgbench,
+             (postgres,), warm_postgres),
+    workload("pgbench-write1", "tps", "higher", pgbench_command(clients=1), pgbench, (postgres,),
+             warm_postgres),
+    *(workload(f"tbench{clients}", "MB/s", "higher", tbench_command(clients), tbench, (),
+               tbench_server) for clients in (1, 2, 4)),
+    workload("redis-aof", "requests/s", "higher",
+             "redis-benchmark -t set -c 2 -n 2000 --csv", redis_benchmark, (ext4,), redis),
+    workload("rsync", "ms", "lower", f"rsync -a {TREE}/src {DISK}/copy", completion, (tree,),
+             cold_copy),
+    workload("tar-gzip", "ms", "lower", f"tar -C {TREE} -cf - src | gzip -1 >/dev/null", completion,
+             (tree,), cold),
+    workload("pipeline", "ms", "lower",
+             f"cat {WORK}/data | od -An -tx1 | tr a-f A-F | gzip -1 >/dev/null", completion, (data,)),
+    workload("make1", "ms", "lower", f"cd {WORK}/make; rm -f *.o *.a; make -s", completion,
+             (objects,)),
     workload("make", "ms", "lower", f"cd {WORK}/make; rm -f *.o *.a; make -s -j4", completion,
              (objects,)),
     workload("xz", "ms", "lower", f"xz -T1 -2 -c {WORK}/data >/dev/null", completion, (data,)),

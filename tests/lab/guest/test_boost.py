@@ -188,7 +188,7 @@ class Boost(unittest.TestCase):
         self.start()
         # Slow: all that it does in 20 ms is completed at once, on one CPU, which is at work for a
         # third of them at 17 MB/s.
-        load = self.load("io_uring", "--file", guest.null_blk("null_blk_create_bound", "10"),
+        load = self.load("io_uring", "--file", guest.null_blk("null_blk_create_bound", "8"),
                          "--threads", "2", "--depth", "128", "--cycles", "10000",
                          "--time", "60")
         seen = set(self.watch(load, 5, until=NOT_PAYING))

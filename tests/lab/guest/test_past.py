@@ -32,7 +32,7 @@ class Past(unittest.TestCase):
             domain = next(d for d in daemon.call("Stats", period="today")["domains"]
                           if d["domain"] == "policy0")
             busy_us = sum(t["time_us"] for t in domain["times"] if t["khz"] == HIGHEST)
-            self.assertGreater(busy_us, 3_000_000)
+            self.assertGreater(busy_us, 2_900_000)  # it is looked at ten times a second
 
 
 if __name__ == "__main__":

@@ -5,7 +5,7 @@
 TABLE_GOVERNORS=performance,powersave,schedutil,wakegov
 TABLE_TIME=4
 # Of the table of programs, whose CPUs are those of the timed machine.
-TABLE_PROGRAMS=nginx-light,wrk,ripgrep,sox,rt-tests,zstd,postgresql-15
+TABLE_PROGRAMS=nginx-light,wrk,ripgrep,sox,rt-tests,zstd,postgresql-15,dbench,redis-server,redis-tools,rsync
 
 table_names() {
 	local file
