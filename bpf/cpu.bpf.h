@@ -474,6 +474,8 @@ static __noinline int account_at_tick(struct task_struct *task, const struct hrt
 	now_ns = bpf_ktime_get_ns();
 	ticked_ns = cpu->ticked_ns;
 	cpu->ticked_ns = now_ns;
+	cpu->ticks++;
+	look_for_clamps(task); /* a busy loop is at no switch */
 	watch_bytes(task, now_ns);
 	if (settings.chains)
 		store_for_chains(task);

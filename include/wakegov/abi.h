@@ -218,6 +218,7 @@ struct wakegov_cpu {
 	__u32 pad;
 	__u64 events[WAKEGOV_PROGRAMS]; /* those of requests are the first */
 
+	__u64 ticks; /* that met a task, but for the daemon */
 	/* when the work of a tick was last done here, by both clocks */
 	__u64 ticked_ns;
 	__u64 ticked_jiffies;

@@ -246,9 +246,19 @@ bool engine_needs_own_clamps(const struct engine *engine);
 bool engine_follows_requests(const struct engine *engine);
 
 /*
- * Whether chains must be followed. Where every domain has had to run at its highest OPP for a
- * second, by the utilisation of its CPUs alone, they could change nothing. Call it after a round.
+ * When every domain will have had to run at its highest OPP for a second, by the utilisation of its
+ * CPUs alone: from then on, as long as that stays so, no task could change a decision. UINT64_MAX:
+ * a domain has not.
  */
+uint64_t engine_full_ns(const struct engine *engine);
+
+/*
+ * Whether a CPU that works for this share of the time, of 1024, at the highest OPP that the limits
+ * allow is enough to keep the domain there. Of a domain that is not governed it is.
+ */
+bool engine_keeps_full(const struct engine *engine, uint32_t domain, uint32_t share);
+
+/* Whether chains must be followed: not where they could change nothing. Call it after a round. */
 bool engine_follows_chains(const struct engine *engine, uint64_t now_ns);
 
 /*

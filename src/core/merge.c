@@ -536,17 +536,40 @@ static uint32_t chain_covered_q(const struct domain *domain, uint32_t min_khz, u
 	NS_PER_S /* with half of it, chains of a load that comes and goes are learnt anew \
 		  */
 
-bool engine_follows_chains(const struct engine *engine, uint64_t now_ns)
+uint64_t engine_full_ns(const struct engine *engine)
 {
-	bool full = true;
+	uint64_t full_ns = 0;
 
-	for (uint32_t i = 0; full && i < engine->topology->n_domains; i++) {
+	for (uint32_t i = 0; i < engine->topology->n_domains; i++) {
 		const struct domain *domain = &engine->domains[i];
 
-		full = !domain->active ||
-		       (domain->full_since_ns && now_ns >= domain->full_since_ns + FULL_NS);
+		if (!domain->active)
+			continue;
+		if (!domain->full_since_ns)
+			return UINT64_MAX;
+		if (domain->full_since_ns + FULL_NS > full_ns)
+			full_ns = domain->full_since_ns + FULL_NS;
 	}
-	return engine->policy.chains && !full;
+	return full_ns;
+}
+
+bool engine_keeps_full(const struct engine *engine, uint32_t domain, uint32_t share)
+{
+	const struct domain *d = &engine->domains[domain];
+	uint32_t min_khz, max_khz, util_q;
+
+	if (!d->active)
+		return true;
+	domain_limits(d, &min_khz, &max_khz);
+	max_khz = opp_at_or_above(&d->info, max_khz, min_khz, max_khz);
+	util_q = (uint64_t)DECAY_Q(opp_cap_at_khz(&d->info, max_khz)) * share / 1024;
+	return opp_khz_for_cap(&d->info, utilisation_demand_cap(
+						 util_q, d->policy.headroom_percent)) >= max_khz;
+}
+
+bool engine_follows_chains(const struct engine *engine, uint64_t now_ns)
+{
+	return engine->policy.chains && now_ns < engine_full_ns(engine);
 }
 
 void engine_band(const struct engine *engine, uint32_t cpu, struct engine_band *ret)

@@ -195,6 +195,7 @@ struct manager {
 	struct hand_back hand_back;
 	char *socket_path; /* NULL: not bound yet */
 
+	uint64_t saturation_next_ns; /* saturation.h; 0: ticks are not counted */
 	uint64_t started_ns;
 	uint64_t resynced_ns; /* last comparison of requests in flight with the kernel's numbers */
 	uint32_t classes_epoch; /* epoch of the clamp classes that the tracer has */

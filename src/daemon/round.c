@@ -15,6 +15,7 @@
 #include "daemon/process.h"
 #include "daemon/recording.h"
 #include "daemon/rule_tracking.h"
+#include "daemon/saturation.h"
 #include "shared/cleanup.h"
 #include "shared/log.h"
 #include "shared/time.h"
@@ -138,13 +139,15 @@ static void release_task(void *userdata, uint32_t handle)
 }
 
 /* Saves the history if that is due, and sets the timer for what is due next without an event. */
-static void plan_next(struct manager *manager, uint64_t now_ns, uint64_t placing_ns)
+static void plan_next(struct manager *manager, uint64_t now_ns, uint64_t saturation_ns,
+		      uint64_t placing_ns)
 {
 	const uint64_t due_ns[] = {
 		manager->hand_back.until_ns ? UINT64_MAX : engine_next_ns(manager->engine),
 		uclamps_next_ns(manager->clamps),
 		task_overrides_next_ns(&manager->task_overrides),
 		rule_tracking_next_ns(manager),
+		saturation_ns,
 		placing_ns,
 		idle_latency_next_ns(manager),
 	};
@@ -226,7 +229,7 @@ void manager_round(struct manager *manager)
 		.release_task = release_task,
 		.now_ns = time_now_ns,
 	};
-	uint64_t now_ns = time_now_ns(), placing_ns;
+	uint64_t now_ns = time_now_ns(), saturation_ns, placing_ns;
 	bool stands = manager->hand_back.until_ns;
 
 	if (!stands) {
@@ -234,6 +237,7 @@ void manager_round(struct manager *manager)
 		overrides_tell_ended(manager, now_ns);
 		engine_round(manager->engine, &ops, manager, now_ns);
 	}
+	saturation_ns = saturation_look(manager, now_ns);
 	monitor_publish_boosts(manager);
 	send_classes(manager);
 	if (grouping_follow(manager))
@@ -246,8 +250,10 @@ void manager_round(struct manager *manager)
 			     engine_needs_own_clamps(manager->engine));
 	tracer_follow_chains(manager->tracer,
 			     !stands && engine_follows_chains(manager->engine, now_ns));
-	tracer_follow_requests(manager->tracer, !stands && engine_follows_requests(manager->engine),
+	tracer_follow_requests(manager->tracer,
+			       !stands && !tracer_only_ticks(manager->tracer) &&
+				       engine_follows_requests(manager->engine),
 			       now_ns);
 	recording_keep(manager, now_ns);
-	plan_next(manager, now_ns, placing_ns);
+	plan_next(manager, now_ns, saturation_ns, placing_ns);
 }

@@ -5,11 +5,7 @@
 
 #define NOWHERE UINT32_MAX
 
-/*
- * Marks every CPU as idle now: the next switch or tick shows who runs there. The utilisation stays,
- * as no time was accounted during the pause.
- */
-static void rest_cpus(struct tracer *tracer, uint64_t now_ns)
+void tracer_rest_cpus(struct tracer *tracer, uint64_t now_ns)
 {
 	for (uint32_t cpu = 0; cpu < tracer->topology->n_cpus; cpu++) {
 		struct wakegov_cpu *shared = &tracer->cpus[cpu];
@@ -38,7 +34,7 @@ void tracer_pause(struct tracer *tracer)
 	tracer_attach_starts(tracer, false);
 	for (uint32_t cpu = 0; cpu < tracer->topology->n_cpus; cpu++)
 		account_cpu(&tracer->cpus[cpu].load, now_ns);
-	rest_cpus(tracer, now_ns);
+	tracer_rest_cpus(tracer, now_ns);
 	for (uint32_t i = 0; i < WAKEGOV_SLOTS; i++)
 		tracer->slots[i].hold_ns = 0; /* the end of the hold time is not watched any more */
 }
@@ -78,7 +74,7 @@ void tracer_resume(struct tracer *tracer)
 		if (tracer->slots[i].pid && tracer->slots[i].live)
 			tracer->slots[i].cpu = NOWHERE;
 	tracer_forget_processes(tracer);
-	rest_cpus(tracer, time_now_ns());
+	tracer_rest_cpus(tracer, time_now_ns());
 	programs_pause(&tracer->programs, false);
 	tracer_attach_starts(tracer, !tracer_counts_only(tracer));
 	find_tasks(tracer);

@@ -19,32 +19,35 @@
 struct program_info {
 	const char *tracepoint;
 	const char *purpose;
+	bool at_work; /* runs at what busy tasks do all the time */
 };
 
 static const struct program_info infos[WAKEGOV_PROGRAMS] = {
-	[WAKEGOV_SCHED_SWITCH] = { "sched_switch", "how busy each CPU is, and waits for I/O" },
-	[WAKEGOV_SCHED_WAKING] = { "sched_waking", "tasks that sleep of their own accord" },
+	[WAKEGOV_SCHED_SWITCH] = { "sched_switch", "how busy each CPU is, and waits for I/O",
+				   true },
+	[WAKEGOV_SCHED_WAKING] = { "sched_waking", "tasks that sleep of their own accord", true },
 	[WAKEGOV_SCHED_MIGRATE] = { "sched_migrate_task", "boosts that follow their task at once" },
 	[WAKEGOV_PROCESS_FORK] = { "sched_process_fork", "how many tasks are created" },
 	[WAKEGOV_WAKEUP_NEW] = { "sched_wakeup_new", "rules and clamps of new tasks" },
 	[WAKEGOV_PROCESS_EXEC] = { "sched_process_exec",
 				   "rules for the program that a task runs now" },
 	[WAKEGOV_PROCESS_EXIT] = { "sched_process_exit", "boosts that end with their task" },
-	[WAKEGOV_IRQ_ENTRY] = { "irq_handler_entry", "interrupts of idle CPUs" },
-	[WAKEGOV_IRQ_EXIT] = { "irq_handler_exit", "interrupts of idle CPUs" },
-	[WAKEGOV_SOFTIRQ_ENTRY] = { "softirq_entry", "interrupts of idle CPUs" },
-	[WAKEGOV_SOFTIRQ_EXIT] = { "softirq_exit", "interrupts of idle CPUs" },
-	[WAKEGOV_SOFTIRQ_RAISE] = { "softirq_raise", "who wakes whom by a packet" },
-	[WAKEGOV_TIMER_EXIT] = { "hrtimer_expire_exit", "who wakes whom, and what a timer does" },
+	[WAKEGOV_IRQ_ENTRY] = { "irq_handler_entry", "interrupts of idle CPUs", true },
+	[WAKEGOV_IRQ_EXIT] = { "irq_handler_exit", "interrupts of idle CPUs", true },
+	[WAKEGOV_SOFTIRQ_ENTRY] = { "softirq_entry", "interrupts of idle CPUs", true },
+	[WAKEGOV_SOFTIRQ_EXIT] = { "softirq_exit", "interrupts of idle CPUs", true },
+	[WAKEGOV_SOFTIRQ_RAISE] = { "softirq_raise", "who wakes whom by a packet", true },
+	[WAKEGOV_TIMER_EXIT] = { "hrtimer_expire_exit", "who wakes whom, and what a timer does",
+				 true },
 	[WAKEGOV_CPU_FREQUENCY] = { "cpu_frequency", "utilisation scaled by frequency" },
 	[WAKEGOV_CPU_LIMITS] = { "cpu_frequency_limits", "changed limits at once" },
 	[WAKEGOV_SUSPEND_RESUME] = { "suspend_resume", "lost speeds after a suspend" },
 	[WAKEGOV_TICK] = { "hrtimer_expire_entry", "tasks that run on without a pause" },
 	[WAKEGOV_BLOCK_COMPLETE] = { "block_rq_complete",
-				     "whether a task or a device waits for the other" },
-	[WAKEGOV_BLOCK_MERGE] = { "block_rq_merge", "requests that end with others" },
-	[WAKEGOV_BLOCK_START] = { "block_io_start", "I/O of tasks that do not wait for it" },
-	[WAKEGOV_BLOCK_ISSUE] = { "block_rq_issue", "I/O of tasks that do not wait for it" },
+				     "whether a task or a device waits for the other", true },
+	[WAKEGOV_BLOCK_MERGE] = { "block_rq_merge", "requests that end with others", true },
+	[WAKEGOV_BLOCK_START] = { "block_io_start", "I/O of tasks that do not wait for it", true },
+	[WAKEGOV_BLOCK_ISSUE] = { "block_rq_issue", "I/O of tasks that do not wait for it", true },
 	[WAKEGOV_TASK_RENAME] = { "task_rename", "new names of tasks, and rules by comm" },
 	[WAKEGOV_CGROUP_MOVE] = { "cgroup_attach_task", "rules by cgroup when a task is moved" },
 	[WAKEGOV_TASK_DUMP] = { "iter/task", "rules for tasks that exist already" },
@@ -289,7 +292,8 @@ static void attach(struct programs *programs, enum wakegov_program program)
 {
 	int *link = &programs->links[program];
 	bool is_dump = program == WAKEGOV_TASK_DUMP;
-	bool wanted = programs->needed[program] && !(programs->paused && !is_dump);
+	bool wanted = programs->needed[program] && !(programs->paused && !is_dump) &&
+		      !(programs->ticks_only && infos[program].at_work);
 
 	if (programs->states[program] != TRACER_ATTACHED || wanted == (*link > 0))
 		return;
@@ -312,11 +316,22 @@ void programs_need(struct programs *programs, enum wakegov_program program, bool
 	attach(programs, program);
 }
 
+static void attach_all(struct programs *programs)
+{
+	for (int i = 0; i < WAKEGOV_PROGRAMS; i++)
+		attach(programs, i);
+}
+
 void programs_pause(struct programs *programs, bool paused)
 {
 	programs->paused = paused;
-	for (int i = 0; i < WAKEGOV_PROGRAMS; i++)
-		attach(programs, i);
+	attach_all(programs);
+}
+
+void programs_only_ticks(struct programs *programs, bool only)
+{
+	programs->ticks_only = only;
+	attach_all(programs);
 }
 
 enum tracer_program_state programs_state(const struct programs *programs,
@@ -326,7 +341,7 @@ enum tracer_program_state programs_state(const struct programs *programs,
 
 	if (state != TRACER_ATTACHED || programs->links[program])
 		return state;
-	return programs->needed[program] ? TRACER_PAUSED : TRACER_NOT_NEEDED;
+	return programs->paused && programs->needed[program] ? TRACER_PAUSED : TRACER_NOT_NEEDED;
 }
 
 int programs_attach(struct programs *programs, const char **ret_why)

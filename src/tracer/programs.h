@@ -41,6 +41,7 @@ struct programs {
 	bool clamps_last;    /* schedutil adds its margin first, and clamps then */
 	bool accounts_bytes; /* the kernel counts what each task reads and writes */
 	bool paused;	     /* none is attached but the iterator, which runs on request */
+	bool ticks_only;     /* none that runs at switches, wake-ups, interrupts or requests */
 	int errors[WAKEGOV_PROGRAMS];
 };
 
@@ -71,6 +72,11 @@ void programs_need(struct programs *programs, enum wakegov_program program, bool
 /* The present state of a program. */
 enum tracer_program_state programs_state(const struct programs *programs,
 					 enum wakegov_program program);
+
+/*
+ * Leaves attached only what runs at ticks, and where tasks come, go, move or change their names.
+ */
+void programs_only_ticks(struct programs *programs, bool only);
 
 /* Detaches all programs that run at events, or attaches the needed ones again. */
 void programs_pause(struct programs *programs, bool paused);

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Switches between following block requests from start to end, and counting them only. */
-#include <time.h>
-
 #include "shared/time.h"
 #include "tracer/tracer_private.h"
 
@@ -34,14 +32,6 @@ static void void_depths(struct tracer *tracer, uint64_t now_ns)
 		tracer->seen[i].depth = 0;
 		tracer->seen[i].seen_ns = now_ns;
 	}
-}
-
-static uint64_t tick_ns(void)
-{
-	struct timespec tick;
-
-	clock_getres(CLOCK_MONOTONIC_COARSE, &tick); /* cannot fail */
-	return tick.tv_nsec;
 }
 
 /*
@@ -86,7 +76,6 @@ void tracer_follow_requests(struct tracer *tracer, bool follow, uint64_t now_ns)
 	} else {
 		tracer_end_learning(tracer);
 	}
-	tracer->tick_ns = tick_ns();
 	for (uint32_t cpu = 0; cpu < tracer->topology->n_cpus; cpu++)
 		tracer->cpus[cpu].count_only = !follow;
 	if (follow) {

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "shared/time.h"
@@ -258,6 +259,15 @@ static int set_up(struct tracer *tracer, const struct policy_io_boost *policy, c
 	return 0;
 }
 
+/* The scheduler's, of which the kernel's coarse clocks have the resolution. */
+static uint64_t tick_ns(void)
+{
+	struct timespec tick;
+
+	clock_getres(CLOCK_MONOTONIC_COARSE, &tick); /* cannot fail */
+	return tick.tv_nsec;
+}
+
 int tracer_new(const struct topology *topology, const struct policy_io_boost *policy,
 	       struct tracer **ret, const char **ret_why)
 {
@@ -270,7 +280,9 @@ int tracer_new(const struct topology *topology, const struct policy_io_boost *po
 	tracer->topology = topology;
 	tracer_look_found(tracer);
 	tracer->seen_runs = calloc(topology->n_cpus, sizeof(*tracer->seen_runs));
-	r = tracer->seen_runs ? set_up(tracer, policy, ret_why) : -ENOMEM;
+	tracer->ticked = calloc(topology->n_cpus, sizeof(*tracer->ticked));
+	tracer->tick_ns = tick_ns();
+	r = tracer->seen_runs && tracer->ticked ? set_up(tracer, policy, ret_why) : -ENOMEM;
 	if (r < 0) {
 		tracer_free(tracer);
 		return r;
@@ -288,6 +300,7 @@ struct tracer *tracer_free(struct tracer *tracer)
 		munmap(tracer->cpus, cpus_bytes(tracer));
 	programs_unload(&tracer->programs);
 	free(tracer->seen_runs);
+	free(tracer->ticked);
 	free(tracer);
 	return NULL;
 }

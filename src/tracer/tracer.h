@@ -187,6 +187,29 @@ void tracer_follow_requests(struct tracer *tracer, bool follow, uint64_t now_ns)
 void tracer_pause(struct tracer *tracer);
 void tracer_resume(struct tracer *tracer); /* does nothing unless paused */
 
+/*
+ * Whether ticks alone can be traced: no rule, clamp class, placement or task's own clamp needs to
+ * see switches.
+ */
+bool tracer_may_only_tick(const struct tracer *tracer);
+
+/*
+ * Counts the scheduler's ticks that met a task since the last call. tracer_tick_share() is then how
+ * much of that time the CPU worked, of 1024, give or take a tick at each end; a CPU that is met now
+ * and then is known less well.
+ */
+void tracer_count_ticks(struct tracer *tracer, uint64_t now_ns);
+uint32_t tracer_tick_share(const struct tracer *tracer, uint32_t cpu);
+
+/*
+ * Leaves only ticks traced, and what happens to tasks that come, go or move: at switches, wake-ups,
+ * interrupts and requests nothing runs. Meanwhile a CPU that has worked counts as working on. When
+ * all is traced again, its utilisation is what the last tracer_count_ticks() says. A call without
+ * a change costs nothing. Requests are only counted until tracer_follow_requests().
+ */
+void tracer_only_tick(struct tracer *tracer, bool only);
+bool tracer_only_ticks(const struct tracer *tracer); /* whether it is so */
+
 #define TRACER_DISK_SIZE 32
 
 /*

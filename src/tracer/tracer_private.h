@@ -28,6 +28,12 @@ struct by_bytes {
 	uint64_t least_q8, most_q8; /* range of the means in this tracing period; 0: none yet */
 };
 
+/* What ticks say of a CPU; see tracer_count_ticks(). */
+struct ticked {
+	uint64_t ticks;
+	uint32_t share; /* of 1024 */
+};
+
 struct tracer {
 	const struct topology *topology;
 	struct programs programs;
@@ -55,6 +61,8 @@ struct tracer {
 	uint64_t missed_changes;   /* programs_missed_changes() … */
 	uint64_t missed_read_ns;   /* … then */
 	uint64_t tick_ns;	   /* tick of the scheduler */
+	struct ticked *ticked;	   /* of each CPU */
+	uint64_t ticked_ns;	   /* of the last tracer_count_ticks() */
 	uint32_t chain_generation; /* of settings.chains, the last that was not 0 */
 };
 
@@ -63,6 +71,12 @@ static inline bool tracer_counts_only(const struct tracer *tracer)
 {
 	return tracer->cpus[0].count_only;
 }
+
+/*
+ * pause.c: marks every CPU as idle now: the next switch or tick shows who runs there. The
+ * utilisation stays, as no time was accounted meanwhile.
+ */
+void tracer_rest_cpus(struct tracer *tracer, uint64_t now_ns);
 
 /* requests.c: attaches exactly the programs that are needed. follow: requests are followed. */
 void tracer_attach_needed(struct tracer *tracer, bool follow);

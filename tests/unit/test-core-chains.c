@@ -187,11 +187,16 @@ static void test_saturation(void **state)
 	}
 	assert_true(engine_follows_chains(machine.engine, machine.now_ns + NS_PER_S - 1));
 	assert_false(engine_follows_chains(machine.engine, machine.now_ns + NS_PER_S));
+	assert_int_equal(engine_full_ns(machine.engine), machine.now_ns + NS_PER_S);
 	machine.now_ns += NS_PER_S;
+	/* Four fifths of the time, with a headroom of a quarter. */
+	assert_true(engine_keeps_full(machine.engine, 0, 1024 * 82 / 100));
+	assert_false(engine_keeps_full(machine.engine, 0, 1024 * 40 / 100));
 	/* By a chain alone it does not count. */
 	sample(&machine, 2, 300, 1000, machine.now_ns);
 	assert_int_equal(decide(&machine, 1)->target_khz, HIGH_KHZ);
 	assert_true(engine_follows_chains(machine.engine, machine.now_ns));
+	assert_int_equal(engine_full_ns(machine.engine), UINT64_MAX);
 	end(&machine);
 }
 

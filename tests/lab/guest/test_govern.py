@@ -1,6 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only
 """The main job on a real cpufreq driver: see, raise, lower, restore. In virtual time."""
+import contextlib
 import os
 import subprocess
 import time
@@ -48,6 +49,47 @@ class Govern(unittest.TestCase):
         self.assertLess(up_ms, 40)
         # 20 ms of down-hold, and 10 to notice.
         self.assertLess(down_ms, 30)
+
+    def program_state(self, tracepoint):
+        return next(program["state"] for program in self.daemon.call("Status")["programs"]
+                    if program["name"] == tracepoint)
+
+    def fill(self, stack):
+        """A loop in each domain, until nothing is traced but ticks."""
+        for cpu in (1, 3):
+            stack.enter_context(guest.busy_loop(cpu))
+        guest.wait_for(lambda: self.program_state("sched_switch") == "not-needed", 5, "only ticks are traced")
+
+    def test_saturated(self):
+        """where each domain has to be at its highest OPP only ticks are traced, until one has less to do"""
+        self.settle()
+        with contextlib.ExitStack() as stack:
+            self.fill(stack)
+            self.assertEqual(self.program_state("hrtimer_expire_entry"), "attached")
+            woken, decided = self.daemon.switches(), len(self.daemon.decisions())
+            time.sleep(2)
+            self.assertLess(self.daemon.switches() - woken, 2 * 20)
+            self.assertEqual(self.program_state("sched_switch"), "not-needed")
+            self.assertEqual(len(self.daemon.decisions()), decided)
+            self.assertEqual((guest.frequency("policy0"), guest.frequency("policy2")), (1800000, 1400000))
+        ended_us = time.monotonic() * 1e6
+        self.settle()
+        lowered = [self.change(name, 400000, ended_us)[1] for name in ("policy0", "policy2")]
+        tap.note(f"lowest OPP after {max(lowered):.0f} ms")
+        # The look at ticks, and what the down-hold takes without it.
+        self.assertLess(max(lowered), 100 + 30 + 20)
+        self.assertEqual(self.program_state("sched_switch"), "attached")
+
+    def test_saturated_rule(self):
+        """a cap that comes while only ticks are traced holds at once"""
+        self.settle()
+        with contextlib.ExitStack() as stack:
+            self.fill(stack)
+            self.daemon.set_policy("[wakegov]\nbackend = setspeed\n"
+                                   "[rule slow]\ncomm = python*\ncap = 30%\n")
+            self.daemon.call("Reload")
+            guest.wait_for(lambda: guest.frequency("policy0") == 600000, 1, "the cap")
+            self.assertEqual(self.program_state("sched_switch"), "attached")
 
     def boosted(self, name):
         """The name of the task whose boost the domain follows, or None."""

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Tracing by ticks alone, where every CPU's work is known to keep its domain at its highest OPP. */
+#include "shared/time.h"
+#include "tracer/tracer_private.h"
+
+#define SHARE_ALL 1024
+
+bool tracer_may_only_tick(const struct tracer *tracer)
+{
+	const struct wakegov__bss *shared = tracer->programs.bss;
+
+	return !tracer->programs.paused && !shared->settings.at_every_switch &&
+	       !(shared->settings.follow_own && shared->clamps_seen);
+}
+
+void tracer_count_ticks(struct tracer *tracer, uint64_t now_ns)
+{
+	uint64_t passed_ns = now_ns - tracer->ticked_ns;
+
+	tracer->ticked_ns = now_ns;
+	for (uint32_t cpu = 0; cpu < tracer->topology->n_cpus; cpu++) {
+		struct ticked *ticked = &tracer->ticked[cpu];
+		uint64_t ticks = tracer->cpus[cpu].ticks;
+		uint64_t worked_ns = (ticks - ticked->ticks) * tracer->tick_ns;
+
+		ticked->ticks = ticks;
+		ticked->share = worked_ns < passed_ns ? worked_ns * SHARE_ALL / passed_ns
+						      : SHARE_ALL;
+	}
+}
+
+uint32_t tracer_tick_share(const struct tracer *tracer, uint32_t cpu)
+{
+	return tracer->ticked[cpu].share;
+}
+
+static void begin(struct tracer *tracer)
+{
+	uint64_t now_ns;
+
+	tracer_follow_requests(tracer, false, time_now_ns());
+	programs_only_ticks(&tracer->programs, true);
+	now_ns = time_now_ns();
+	for (uint32_t cpu = 0; cpu < tracer->topology->n_cpus; cpu++) {
+		struct wakegov_cpu *shared = &tracer->cpus[cpu];
+
+		account_cpu(&shared->load, now_ns);
+		shared->brief = 0;
+	}
+}
+
+static void end(struct tracer *tracer)
+{
+	for (uint32_t cpu = 0; cpu < tracer->topology->n_cpus; cpu++) {
+		struct account_cpu *load = &tracer->cpus[cpu].load;
+
+		load->util_q = (uint64_t)load->level_q * tracer->ticked[cpu].share / SHARE_ALL;
+		load->moved_q = 0;
+		load->worked_ns = 0;
+	}
+	tracer_rest_cpus(tracer, time_now_ns());
+	programs_only_ticks(&tracer->programs, false);
+}
+
+bool tracer_only_ticks(const struct tracer *tracer)
+{
+	return tracer->programs.ticks_only;
+}
+
+void tracer_only_tick(struct tracer *tracer, bool only)
+{
+	if (only == tracer->programs.ticks_only)
+		return;
+	if (only)
+		begin(tracer);
+	else
+		end(tracer);
+}
