@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "core/opp.h"
+#include "shared/time.h"
 
 #define RATE_LIMIT_DEFAULT_NS 1000000ULL
 
@@ -178,6 +179,22 @@ static void set_winner(struct decision *decision, const struct demand *demand)
 		memcpy(decision->comm, demand->comm, sizeof(decision->comm));
 }
 
+/* Where many tasks share the CPUs, each CPU has less to do for a moment now and then. */
+#define MOMENT_NS (100 * NS_PER_MS)
+
+static void note_full(struct domain *domain, bool is_full, uint64_t now_ns)
+{
+	if (is_full) {
+		domain->less_since_ns = 0;
+		if (!domain->full_since_ns)
+			domain->full_since_ns = now_ns;
+	} else if (!domain->less_since_ns) {
+		domain->less_since_ns = now_ns;
+	}
+	if (domain->less_since_ns && now_ns >= domain->less_since_ns + MOMENT_NS)
+		domain->full_since_ns = 0;
+}
+
 void domain_decide(struct domain *domain, const struct demand *demand, uint64_t now_ns)
 {
 	struct decision *last = &domain->last;
@@ -199,10 +216,7 @@ void domain_decide(struct domain *domain, const struct demand *demand, uint64_t 
 	domain->floor_khz = khz ? opp_at_or_above(&domain->info, khz, min_khz, max_khz) : 0;
 	khz = opp_at_or_above(&domain->info, opp_khz_for_cap(&domain->info, demand->own_cap),
 			      min_khz, max_khz);
-	if (khz < opp_at_or_above(&domain->info, max_khz, min_khz, max_khz))
-		domain->full_since_ns = 0;
-	else if (!domain->full_since_ns)
-		domain->full_since_ns = now_ns;
+	note_full(domain, khz >= opp_at_or_above(&domain->info, max_khz, min_khz, max_khz), now_ns);
 	last->timing = time_change(domain, demand, max_khz, now_ns);
 	if (last->timing == TIMING_NOW && last->wanted_khz != last->previous_khz) {
 		last->target_khz = last->wanted_khz;

@@ -65,9 +65,10 @@ struct domain {
 	uint64_t watch_long_running;
 	uint64_t changed_ns;	 /* time of the last change of the target */
 	uint64_t lower_since_ns; /* since when a lower OPP is wanted; 0: it is not */
-	uint64_t full_since_ns;	 /* since when its own utilisation takes the highest; 0: it does not
-				  */
-	uint64_t chain_gap_ns;	 /* between the last looks at a chain that stays */
+	/* Since when its own utilisation takes the highest, but for moments; 0: it does not. */
+	uint64_t full_since_ns;
+	uint64_t less_since_ns; /* since when it takes less, for a moment yet; 0: it does not */
+	uint64_t chain_gap_ns;	/* between the last looks at a chain that stays */
 	struct decision last;
 
 	/* Decisions change none of the following. */

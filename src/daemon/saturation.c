@@ -9,7 +9,7 @@
 
 /* With twice the time, a clock stays fast for as much longer after the work; with half, ticks are
  * too few. */
-#define LOOK_NS (100 * NS_PER_MS)
+#define LOOK_NS (200 * NS_PER_MS)
 
 static bool is_kept_full(struct manager *manager, uint32_t domain)
 {

@@ -5,7 +5,7 @@
 
 /*
  * Where no decision is open, next to no program runs: while every domain is kept at its highest OPP
- * by the work of its CPUs, only the scheduler's ticks are traced. They are counted ten times a
+ * by the work of its CPUs, only the scheduler's ticks are traced. They are counted five times a
  * second, and as soon as a domain has less to do, all is traced again. What was not seen meanwhile:
  * how busy single tasks were, and their I/O.
  */
