@@ -194,9 +194,8 @@ void tracer_resume(struct tracer *tracer); /* does nothing unless paused */
 bool tracer_may_only_tick(const struct tracer *tracer);
 
 /*
- * Counts the scheduler's ticks that met a task since the last call. tracer_tick_share() is then how
- * much of that time the CPU worked, of 1024, give or take a tick at each end; a CPU that is met now
- * and then is known less well.
+ * Counts the scheduler's ticks in a task's time since the last call. tracer_tick_share() is then
+ * how much of that time the CPU worked, in 1024ths, exact to two ticks.
  */
 void tracer_count_ticks(struct tracer *tracer, uint64_t now_ns);
 uint32_t tracer_tick_share(const struct tracer *tracer, uint32_t cpu);
