@@ -370,7 +370,7 @@ def python(text):
 
 
 def tbench_command(clients):
-    return f"tbench -c /usr/share/dbench/client.txt -t 2 {clients} 127.0.0.1"
+    return f"tbench -c /usr/share/dbench/client.txt -t 5 {clients} 127.0.0.1"
 
 
 def chainload(mode):
