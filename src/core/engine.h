@@ -248,7 +248,7 @@ bool engine_follows_requests(const struct engine *engine);
 /*
  * When every domain will have had to run at its highest OPP for a second, by the utilisation of its
  * CPUs alone: from then on, as long as that stays so, no task could change a decision. UINT64_MAX:
- * a domain has not.
+ * a domain has not; 0: none is governed.
  */
 uint64_t engine_full_ns(const struct engine *engine);
 

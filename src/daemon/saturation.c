@@ -7,8 +7,10 @@
 #include "shared/time.h"
 #include "tracer/tracer.h"
 
-/* With twice the time, a clock stays fast for as much longer after the work; with half, ticks are
- * too few. */
+/*
+ * With twice the time, a clock stays fast for as much longer after the work; with half, there are
+ * too few ticks.
+ */
 #define LOOK_NS (200 * NS_PER_MS)
 
 static bool is_kept_full(struct manager *manager, uint32_t domain)
@@ -32,33 +34,36 @@ static bool are_kept_full(struct manager *manager)
 	return true;
 }
 
-static void trace_all_again(struct manager *manager, uint64_t now_ns)
+/* Returns when the next round is due: at once, for what was sampled. */
+static uint64_t trace_all_again(struct manager *manager, uint64_t now_ns)
 {
 	manager->saturation_next_ns = 0;
 	tracer_only_tick(manager->tracer, false);
 	for (uint32_t domain = 0; domain < manager->n_domains; domain++)
 		inputs_sample_domain(manager, domain, now_ns);
+	return now_ns;
 }
 
 uint64_t saturation_look(struct manager *manager, uint64_t now_ns)
 {
 	uint64_t *next_ns = &manager->saturation_next_ns;
 	uint64_t full_ns = engine_full_ns(manager->engine);
-	bool may = !manager->hand_back.until_ns && now_ns >= full_ns &&
-		   tracer_may_only_tick(manager->tracer);
 
-	if (may && now_ns < *next_ns)
+	if (!full_ns || now_ns < full_ns || manager->hand_back.until_ns ||
+	    !tracer_may_only_tick(manager->tracer)) {
+		*next_ns = 0;
+		if (tracer_only_ticks(manager->tracer))
+			return trace_all_again(manager, now_ns);
+		return now_ns < full_ns ? full_ns : UINT64_MAX;
+	}
+	if (now_ns < *next_ns)
 		return *next_ns;
 	tracer_count_ticks(manager->tracer, now_ns);
 	/* The first look only begins to count. */
-	if (may && *next_ns && are_kept_full(manager)) {
+	if (*next_ns && are_kept_full(manager))
 		tracer_only_tick(manager->tracer, true);
-	} else if (tracer_only_ticks(manager->tracer)) {
-		trace_all_again(manager, now_ns);
-		return now_ns;
-	}
-	*next_ns = may ? now_ns + LOOK_NS : 0;
-	if (may)
-		return *next_ns;
-	return now_ns < full_ns ? full_ns : UINT64_MAX;
+	else if (tracer_only_ticks(manager->tracer))
+		return trace_all_again(manager, now_ns);
+	*next_ns = now_ns + LOOK_NS;
+	return *next_ns;
 }
