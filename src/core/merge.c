@@ -169,12 +169,14 @@ static uint64_t chain_until_ns(const struct cpu *cpu, uint64_t now_ns)
 /*
  * A chain asks for the frequency that its utilisation would ask for if one CPU did all its work.
  * Where the CPUs' own utilisation does not show it, their own governor does not see it: then it is
- * a floor as well, up to the effective cap.
+ * a floor as well, up to the effective cap. A floor that is there stays as long as the chain: the
+ * CPUs' own utilisation goes up and down with each of its tasks.
  */
 static void merge_chains(const struct engine *engine, uint32_t domain, uint32_t most_cap,
 			 uint64_t now_ns, struct demand *demand)
 {
 	const struct policy_domain *policy = &engine->domains[domain].policy;
+	bool has_floor = engine->domains[domain].floor_khz;
 
 	engine_for_each_cpu(engine, cpu, domain) {
 		const struct cpu *c = &engine->cpus[cpu];
@@ -190,7 +192,7 @@ static void merge_chains(const struct engine *engine, uint32_t domain, uint32_t 
 		if (!engine->policy.chains || !chain_until_ns(c, now_ns))
 			continue;
 		ask(demand, &asked);
-		if (asked.cap - asked.cap / CHAIN_NEAR > demand->own_cap)
+		if (has_floor || asked.cap - asked.cap / CHAIN_NEAR > demand->own_cap)
 			raise_floor(demand, asked.cap < most_cap ? asked.cap : most_cap);
 	}
 }
@@ -524,8 +526,7 @@ const struct explanation *engine_explanation(const struct engine *engine, uint32
 /* The utilisation of a chain above which it asks for more; UINT32_MAX: there is no more. */
 static uint32_t chain_covered_q(const struct domain *domain, uint32_t min_khz, uint32_t max_khz)
 {
-	uint32_t khz = domain->floor_khz > domain->last.target_khz ? domain->floor_khz
-								   : domain->last.target_khz;
+	uint32_t khz = domain->floor_khz ?: domain->last.target_khz;
 
 	if (opp_at_or_above(&domain->info, khz + 1, min_khz, max_khz) <= khz)
 		return UINT32_MAX;

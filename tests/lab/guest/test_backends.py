@@ -98,15 +98,13 @@ class Limits(unittest.TestCase):
         guest.wait_for(lambda: guest.snapshot() == self.before, 10, "everything restored")
 
     def test_quiet(self):
-        """limits: a load that changes no floor and no ceiling costs no write"""
+        """limits: a load costs no writes but those of its chain's floor, which comes and goes once"""
         with guest.Daemon(LIMITS) as daemon:
-            load = guest.start_load("cpu", "--cpus", "2", "--time", "2")
-            # A child is of its parent's chain, which counts until its CPU's own utilisation does.
-            time.sleep(0.5)
             before = daemon.domain("policy2")["writes"]
-            load.wait()
+            # A child goes on where its parent's chain is, before its CPU's own utilisation shows it.
+            guest.start_load("cpu", "--cpus", "2", "--time", "2").wait()
             time.sleep(0.5)
-            self.assertEqual(daemon.domain("policy2")["writes"], before)
+            self.assertLessEqual(daemon.domain("policy2")["writes"], before + 4)
         self.assertEqual(guest.snapshot(), self.before)
 
 
