@@ -47,7 +47,8 @@ static const struct {
 /* With a wider interval the two cannot be called equal. */
 #define UNSTEADY_PERCENT 50
 
-/* Who finds no difference and wants to know of one this small is told how long that takes. */
+/* Where no difference is found, the answer says for how long to measure to find one of this size.
+ */
 #define SMALL_PERCENT 2
 
 /* A figure that has enough pairs for a statement. */

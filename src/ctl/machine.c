@@ -35,7 +35,7 @@ struct common {
 	char word[TEXT_SIZE];
 };
 
-static void take_preference(const char *path, void *context)
+static void note_preference(const char *path, void *context)
 {
 	struct common *common = context;
 	char word[TEXT_SIZE];
@@ -53,7 +53,7 @@ static void find_preferences(json_t *found, const char *sys)
 	struct common preference = { "" };
 	char profile[TEXT_SIZE];
 
-	sysfs_each(take_preference, &preference,
+	sysfs_each(note_preference, &preference,
 		   "%s/devices/system/cpu/cpufreq/policy*/energy_performance_preference", sys);
 	if (preference.word[0])
 		add(found, "EPP", format_json(preference.word));
@@ -66,7 +66,7 @@ struct heat {
 	char sensor[TEXT_SIZE];
 };
 
-static void take_temperature(struct heat *heat, const char *path, const char *sensor)
+static void note_temperature(struct heat *heat, const char *path, const char *sensor)
 {
 	double mc;
 
@@ -77,7 +77,7 @@ static void take_temperature(struct heat *heat, const char *path, const char *se
 }
 
 /* The drivers of CPUs' sensors, by hwmon. */
-static void take_hwmon(const char *path, void *context)
+static void note_hwmon(const char *path, void *context)
 {
 	static const char *const drivers[] = { "coretemp", "k10temp", "zenpower", "cpu_thermal",
 					       "scpi_sensors" };
@@ -89,11 +89,11 @@ static void take_hwmon(const char *path, void *context)
 		return;
 	for (size_t i = 0; i < ARRAY_SIZE(drivers); i++)
 		if (!strcmp(name, drivers[i]))
-			take_temperature(heat, path, name);
+			note_temperature(heat, path, name);
 }
 
 /* Thermal zones whose type names a CPU: x86_pkg_temp, cpu-thermal, cpu0-thermal, soc-thermal. */
-static void take_zone(const char *path, void *context)
+static void note_zone(const char *path, void *context)
 {
 	struct heat *heat = context;
 	char type[TEXT_SIZE], temperature[SYSFS_PATH_SIZE];
@@ -102,16 +102,16 @@ static void take_zone(const char *path, void *context)
 	    (!strstr(type, "cpu") && !strstr(type, "pkg") && !strstr(type, "soc")))
 		return;
 	snprintf(temperature, sizeof(temperature), "%s/temp", path);
-	take_temperature(heat, temperature, type);
+	note_temperature(heat, temperature, type);
 }
 
 static void find_temperature(json_t *found, const char *sys)
 {
 	struct heat heat = { 0 };
 
-	sysfs_each(take_hwmon, &heat, "%s/class/hwmon/hwmon*/temp*_input", sys);
+	sysfs_each(note_hwmon, &heat, "%s/class/hwmon/hwmon*/temp*_input", sys);
 	if (!heat.highest_mc)
-		sysfs_each(take_zone, &heat, "%s/class/thermal/thermal_zone*", sys);
+		sysfs_each(note_zone, &heat, "%s/class/thermal/thermal_zone*", sys);
 	if (heat.highest_mc)
 		add(found, "heat",
 		    json_sprintf("%.0f °C, the highest of %s", heat.highest_mc / 1000,
@@ -119,7 +119,7 @@ static void find_temperature(json_t *found, const char *sys)
 }
 
 /* CPUs of one package have the same counter: the highest of a machine stands for it. */
-static void take_throttled(const char *path, void *context)
+static void note_throttled(const char *path, void *context)
 {
 	double *highest = context, n;
 
@@ -131,7 +131,7 @@ struct cooling {
 	unsigned int n, active;
 };
 
-static void take_cooling(const char *path, void *context)
+static void note_cooling(const char *path, void *context)
 {
 	struct cooling *cooling = context;
 	char type[TEXT_SIZE];
@@ -151,12 +151,12 @@ static void find_throttling(json_t *found, const char *sys)
 	struct cooling cooling = { 0 };
 	double events = -1, ms = 0;
 
-	sysfs_each(take_throttled, &events,
+	sysfs_each(note_throttled, &events,
 		   "%s/devices/system/cpu/cpu*/thermal_throttle/package_throttle_count", sys);
-	sysfs_each(take_throttled, &ms,
+	sysfs_each(note_throttled, &ms,
 		   "%s/devices/system/cpu/cpu*/thermal_throttle/package_throttle_total_time_ms",
 		   sys);
-	sysfs_each(take_cooling, &cooling, "%s/class/thermal/cooling_device*", sys);
+	sysfs_each(note_cooling, &cooling, "%s/class/thermal/cooling_device*", sys);
 	if (events >= 0)
 		add(found, "throttled",
 		    json_sprintf("%.0f times since the boot, %.1f s in all", events, ms / 1000));

@@ -38,7 +38,7 @@ static bool are_kept_full(struct manager *manager)
 static uint64_t trace_all_again(struct manager *manager, uint64_t now_ns)
 {
 	manager->saturation_next_ns = 0;
-	tracer_only_tick(manager->tracer, false);
+	tracer_trace_only_ticks(manager->tracer, false);
 	for (uint32_t domain = 0; domain < manager->n_domains; domain++)
 		inputs_sample_domain(manager, domain, now_ns);
 	return now_ns;
@@ -50,7 +50,7 @@ uint64_t saturation_look(struct manager *manager, uint64_t now_ns)
 	uint64_t full_ns = engine_full_ns(manager->engine);
 
 	if (!full_ns || now_ns < full_ns || manager->hand_back.until_ns ||
-	    !tracer_may_only_tick(manager->tracer)) {
+	    !tracer_may_trace_only_ticks(manager->tracer)) {
 		*next_ns = 0;
 		if (tracer_only_ticks(manager->tracer))
 			return trace_all_again(manager, now_ns);
@@ -61,7 +61,7 @@ uint64_t saturation_look(struct manager *manager, uint64_t now_ns)
 	tracer_count_ticks(manager->tracer, now_ns);
 	/* The first look only begins to count. */
 	if (*next_ns && are_kept_full(manager))
-		tracer_only_tick(manager->tracer, true);
+		tracer_trace_only_ticks(manager->tracer, true);
 	else if (tracer_only_ticks(manager->tracer))
 		return trace_all_again(manager, now_ns);
 	*next_ns = now_ns + LOOK_NS;

@@ -5,7 +5,7 @@
 
 #define SHARE_ALL 1024
 
-bool tracer_may_only_tick(const struct tracer *tracer)
+bool tracer_may_trace_only_ticks(const struct tracer *tracer)
 {
 	const struct wakegov__bss *shared = tracer->programs.bss;
 
@@ -67,7 +67,7 @@ bool tracer_only_ticks(const struct tracer *tracer)
 	return tracer->programs.ticks_only;
 }
 
-void tracer_only_tick(struct tracer *tracer, bool only)
+void tracer_trace_only_ticks(struct tracer *tracer, bool only)
 {
 	if (only == tracer->programs.ticks_only)
 		return;

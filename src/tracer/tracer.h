@@ -191,7 +191,7 @@ void tracer_resume(struct tracer *tracer); /* does nothing unless paused */
  * Whether ticks alone can be traced: no rule, clamp class, placement or task's own clamp needs to
  * see switches.
  */
-bool tracer_may_only_tick(const struct tracer *tracer);
+bool tracer_may_trace_only_ticks(const struct tracer *tracer);
 
 /*
  * Counts the scheduler's ticks in a task's time since the last call. tracer_tick_share() is then
@@ -206,7 +206,7 @@ uint32_t tracer_tick_share(const struct tracer *tracer, uint32_t cpu);
  * all is traced again, its utilisation is what the last tracer_count_ticks() says. A call without
  * a change costs nothing. Requests are only counted until tracer_follow_requests().
  */
-void tracer_only_tick(struct tracer *tracer, bool only);
+void tracer_trace_only_ticks(struct tracer *tracer, bool only);
 bool tracer_only_ticks(const struct tracer *tracer); /* whether it is so */
 
 #define TRACER_DISK_SIZE 32

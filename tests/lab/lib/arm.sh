@@ -32,16 +32,9 @@ arm_root_folder() {
 
 # Downloads these packages of bookworm, and unpacks them into $work/tree.
 arm_download_root() {
-	local work=$1 deb name apt_options
+	local work=$1 deb name
 
-	fetch_options "$work"
-	fetch_make_folders "$work" || return 1
-	: >"$work/status"
-	apt_options+=(-oDir::State::status="$work/status" -oDir::Cache::archives="$work/debs")
-	mkdir -p "$work/debs/partial" || return 1
-	apt-get "${apt_options[@]}" -qq update >&2 || return 1
-	apt-get "${apt_options[@]}" -qq -y --no-install-recommends --download-only \
-		install "${ARM_ROOT_PACKAGES[@]}" >&2 || return 1
+	fetch_debs "$work" "${ARM_ROOT_PACKAGES[@]}" || return 1
 	rm -rf "$work/tree"
 	for name in bin sbin lib; do
 		mkdir -p "$work/tree/usr/$name" || return 1

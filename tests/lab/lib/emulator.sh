@@ -11,17 +11,9 @@ EMULATOR_PACKAGE=qemu-system-x86
 # Downloads and unpacks into $work/tree, and prints the version, without the epoch: its colon would
 # end a path among the loader's.
 emulator_download() {
-	local work=$1 deb apt_options
+	local work=$1 deb
 
-	fetch_options "$work"
-	fetch_make_folders "$work" || return 1
-	# Of what the host has installed nothing is of use.
-	: >"$work/status"
-	apt_options+=(-oDir::State::status="$work/status" -oDir::Cache::archives="$work/debs")
-	mkdir -p "$work/debs/partial" || return 1
-	apt-get "${apt_options[@]}" -qq update >&2 || return 1
-	apt-get "${apt_options[@]}" -qq -y --no-install-recommends --download-only \
-		install $EMULATOR_PACKAGE >&2 || return 1
+	fetch_debs "$work" $EMULATOR_PACKAGE || return 1
 	rm -rf "$work/tree"
 	mkdir "$work/tree" || return 1
 	for deb in "$work"/debs/*.deb; do

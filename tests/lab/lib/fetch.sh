@@ -89,6 +89,21 @@ fetch_make_folders() {
 	mkdir -p "$1/lists/partial" "$1/apt" "$1/debs"
 }
 
+# fetch_debs WORK PACKAGE…: downloads them into $work/debs, with all that they depend on: of what the host has
+# installed nothing is of use.
+fetch_debs() {
+	local work=$1 apt_options
+
+	shift
+	fetch_options "$work"
+	fetch_make_folders "$work" || return 1
+	: >"$work/status"
+	apt_options+=(-oDir::State::status="$work/status" -oDir::Cache::archives="$work/debs")
+	mkdir -p "$work/debs/partial" || return 1
+	apt-get "${apt_options[@]}" -qq update >&2 || return 1
+	apt-get "${apt_options[@]}" -qq -y --no-install-recommends --download-only install "$@" >&2
+}
+
 # Downloads and unpacks into $work/tree. Runs as a whole again on failure: sid moves under us.
 fetch_download() {
 	local work=$1 packages apt_options
