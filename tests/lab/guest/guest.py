@@ -134,9 +134,10 @@ def wait_for(condition, seconds, what):
         # The last look begins after that time, however long the host stood still before.
         if looked - start >= most:
             raise AssertionError(f"not within {most} s: {what}")
-        # All CPUs share one thread of the host: a look that takes long leaves most of it to what it
-        # waits for.
-        time.sleep(min(max(0.005, 2 * (time.monotonic() - looked)), 1))
+        # All CPUs share one thread of the host, and looks are a load of their own, which a domain follows: a
+        # look that takes long leaves most of the time to what it waits for, and a long wait has few looks.
+        rare = min((looked - start) / 20, 0.1)
+        time.sleep(min(max(0.005, rare, 2 * (time.monotonic() - looked)), 1))
 
 
 def restart_governors():
