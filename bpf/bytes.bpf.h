@@ -4,8 +4,9 @@
 /*
  * I/O by the bytes that the kernel accounts to each task (task_io_account_read() and
  * task_io_account_write()). While no program runs at the start of requests, the daemon computes
- * their number from these bytes and the size of a request of each hot task. A tick finds tasks
- * without a slot that send requests and do not wait for them.
+ * their number from these bytes and the size of a request of each hot task. Ticks, and sleeps that
+ * are accounted, find tasks without a slot that send requests and do not wait for them. Ticks alone
+ * would not: the requests of a timer's period may be in step with them, so that they meet no work.
  */
 
 #include "slot.bpf.h"

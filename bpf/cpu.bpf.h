@@ -326,8 +326,10 @@ static __noinline int account_at_switch(struct wakegov_cpu *cpu, switch_argument
 	bool worked, awaited;
 
 	cpu->accounted_jiffy = bpf_jiffies64();
-	if (sleeps)
+	if (sleeps) {
 		go_to_sleep(cpu, prev, now_ns);
+		watch_bytes(prev, now_ns);
+	}
 	worked = cpu->load.running;
 	awaited = switch_tasks(cpu, prev, next, prev_stored, next_stored, sleeps, now_ns);
 	awaited |= needs_look(cpu, worked, now_ns);
@@ -475,8 +477,8 @@ static __noinline int account_at_tick(struct task_struct *task, const struct hrt
 	ticked_ns = cpu->ticked_ns;
 	cpu->ticked_ns = now_ns;
 	cpu->ticks++;
-	look_for_clamps(task); /* a busy loop is at no switch */
-	watch_bytes(task, now_ns);
+	look_for_clamps(task);	   /* a busy loop is at no switch */
+	watch_bytes(task, now_ns); /* one that polls goes to no sleep */
 	if (settings.chains)
 		store_for_chains(task);
 	if (settings.placing)

@@ -165,15 +165,21 @@ def tell_domain(name):
 
 NULL_BLK = {"null_blk_create": "nullb1", "null_blk_create_bound": "nullb2",
             "null_blk_create_paced": "nullb3"}
+made_null_blk = {}
 
 
 def null_blk(function="null_blk_create", *arguments):
-    """A block device with a latency, made once; see null-blk.sh. Returns its path."""
-    path = f"/dev/{NULL_BLK[function]}"
-    if not os.path.exists(path):
-        script = f". {REPO}/tests/lab/guest/null-blk.sh; {function} {NULL_BLK[function]} \"$@\""
+    """A block device with that latency; see null-blk.sh. Returns its path.
+
+    One that other tests of this boot left may have another.
+    """
+    name = NULL_BLK[function]
+    if made_null_blk.get(name) != arguments:
+        script = (f". {REPO}/tests/lab/guest/null-blk.sh; [ ! -b /dev/{name} ] || null_blk_remove {name}; "
+                  f'{function} {name} "$@"')
         subprocess.run(["bash", "-c", script, "null_blk", *arguments], check=True)
-    return path
+        made_null_blk[name] = arguments
+    return f"/dev/{name}"
 
 
 def start_load(*arguments):
