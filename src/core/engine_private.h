@@ -53,8 +53,8 @@ struct effective_cap {
 /* Whether requests are followed, and until when if nothing happens. */
 struct tracing_duty {
 	bool on;
-	bool ends; /* ends with the next round: the devices are sampled once more */
-	uint64_t began_ns;
+	bool ends;	   /* ends with the next round: the devices are sampled once more */
+	uint64_t since_ns; /* when it became on or off; 0: it was never on */
 	uint64_t until_ns;
 	uint64_t quiet_ns; /* no further period before then, except for tasks that no period has
 			      seen */

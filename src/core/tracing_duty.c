@@ -15,6 +15,18 @@
 #define TRACED_WINDOWS_MAX 30  /* the longest, whatever is still to be measured */
 #define REST_WINDOWS	   190 /* between two periods when nothing changes */
 #define REST_FACTOR	   16  /* the rest is at least so many times the period: 6 % duty */
+/*
+ * The least rest, also before a task that no period has seen: to attach a program again within a
+ * grace period of RCU after it was detached would make the daemon wait for the end of that.
+ */
+#define REST_WINDOWS_MIN 5
+
+static uint64_t rested_ns(const struct engine *engine)
+{
+	uint64_t since_ns = engine->tracing.since_ns;
+
+	return since_ns ? since_ns + REST_WINDOWS_MIN * engine->policy.io_boost.window_ns : 0;
+}
 
 /* Whether a task needs its requests followed now. A task that asks again and again has to wait. */
 static bool is_needed(const struct engine *engine, uint64_t now_ns)
@@ -26,8 +38,9 @@ static bool is_needed(const struct engine *engine, uint64_t now_ns)
 	if (!due_has(engine->due, 1u << DUE_NEW | 1u << DUE_ASKS | 1u << news))
 		return false;
 	if (duty->on)
-		return now_ns - duty->began_ns < most_ns;
-	return now_ns >= duty->quiet_ns || due_has(engine->due, 1u << DUE_NEW);
+		return now_ns - duty->since_ns < most_ns;
+	return now_ns >= rested_ns(engine) &&
+	       (now_ns >= duty->quiet_ns || due_has(engine->due, 1u << DUE_NEW));
 }
 
 /* Has the devices in use sampled at at_ns at the latest. */
@@ -64,7 +77,7 @@ static void begin_tracing(struct engine *engine, uint64_t now_ns)
 
 	engine->tracing.on = true;
 	engine->tracing.ends = false;
-	engine->tracing.began_ns = now_ns;
+	engine->tracing.since_ns = now_ns;
 	engine->tracing.until_ns = now_ns + TRACED_WINDOWS_MIN * policy->window_ns;
 	while ((task = io_task_next(engine->tasks, task))) {
 		begin_task(&task->io_boost, now_ns);
@@ -78,7 +91,7 @@ static void begin_tracing(struct engine *engine, uint64_t now_ns)
 
 static uint64_t quiet_after(const struct tracing_duty *duty, uint64_t now_ns)
 {
-	return now_ns + REST_FACTOR * (now_ns - duty->began_ns);
+	return now_ns + REST_FACTOR * (now_ns - duty->since_ns);
 }
 
 static void end_tracing(struct engine *engine, uint64_t now_ns)
@@ -87,6 +100,7 @@ static void end_tracing(struct engine *engine, uint64_t now_ns)
 
 	engine->tracing.on = false;
 	engine->tracing.quiet_ns = quiet_after(&engine->tracing, now_ns);
+	engine->tracing.since_ns = now_ns;
 	engine->tracing.until_ns = now_ns + REST_WINDOWS * engine->policy.io_boost.window_ns;
 	if (engine->tracing.until_ns < engine->tracing.quiet_ns)
 		engine->tracing.until_ns = engine->tracing.quiet_ns;
@@ -116,8 +130,10 @@ void tracing_duty_update(struct engine *engine, uint64_t now_ns)
 	bool needed = is_needed(engine, now_ns), over = now_ns >= engine->tracing.until_ns;
 
 	if (!due_has(engine->due, 1u << DUE_LIVE)) {
-		if (engine->tracing.on)
+		if (engine->tracing.on) {
 			engine->tracing.quiet_ns = quiet_after(&engine->tracing, now_ns);
+			engine->tracing.since_ns = now_ns;
+		}
 		engine->tracing.on = false;
 		engine->tracing.until_ns = UINT64_MAX;
 	} else if (!engine->tracing.on) {
@@ -133,10 +149,16 @@ void tracing_duty_update(struct engine *engine, uint64_t now_ns)
 uint64_t tracing_duty_next_ns(const struct engine *engine)
 {
 	const struct tracing_duty *duty = &engine->tracing;
-	bool waits = due_has(engine->due, 1u << DUE_CHANGED | 1u << DUE_ASKS);
+	uint64_t needed_ns = UINT64_MAX;
 
 	/* A period ends in the round that settles its last task: no time is planned for it. */
 	if (duty->on)
 		return UINT64_MAX;
-	return waits && duty->quiet_ns < duty->until_ns ? duty->quiet_ns : duty->until_ns;
+	if (due_has(engine->due, 1u << DUE_NEW))
+		needed_ns = 0;
+	else if (due_has(engine->due, 1u << DUE_CHANGED | 1u << DUE_ASKS))
+		needed_ns = duty->quiet_ns;
+	if (needed_ns < rested_ns(engine))
+		needed_ns = rested_ns(engine);
+	return needed_ns < duty->until_ns ? needed_ns : duty->until_ns;
 }

@@ -19,13 +19,15 @@
 struct program_info {
 	const char *tracepoint;
 	const char *purpose;
-	bool at_work; /* runs at what busy tasks do all the time */
+	bool at_work;	/* runs at what busy tasks do all the time */
+	bool on_demand; /* attached only while the tracer needs it: programs_need() */
 };
 
 static const struct program_info infos[WAKEGOV_PROGRAMS] = {
 	[WAKEGOV_SCHED_SWITCH] = { "sched_switch", "how busy each CPU is, and waits for I/O",
 				   true },
-	[WAKEGOV_SCHED_WAKING] = { "sched_waking", "tasks that sleep of their own accord", true },
+	[WAKEGOV_SCHED_WAKING] = { "sched_waking", "tasks that sleep of their own accord", true,
+				   true },
 	[WAKEGOV_SCHED_MIGRATE] = { "sched_migrate_task", "boosts that follow their task at once" },
 	[WAKEGOV_PROCESS_FORK] = { "sched_process_fork", "how many tasks are created" },
 	[WAKEGOV_WAKEUP_NEW] = { "sched_wakeup_new", "rules and clamps of new tasks" },
@@ -36,18 +38,20 @@ static const struct program_info infos[WAKEGOV_PROGRAMS] = {
 	[WAKEGOV_IRQ_EXIT] = { "irq_handler_exit", "interrupts of idle CPUs", true },
 	[WAKEGOV_SOFTIRQ_ENTRY] = { "softirq_entry", "interrupts of idle CPUs", true },
 	[WAKEGOV_SOFTIRQ_EXIT] = { "softirq_exit", "interrupts of idle CPUs", true },
-	[WAKEGOV_SOFTIRQ_RAISE] = { "softirq_raise", "who wakes whom by a packet", true },
+	[WAKEGOV_SOFTIRQ_RAISE] = { "softirq_raise", "who wakes whom by a packet", true, true },
 	[WAKEGOV_TIMER_EXIT] = { "hrtimer_expire_exit", "who wakes whom, and what a timer does",
-				 true },
+				 true, true },
 	[WAKEGOV_CPU_FREQUENCY] = { "cpu_frequency", "utilisation scaled by frequency" },
 	[WAKEGOV_CPU_LIMITS] = { "cpu_frequency_limits", "changed limits at once" },
 	[WAKEGOV_SUSPEND_RESUME] = { "suspend_resume", "lost speeds after a suspend" },
 	[WAKEGOV_TICK] = { "hrtimer_expire_entry", "tasks that run on without a pause" },
 	[WAKEGOV_BLOCK_COMPLETE] = { "block_rq_complete",
-				     "whether a task or a device waits for the other", true },
-	[WAKEGOV_BLOCK_MERGE] = { "block_rq_merge", "requests that end with others", true },
-	[WAKEGOV_BLOCK_START] = { "block_io_start", "I/O of tasks that do not wait for it", true },
-	[WAKEGOV_BLOCK_ISSUE] = { "block_rq_issue", "I/O of tasks that do not wait for it", true },
+				     "whether a task or a device waits for the other", true, true },
+	[WAKEGOV_BLOCK_MERGE] = { "block_rq_merge", "requests that end with others", true, true },
+	[WAKEGOV_BLOCK_START] = { "block_io_start", "I/O of tasks that do not wait for it", true,
+				  true },
+	[WAKEGOV_BLOCK_ISSUE] = { "block_rq_issue", "I/O of tasks that do not wait for it", true,
+				  true },
 	[WAKEGOV_TASK_RENAME] = { "task_rename", "new names of tasks, and rules by comm" },
 	[WAKEGOV_CGROUP_MOVE] = { "cgroup_attach_task", "rules by cgroup when a task is moved" },
 	[WAKEGOV_TASK_DUMP] = { "iter/task", "rules for tasks that exist already" },
@@ -347,7 +351,8 @@ enum tracer_program_state programs_state(const struct programs *programs,
 int programs_attach(struct programs *programs, const char **ret_why)
 {
 	for (int i = 0; i < WAKEGOV_PROGRAMS; i++)
-		programs_need(programs, i, true);
+		if (!infos[i].on_demand)
+			programs_need(programs, i, true);
 	if (programs->states[WAKEGOV_SCHED_SWITCH] == TRACER_ATTACHED)
 		return 0;
 	*ret_why = "switches cannot be traced on this kernel: there is nothing to decide from";

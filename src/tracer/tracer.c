@@ -198,6 +198,7 @@ static void describe_cpus(struct tracer *tracer)
 		shared->cache = WAKEGOV_NO_CACHE;
 		shared->idle_limit_us = WAKEGOV_IDLE_ANY;
 		shared->idle_seen_us = WAKEGOV_IDLE_ANY;
+		shared->count_only = true;
 		shared->load.capacity = TOPOLOGY_CAPACITY_MAX;
 		if (domain != TOPOLOGY_NO_DOMAIN) {
 			shared->domain = domain;
@@ -256,6 +257,8 @@ static int set_up(struct tracer *tracer, const struct policy_io_boost *policy, c
 	if (r < 0)
 		return r;
 	follow_devices(tracer);
+	tracer_attach_needed(tracer, false);
+	tracer_attach_starts(tracer, false);
 	return 0;
 }
 

@@ -58,9 +58,10 @@ typedef void (*tracer_handler_t)(void *userdata, const struct tracer_event *even
 
 /*
  * Loads and attaches the programs. Those that this kernel does not support are left out and listed
- * by tracer_program(); only the one for switches is indispensable. topology is borrowed. On failure
- * returns a negative errno and sets *ret_why to a static sentence that says what is missing and
- * what to do.
+ * by tracer_program(); only the one for switches is indispensable. Requests are counted, and
+ * neither they nor chains are followed, until tracer_follow_requests() and tracer_follow_chains()
+ * ask for it. topology is borrowed. On failure returns a negative errno and sets *ret_why to a
+ * static sentence that says what is missing and what to do.
  */
 int tracer_new(const struct topology *topology, const struct policy_io_boost *policy,
 	       struct tracer **ret, const char **ret_why);

@@ -135,22 +135,29 @@ uint32_t native_util_cap(const struct native *native, uint32_t cpu)
 	return DECAY_CAP(input.cpu.util_q);
 }
 
+int native_start_tracer(struct native *native)
+{
+	const char *why = NULL;
+	int r = tracer_new(native->topology, &native->policy, &native->tracer, &why);
+
+	if (r < 0)
+		print_message("%s: %s\n", why, strerror(-r));
+	else
+		tracer_follow_requests(native->tracer, true, native_now_ns());
+	return r;
+}
+
 static int set_up(void **state)
 {
 	struct native *native = *state;
-	const char *why = NULL;
 	struct policy policy;
-	int r;
 
 	policy_init(&policy);
 	/* Half of the usual rate: a disk that others use too must still reach it. */
 	policy.io_boost.min_rate_per_s = 500;
 	policy.io_boost.window_ns = 20 * NS_PER_MS;
 	native->policy = policy.io_boost;
-	r = tracer_new(native->topology, &native->policy, &native->tracer, &why);
-	if (r < 0)
-		print_message("%s: %s\n", why, strerror(-r));
-	return r;
+	return native_start_tracer(native);
 }
 
 static int tear_down(void **state)

@@ -48,6 +48,9 @@ struct native {
 #define native_run(tests) native_run_group(#tests, tests, sizeof(tests) / sizeof((tests)[0]))
 int native_run_group(const char *name, const struct CMUnitTest *tests, size_t n);
 
+/* A new tracer, which follows requests. Returns a negative errno, and prints why. */
+int native_start_tracer(struct native *native);
+
 uint64_t native_now_ns(void);
 
 /* Takes what is there; about whom is told is read at once, as the daemon does. */

@@ -61,7 +61,6 @@ static void test_lost_completions(void **state)
 	struct disk_under_test disk;
 	struct tracer *tracer;
 	struct input input;
-	const char *why;
 	const struct wakegov_slot *slot;
 	pid_t pid;
 
@@ -69,7 +68,7 @@ static void test_lost_completions(void **state)
 	native_watch(native, 0);
 	native->tracer = tracer_free(native->tracer);
 	pid = work_read("native-reader", NATIVE_OTHER, native->file, 0, 0);
-	assert_int_equal(tracer_new(native->topology, &native->policy, &native->tracer, &why), 0);
+	assert_int_equal(native_start_tracer(native), 0);
 	tracer = native->tracer;
 	native->watched_pid = pid;
 	assert_true(native_wait(native, &native->watched_events, 1, PATIENCE_MS));
@@ -165,13 +164,12 @@ static void test_completion_without_start(void **state)
 	struct native *native = *state;
 	struct disk_under_test disk;
 	struct input_device first, last;
-	const char *why;
 	pid_t pid;
 
 	native->tracer = tracer_free(native->tracer);
 	pid = work_fio(native->file, options);
 	usleep(700000);
-	assert_int_equal(tracer_new(native->topology, &native->policy, &native->tracer, &why), 0);
+	assert_int_equal(native_start_tracer(native), 0);
 	disk_find(native, &disk);
 	usleep(100000);
 	native_resync(native);

@@ -29,6 +29,7 @@ static void test_programs_attach(void **state)
 	struct tracer_program program;
 	uint32_t i;
 
+	tracer_follow_chains(native->tracer, true);
 	for (i = 0; tracer_program(native->tracer, i, &program); i++) {
 		enum tracer_program_state expected = TRACER_ATTACHED;
 
