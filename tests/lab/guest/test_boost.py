@@ -363,12 +363,13 @@ class Boost(unittest.TestCase):
     def test_slack(self):
         """a reload with more slack lowers the OPP that is chosen"""
         self.start()
-        load = self.psync("3")
+        disk = guest.null_blk("null_blk_create", "completion_nsec=250000")
+        load = self.load("psync", "--file", disk, "--cpus", "3", "--time", "120")
         self.confirm(load)
         guest.wait_for(lambda: guest.frequency("policy2") == 1400000, 1, "the boost")
         self.daemon.set_policy(POLICY + "[io-boost]\nslack = 50%\n")
         self.daemon.call("Reload")
-        # By half of the slack: at 600 MHz a quarter of the I/O is lost, and at 400 more.
+        # By half of the slack: at 600 MHz a fifth of the I/O is lost, and at 400 a third.
         took_s = guest.wait_for(lambda: self.daemon.domain("policy2")["target_khz"] == 600000, 3, "600 MHz")
         tap.note(f"600 MHz instead of 1400 MHz, {took_s * 1000:.0f} ms after the reload; "
                  f"{', '.join(self.states(load))}")
