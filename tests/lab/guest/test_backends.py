@@ -118,6 +118,8 @@ def threads_of(pid):
 class Uclamp(unittest.TestCase):
     def setUp(self):
         self.before = guest.snapshot()
+        guest.stay_off({2, 3})
+        self.addCleanup(guest.run_anywhere)
 
     def start_reader(self):
         load = guest.start_load("psync", "--file", guest.null_blk(), "--cpus",
