@@ -84,9 +84,20 @@ static __noinline void emit_chain(struct wakegov_cpu *cpu)
 
 #define NEAR 16 /* a need that is less by a 16th is still the same */
 
+/* Whether it is above what the CPU's own utilisation asks for, as the core compares it. */
+static __noinline bool is_beyond_own(const struct wakegov_cpu *cpu, __u32 need_q)
+{
+	__u64 updated_ns = cpu->load.updated_ns;
+	__u32 util_q = account_util_q(&cpu->load);
+
+	if (!cpu->load.running)
+		account_rest(&util_q, &updated_ns, bpf_ktime_get_ns());
+	return need_q - need_q / NEAR > account_need_q(util_q, cpu->load.est_q);
+}
+
 /*
  * Notes the highest need of the last hold time, and emits a record when it is above what the
- * present frequency covers.
+ * present frequency covers, and above what the CPU's own utilisation asks for.
  */
 static inline void note_chain(struct wakegov_cpu *cpu, const struct chain_task *chain, __u32 pid,
 			      __u64 now_ns)
@@ -106,7 +117,7 @@ static inline void note_chain(struct wakegov_cpu *cpu, const struct chain_task *
 		noted->clock_ns = now_ns;
 		noted->seen_ns = bpf_ktime_get_ns();
 	}
-	if (need_q > cpu->chain_high_q)
+	if (need_q > cpu->chain_high_q && is_beyond_own(cpu, need_q))
 		emit_chain(cpu);
 }
 

@@ -523,14 +523,37 @@ const struct explanation *engine_explanation(const struct engine *engine, uint32
 	return &engine->explanations[domain];
 }
 
-/* The utilisation of a chain above which it asks for more; UINT32_MAX: there is no more. */
-static uint32_t chain_covered_q(const struct domain *domain, uint32_t min_khz, uint32_t max_khz)
+/* What this domain runs at, or more, as far as is known. */
+static uint32_t known_khz(const struct engine *engine, const struct domain *domain, uint32_t cpu)
 {
-	uint32_t khz = domain->floor_khz ?: domain->last.target_khz;
+	const struct decision *last = &domain->last;
+
+	if (domain->floor_khz)
+		return domain->floor_khz;
+	/* A target of the last look is of the past; the kernel side knows this CPU's need. */
+	if (is_looked_at(engine, domain) && last->cpu == cpu)
+		return domain->info.opp_khz[0];
+	return last->target_khz;
+}
+
+/*
+ * The utilisation of a chain above which it asks for more; UINT32_MAX: there is no more. A chain
+ * that was found to ask for no floor is no news.
+ */
+static uint32_t chain_covered_q(const struct engine *engine, uint32_t cpu, uint32_t min_khz,
+				uint32_t max_khz)
+{
+	const struct domain *domain = engine_domain_of(engine, cpu);
+	const struct input_chain *chain = &engine->cpus[cpu].chain;
+	uint32_t khz = known_khz(engine, domain, cpu), covered_q;
 
 	if (opp_at_or_above(&domain->info, khz + 1, min_khz, max_khz) <= khz)
 		return UINT32_MAX;
-	return utilisation_covered_q(&domain->info, khz, domain->policy.headroom_percent);
+	covered_q = utilisation_covered_q(&domain->info, khz, domain->policy.headroom_percent);
+	if (!domain->floor_khz && chain_until_ns(&engine->cpus[cpu], domain->last.now_ns) &&
+	    chain->util_q > covered_q)
+		return chain->util_q + chain->util_q / CHAIN_NEAR;
+	return covered_q;
 }
 
 #define FULL_NS                                                                           \
@@ -593,7 +616,7 @@ void engine_band(const struct engine *engine, uint32_t cpu, struct engine_band *
 	ret->watch_ran = domain->watch_ran;
 	ret->watch_long_running = domain->watch_long_running;
 	if (engine->policy.chains && last->timing != TIMING_RATE_LIMITED)
-		ret->chain_q = chain_covered_q(domain, min_khz, max_khz);
+		ret->chain_q = chain_covered_q(engine, cpu, min_khz, max_khz);
 	if (is_looked_at(engine, domain))
 		return;
 	ret->watch = last->timing != TIMING_RATE_LIMITED;
