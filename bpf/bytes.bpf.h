@@ -94,7 +94,7 @@ static inline void watch_bytes(struct task_struct *task, __u64 now_ns)
 {
 	struct cold_bytes *seen = &cold_bytes[(__u32)task->pid % WAKEGOV_HOT];
 
-	if (settings.by_bytes && now_ns - seen->seen_ns >= BYTES_PAUSE_NS)
+	if (settings.by_bytes && bytes_of(task) && now_ns - seen->seen_ns >= BYTES_PAUSE_NS)
 		suspect(task, seen, now_ns);
 }
 

@@ -280,8 +280,8 @@ static inline bool switch_tasks(struct wakegov_cpu *cpu, struct task_struct *pre
 }
 
 /*
- * Counts a wait for I/O. While requests are followed, also dates the sleep, unless the task waits
- * for its own requests.
+ * Counts a wait for I/O, or looks for I/O without one. While requests are followed, also dates the
+ * sleep, unless the task waits for its own requests.
  */
 static inline void go_to_sleep(const struct wakegov_cpu *cpu, struct task_struct *task,
 			       __u64 now_ns)
@@ -289,6 +289,8 @@ static inline void go_to_sleep(const struct wakegov_cpu *cpu, struct task_struct
 	bool waits = is_in_iowait(task);
 	struct wakegov_slot *slot;
 
+	if (!waits)
+		watch_bytes(task, now_ns);
 	if (!waits && (cpu->count_only || !may_be_hot(task->pid)))
 		return;
 	slot = find_slot(task->pid);
@@ -326,10 +328,8 @@ static __noinline int account_at_switch(struct wakegov_cpu *cpu, switch_argument
 	bool worked, awaited;
 
 	cpu->accounted_jiffy = bpf_jiffies64();
-	if (sleeps) {
+	if (sleeps)
 		go_to_sleep(cpu, prev, now_ns);
-		watch_bytes(prev, now_ns);
-	}
 	worked = cpu->load.running;
 	awaited = switch_tasks(cpu, prev, next, prev_stored, next_stored, sleeps, now_ns);
 	awaited |= needs_look(cpu, worked, now_ns);

@@ -118,6 +118,15 @@ static int write_clamps(uint32_t pid, uint64_t flags, uint32_t min, uint32_t max
 	return syscall(SYS_sched_setattr, pid, &attributes, 0) < 0 ? -errno : 0;
 }
 
+static uint32_t default_min_of(const struct attributes *attributes)
+{
+	double rt_default;
+
+	if (attributes->sched_policy != SCHED_FIFO && attributes->sched_policy != SCHED_RR)
+		return UCLAMP_LEAST;
+	return sysfs_read_number(&rt_default, RT_DEFAULT_FILE) ? (uint32_t)rt_default : UCLAMP_MOST;
+}
+
 int uclamp_read(uint32_t pid, struct uclamp *ret)
 {
 	struct attributes attributes;
@@ -128,6 +137,7 @@ int uclamp_read(uint32_t pid, struct uclamp *ret)
 	*ret = (struct uclamp){
 		.min_cap = (uint16_t)attributes.sched_util_min,
 		.max_cap = (uint16_t)attributes.sched_util_max,
+		.default_min = attributes.sched_util_min == default_min_of(&attributes),
 	};
 	return 0;
 }
@@ -135,9 +145,8 @@ int uclamp_read(uint32_t pid, struct uclamp *ret)
 int uclamp_write(uint32_t pid, struct uclamp from, struct uclamp to)
 {
 	struct attributes attributes;
-	uint32_t min = to.min_cap, max = to.max_cap, default_min = UCLAMP_LEAST;
+	uint32_t min = to.min_cap, max = to.max_cap;
 	uint64_t flags = 0;
-	double rt_default;
 	int r = read_attributes(pid, &attributes);
 
 	if (r < 0)
@@ -146,10 +155,7 @@ int uclamp_write(uint32_t pid, struct uclamp from, struct uclamp to)
 		flags |= FLAG_CLAMP_MIN;
 	if (max != from.max_cap)
 		flags |= FLAG_CLAMP_MAX;
-	if (attributes.sched_policy == SCHED_FIFO || attributes.sched_policy == SCHED_RR)
-		default_min = sysfs_read_number(&rt_default, RT_DEFAULT_FILE) ? (uint32_t)rt_default
-									      : UCLAMP_MOST;
-	if (min == default_min)
+	if (to.default_min || min == default_min_of(&attributes))
 		min = UCLAMP_RESET;
 	if (max == UCLAMP_MOST)
 		max = UCLAMP_RESET;

@@ -18,6 +18,11 @@
 struct uclamp {
 	uint16_t min_cap;
 	uint16_t max_cap;
+	/*
+	 * The minimum is the kernel's default, which is another one after a change to or from a
+	 * real-time policy: UCLAMP_LEAST, or sched_util_clamp_min_rt_default.
+	 */
+	bool default_min;
 };
 
 static inline bool uclamp_equals(struct uclamp one, struct uclamp other)

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "core/pid_index.h"
 #include "shared/cleanup.h"
@@ -25,12 +26,15 @@ struct uclamped {
 	bool refused; /* not tried again before uclamps_check_all() */
 };
 
+#define DEFAULT_MIN " default" /* at the end of a line: own.default_min */
+
 static void print_clamps(const void *entry, char *ret, size_t size)
 {
 	const struct uclamped *clamped = entry;
 
-	snprintf(ret, size, "%u-%u %u-%u", clamped->own.min_cap, clamped->own.max_cap,
-		 clamped->put.min_cap, clamped->put.max_cap);
+	snprintf(ret, size, "%u-%u %u-%u%s", clamped->own.min_cap, clamped->own.max_cap,
+		 clamped->put.min_cap, clamped->put.max_cap,
+		 clamped->own.default_min ? DEFAULT_MIN : "");
 }
 
 static bool parse_clamps(const char *text, void *ret)
@@ -41,6 +45,7 @@ static bool parse_clamps(const char *text, void *ret)
 	if (sscanf(text, "%4hu-%4hu %4hu-%4hu", &own->min_cap, &own->max_cap, &put->min_cap,
 		   &put->max_cap) != 4)
 		return false;
+	own->default_min = strstr(text, DEFAULT_MIN);
 	clamped->was = *own;
 	return own->min_cap <= UCLAMP_MOST && own->max_cap <= UCLAMP_MOST &&
 	       put->min_cap <= UCLAMP_MOST && put->max_cap <= UCLAMP_MOST;
@@ -68,6 +73,12 @@ static size_t merge_lines(void *read, size_t n)
 	return n_tasks;
 }
 
+static void set_min(struct uclamp *clamp, struct uclamp from)
+{
+	clamp->min_cap = from.min_cap;
+	clamp->default_min = from.default_min;
+}
+
 /*
  * The clamps of that task, or of one that could have inherited from it, without ours: each clamp
  * that we wrote, by the last write or the one before, becomes the task's own.
@@ -77,7 +88,7 @@ static struct uclamp own_of(const struct uclamped *from, struct uclamp now)
 	struct uclamp own = now;
 
 	if (now.min_cap == from->put.min_cap || now.min_cap == from->was.min_cap)
-		own.min_cap = from->own.min_cap;
+		set_min(&own, from->own);
 	if (now.max_cap == from->put.max_cap || now.max_cap == from->was.max_cap)
 		own.max_cap = from->own.max_cap;
 	return own;
@@ -98,7 +109,7 @@ static void restore_clamps(struct task_restore *run, uint32_t pid, const void *l
 		return;
 	target = r < 0 ? own : own_of(clamped, now);
 	if (target.min_cap > target.max_cap)
-		target.min_cap = target.max_cap;
+		target = (struct uclamp){ target.max_cap, target.max_cap };
 	if (r == 0)
 		r = uclamp_write(pid, now, target);
 	if (r == 0 && uclamp_equals(target, own)) {
@@ -153,7 +164,7 @@ const struct task_log_kind uclamps_log = {
 	.restore_heir = restore_clamps,
 };
 
-static const struct uclamp none = { UCLAMP_LEAST, UCLAMP_MOST };
+static const struct uclamp none = { UCLAMP_LEAST, UCLAMP_MOST, true };
 
 /*
  * Number of released tasks that are remembered, since records of their forks may still be on their
@@ -193,10 +204,11 @@ static struct uclamp merge(struct uclamp own, struct uclamp ours)
 	struct uclamp merged = {
 		.min_cap = own.min_cap > ours.min_cap ? own.min_cap : ours.min_cap,
 		.max_cap = own.max_cap < ours.max_cap ? own.max_cap : ours.max_cap,
+		.default_min = own.default_min && own.min_cap >= ours.min_cap,
 	};
 
 	if (merged.min_cap > merged.max_cap)
-		merged.min_cap = merged.max_cap;
+		merged = (struct uclamp){ merged.max_cap, merged.max_cap };
 	return merged;
 }
 
@@ -249,7 +261,7 @@ static int take_entry(struct uclamps *clamps, uint32_t pid, uint64_t start, stru
 	}
 	if (entry) {
 		if (now.min_cap != entry->put.min_cap)
-			entry->own.min_cap = now.min_cap;
+			set_min(&entry->own, now);
 		if (now.max_cap != entry->put.max_cap)
 			entry->own.max_cap = now.max_cap;
 		clamps->counts.foreign += !uclamp_equals(now, entry->put);

@@ -140,6 +140,7 @@ static const struct CMUnitTest uclamp_tests[] = {
 	TEST(test_clamps_set_by_the_user_meanwhile),
 	TEST(test_clamps_asked_away),
 	TEST(test_clamps_released),
+	TEST(test_clamps_of_another_policy),
 	TEST(test_clamps_of_children),
 	TEST(test_clamps_of_grandchildren),
 	TEST(test_clamps_of_orphans),

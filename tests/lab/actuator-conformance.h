@@ -65,6 +65,7 @@ void test_clamps_merged_with_the_users(void **state);
 void test_clamps_set_by_the_user_meanwhile(void **state);
 void test_clamps_asked_away(void **state);
 void test_clamps_released(void **state);
+void test_clamps_of_another_policy(void **state);
 void test_clamps_of_a_task_that_is_gone(void **state);
 void test_clamps_of_a_number_used_again(void **state);
 void test_clamps_refused_for_one(void **state);

@@ -3,6 +3,7 @@
 #include "actuator/uclamps.h"
 
 #include <errno.h>
+#include <sched.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -46,7 +47,7 @@ void test_clamps_saved_first(void **state)
 	pid_t pid = task_start(0);
 
 	assert_int_equal(task_set(f, pid, 0, 300), UCLAMPS_DONE);
-	expect_journal(f, pid, " 0-1024 0-300\n");
+	expect_journal(f, pid, " 0-1024 0-300 default\n");
 	task_expect(pid, 0, 300);
 	assert_int_equal(task_set(f, pid, 0, 1024), UCLAMPS_DONE);
 	task_expect(pid, 0, 1024);
@@ -187,6 +188,31 @@ void test_clamps_released(void **state)
 	assert_null(journal_text(f));
 	for (int i = 0; i < 3; i++)
 		task_end(pids[i]);
+}
+
+/* A default minimum goes by the scheduling policy at the restoration, one that was set does not. */
+void test_clamps_of_another_policy(void **state)
+{
+	struct fixture *f = *state;
+	const struct sched_param highest = { .sched_priority = 1 }, none = { 0 };
+	pid_t comes = task_start(0), goes = task_start(0), set = task_start(0);
+
+	assert_int_equal(sched_setscheduler(goes, SCHED_FIFO, &highest), 0);
+	assert_int_equal(sched_setscheduler(set, SCHED_FIFO, &highest), 0);
+	task_expect(goes, 1024, 1024);
+	task_set_by_user(set, 0, 1024);
+	task_set(f, comes, 300, 1024);
+	task_set(f, goes, 0, 700);
+	task_set(f, set, 300, 1024);
+	assert_int_equal(sched_setscheduler(comes, SCHED_FIFO, &highest), 0);
+	assert_int_equal(sched_setscheduler(goes, SCHED_OTHER, &none), 0);
+	assert_int_equal(uclamps_release(f->clamps, fixture_report, f), 0);
+	task_expect(comes, 1024, 1024);
+	task_expect(goes, 0, 1024);
+	task_expect(set, 0, 1024);
+	task_end(comes);
+	task_end(goes);
+	task_end(set);
 }
 
 void test_clamps_of_a_task_that_is_gone(void **state)
