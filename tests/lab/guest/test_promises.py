@@ -371,8 +371,9 @@ class Uclamp(IoBoost, Promises):
         self.assertEqual(clamps_of(task.pid), (0, 1024))
 
     def test_untouched(self):
-        """a domain without limits, floors and boosts is not written to, whatever caps its tasks have"""
-        daemon = self.start("[rule low]\ncomm = capped\ncap = 30%\n")
+        """a domain without limits, floors, boosts and chains is not written to, whatever caps its tasks have"""
+        # The start of a program is its parent's chain.
+        daemon = self.start("[utilisation]\nchains = off\n[rule low]\ncomm = capped\ncap = 30%\n")
         self.run_python("capped", LOOP)
         self.assert_held(daemon, LOWEST_KHZ, 600000)
         self.assertEqual(guest.snapshot(), self.before)
