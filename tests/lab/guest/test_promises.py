@@ -372,8 +372,9 @@ class Uclamp(IoBoost, Promises):
 
     def test_untouched(self):
         """a domain without limits, floors, boosts and chains is not written to, whatever caps its tasks have"""
-        # The start of a program is its parent's chain.
-        daemon = self.start("[utilisation]\nchains = off\n[rule low]\ncomm = capped\ncap = 30%\n")
+        # The start of a program is its parent's chain, and waits for I/O.
+        daemon = self.start("enabled = no\n[utilisation]\nchains = off\n"
+                            "[rule low]\ncomm = capped\ncap = 30%\n")
         self.run_python("capped", LOOP)
         self.assert_held(daemon, LOWEST_KHZ, 600000)
         self.assertEqual(guest.snapshot(), self.before)
