@@ -8,8 +8,8 @@ import time
 import guest
 import tap
 
-# A task's share of the time, by freqload's periods of 1 ms: short ones, as a sleeper's utilisation
-# stands still in the kernel's files.
+# A task's share of the time. Its periods are short, as a sleeper's utilisation stands still in the
+# kernel's files.
 PERIOD_US, SHARE = 1000, 0.6
 FASTEST_MHZ = 1800  # of the machine's fastest CPU, whose capacity is 1024
 
@@ -36,10 +36,10 @@ def worker_of(load):
     return max(int(tid) for tid in os.listdir(f"/proc/{load.pid}/task"))
 
 
-def start_load(cpu, speed):
+def start_load(cpu, speed, period_us=PERIOD_US):
     """One that takes SHARE of a CPU whose speed is this of 1 of the machine's fastest."""
-    cycles = int(PERIOD_US * FASTEST_MHZ * speed * SHARE)
-    return guest.start_load("periodic", "--period-us", str(PERIOD_US), "--busy-cycles", str(cycles),
+    cycles = int(period_us * FASTEST_MHZ * speed * SHARE)
+    return guest.start_load("periodic", "--period-us", str(period_us), "--busy-cycles", str(cycles),
                             "--cpus", str(cpu), "--time", "4")
 
 
