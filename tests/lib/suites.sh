@@ -51,7 +51,7 @@ all   placement_pays 400
 all   desktop    500
 all   timed      300
 all   response   200
-all   arm        700
+all   arm        800
 all   older      200
 all   benefit    400
 all   fleet      300
@@ -250,6 +250,7 @@ suite_other_drivers() {
 	drivers msr hwp-passive pstate-active amd-passive amd-guided
 	in_lab "--machine timed --driver amd-passive" "test_amd.py Capacity Boost Modes Advice"
 	in_lab "--machine timed --driver amd" "test_amd.py Boost Advice Capacity"
+	in_lab "--machine timed --kernel 6.1 --driver amd-passive" "test_amd.py Boost"
 }
 
 # When a boost pays; and that domains follow load and I/O.
