@@ -61,9 +61,10 @@ static void add_task(const struct engine *engine, const struct io_task *task, ui
 	wanted = boost->wanted_khz ? io_level_at(&domain->info, boost->wanted_khz) : 0;
 	sums->saved += (uint64_t)boost->rate_per_s * io_saved_ppm(boost->ratio, level, wanted);
 	sums->higher |= wanted > level + level / 32;
-	if (!domain->clamps || !domain->last.target_khz)
+	need = engine_need_khz(engine, domain);
+	if (!need)
 		return;
-	need = io_level_at(&domain->info, domain->last.target_khz);
+	need = io_level_at(&domain->info, need);
 	sums->kept += (uint64_t)boost->rate_per_s * io_saved_ppm(boost->ratio, need, level);
 	sums->above |= level > need + need / 32;
 }

@@ -14,6 +14,9 @@
 
 #include "core/engine_private.h"
 #include "core/opp.h"
+#include "wakegov/decay.h"
+
+#define FITS_PERCENT 125 /* of its utilisation a task needs to fit: fits_capacity() */
 
 /* The clamps of rules; the kernel merges the tasks' own with them. */
 static void clamp_by_rules(const struct engine *engine, uint32_t class, struct class_clamp *ret)
@@ -295,14 +298,44 @@ uint32_t engine_task_boost_cap(const struct engine *engine, const struct io_task
 	return opp_cap_at_khz(&domain->info, task->io_boost.wanted_khz);
 }
 
+/*
+ * A task whose maximum is at most a CPU's capacity fits there, however busy the CPU is, and does
+ * not make it overutilised (util_fits_cpu() and cpu_overutilized() in the kernel): where CPUs are
+ * of unlike capacity, such tasks can be left several to a little CPU beside idle ones. No harm is
+ * done as long as one little CPU could do all that the machine does.
+ */
+static bool maximum_may_crowd(const struct engine *engine)
+{
+	uint64_t used_q = 0;
+
+	if (!engine->little_capacity)
+		return false;
+	for (uint32_t i = 0; i < engine->topology->n_domains; i++) {
+		if (engine->domains[i].last.reason == REASON_IDLE)
+			continue;
+		engine_for_each_cpu(engine, cpu, i)
+			used_q += engine->cpus[cpu].util_q;
+	}
+	return used_q * FITS_PERCENT / 100 > DECAY_Q(engine->little_capacity);
+}
+
+uint32_t engine_need_khz(const struct engine *engine, const struct domain *domain)
+{
+	uint32_t khz = domain->last.target_khz;
+
+	if (!domain->clamps || khz >= topology_domain_max_khz(&domain->info) ||
+	    maximum_may_crowd(engine))
+		return 0;
+	return khz;
+}
+
 uint32_t engine_task_need_cap(const struct engine *engine, const struct io_task *task)
 {
 	const struct domain *domain = engine_domain_of(engine, task->cpu);
-	uint32_t khz = domain ? domain->last.target_khz : 0, index = task->io_boost.group;
+	uint32_t khz = domain ? engine_need_khz(engine, domain) : 0, index = task->io_boost.group;
 	const struct io_group *group;
 
-	if (!khz || khz >= topology_domain_max_khz(&domain->info) || !domain->clamps ||
-	    io_boost_is_over(&task->io_boost) || index == IO_BOOST_NO_GROUP)
+	if (!khz || io_boost_is_over(&task->io_boost) || index == IO_BOOST_NO_GROUP)
 		return 0;
 	group = &engine->groups[index];
 	if (!group->is_kernels || group->experiment.arm ||

@@ -95,6 +95,7 @@ struct engine {
 	uint64_t *due_ns;
 	uint64_t *block_due_ns;
 	struct explanation *explanations; /* for the last decisions of the domains */
+	uint32_t little_capacity;	  /* of the CPUs of least capacity; 0: all are alike */
 	/*
 	 * During a decision: the domain as engine_commit() would make it, and what it rests on,
 	 * from which engine_commit() plans the next decision.
@@ -199,6 +200,12 @@ static inline bool engine_leaves_alone(const struct engine *engine, const struct
 	return trial->experiment.verdict != EXPERIMENT_OPEN || !own || own->kind != trial->kind ||
 	       own->experiment.verdict == EXPERIMENT_OPEN;
 }
+
+/*
+ * clamping.c: what the domain needs without boosts, where a maximum clamp can hold its tasks to
+ * that; 0: none can.
+ */
+uint32_t engine_need_khz(const struct engine *engine, const struct domain *domain);
 
 /* Walks the tasks that due_find() finds. */
 #define engine_for_each_due(engine, which, value, task)                                \

@@ -51,7 +51,7 @@ all   placement_pays 400
 all   desktop    500
 all   timed      300
 all   response   200
-all   arm        700
+all   arm        800
 all   older      200
 all   benefit    400
 all   fleet      300
@@ -250,6 +250,7 @@ suite_other_drivers() {
 	drivers msr hwp-passive pstate-active amd-passive amd-guided
 	in_lab "--machine timed --driver amd-passive" "test_amd.py Capacity Boost Modes Advice"
 	in_lab "--machine timed --driver amd" "test_amd.py Boost Advice Capacity"
+	in_lab "--machine timed --kernel 6.1 --driver amd-passive" "test_amd.py Boost"
 }
 
 # When a boost pays; and that domains follow load and I/O.
@@ -355,13 +356,17 @@ suite_response() {
 
 # CPUs of unlike capacity, on arm64, the big ones first: domains and OPPs are those that the tests know.
 suite_arm() {
-	local conformance=${CONFORMANCE/build/\$WAKEGOV_BUILD}
+	local conformance=${CONFORMANCE/build/\$WAKEGOV_BUILD} clusters
 
 	in_lab "--machine timed --arch arm64 --clusters 2x1800x1024,4x1400x485 --build" \
 		"$conformance setspeed" "$conformance limits" "$conformance uclamp" "$conformance observe" test_arm.py \
 		"test_promises.py Setspeed.test_killed Setspeed.test_cap Setspeed.test_overrides Limits.test_killed
 		Limits.test_cap Limits.test_floor Uclamp.test_killed Uclamp.test_cap Uclamp.test_floor_is_a_clamp Observe" \
 		"test_govern.py Govern.test_cpu_bound Govern.test_boost_follows" "test_chains.py Chains"
+	for clusters in 4x1400x485,2x1800x800,2x1800x1024 4x1400x1024 8x1800x1024; do
+		echo "# clusters $clusters"
+		in_lab "--machine timed --arch arm64 --clusters $clusters" "test_arm.py Clusters"
+	done
 }
 
 suite_programs() {

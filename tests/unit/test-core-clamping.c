@@ -423,6 +423,56 @@ static void test_need(void **state)
 	world_deinit(&world);
 }
 
+/* The CPU runs with this utilisation for a while. */
+static void keep_busy(struct world *world, uint32_t cpu, uint32_t util_cap)
+{
+	world_switch(world, cpu, util_cap);
+	for (uint32_t i = 0; i < 10; i++) {
+		world_apply(world, &(struct input){
+					   .now_ns = world->now_ns,
+					   .type = INPUT_CPU,
+					   .cpu = { .cpu = cpu,
+						    .running = util_cap,
+						    .util_q = DECAY_Q(util_cap) },
+				   });
+		world_round(world);
+		boosts_run(world, 10 * NS_PER_MS);
+	}
+}
+
+/*
+ * On CPUs of unlike capacity a maximum can leave tasks several to a little CPU: there is none where
+ * one of these could not do all that the machine does.
+ */
+static void test_need_beside_little_cpus(void **state)
+{
+	struct topology *topology = test_topology_usual(2, 2);
+	struct fake_io io = boosts_io(FAKE_IO_DEEP, 0, 100, 5);
+	struct task_clamp clamp;
+	struct policy policy;
+	struct world world;
+
+	policy_init(&policy);
+	topology->domains[1].capacity = 400;
+	world_init(&world, topology, &policy);
+	world_round(&world);
+	drive(&world, true);
+	world.domains[0].kernel_khz = HIGHEST_KHZ;
+	world_start_io(&world, 0, 100, 0, &io);
+	boosts_run_to(&world, 0, IO_BOOST_DOESNT_PAY, 3 * NS_PER_S);
+	find_last(&world, 100, &clamp);
+	assert_string_equal(clamp_why_name(clamp.max_why), "need");
+	keep_busy(&world, 2, 380);
+	assert_in_range(world_last(&world, 0)->target_khz, LOWEST_KHZ, HIGHEST_KHZ - 1);
+	find_last(&world, 100, &clamp);
+	assert_int_equal(clamp.max_cap, CLAMP_MAX_NONE);
+	keep_busy(&world, 2, 0);
+	boosts_run(&world, 300 * NS_PER_MS);
+	find_last(&world, 100, &clamp);
+	assert_string_equal(clamp_why_name(clamp.max_why), "need");
+	world_deinit(&world);
+}
+
 /* Where the kernel's boost is predicted to pay, it is held, but for single pairs. */
 static void test_no_need(void **state)
 {
@@ -560,6 +610,7 @@ int main(void)
 		cmocka_unit_test(test_io_is_never_held_down),
 		cmocka_unit_test(test_unused_target),
 		cmocka_unit_test(test_need),
+		cmocka_unit_test(test_need_beside_little_cpus),
 		cmocka_unit_test(test_no_need),
 		cmocka_unit_test(test_not_seen_by_the_kernel),
 		cmocka_unit_test(test_need_changes),

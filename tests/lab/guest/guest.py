@@ -255,6 +255,11 @@ def call(path, method, **parameters):
     return reply["parameters"]
 
 
+def cpus_of(name):
+    """Of a domain."""
+    return [int(cpu) for cpu in read(policy(name, "affected_cpus")).split()]
+
+
 def stay_off(domain_cpus):
     """Keeps the test's own looking away from the CPUs that it looks at."""
     os.sched_setaffinity(0, set(range(os.cpu_count())) - set(domain_cpus))

@@ -1,10 +1,11 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only
 """lab table biglittle --arch arm64: readers and chains on CPUs of unlike capacity, by the kernel's
-governors, with a daemon that only watches, and with wakegov.
+governors, with a daemon that only watches (+observe), and with wakegov, also without chains (+off).
 
-Usage: table_biglittle.py ROUNDS. Prints figures, and judges none of them: a load's rate; its ratio
-to the better of performance and schedutil; what the machine draws. Medians of the rounds.
+Usage: table_biglittle.py ROUNDS WORKLOADS GOVERNORS (lists with commas, or "all"). Prints figures,
+and judges none of them: a load's rate; its ratio to the better of performance and schedutil; what
+the machine draws; the mean frequency of each domain. Medians of the rounds.
 """
 import contextlib
 import statistics
@@ -15,23 +16,27 @@ import time
 import guest
 import table_programs as programs
 
-# The last but one is without chains.
-GOVERNORS = ("performance", "schedutil", "wakegov", "schedutil, observed", "wakegov+off",
-             "performance, observed")
-DEVICE, QUEUES = "/dev/nullb1", "/dev/nullb5"
+GOVERNORS = ("performance", "schedutil", "wakegov", "wakegov+off", "schedutil+observe",
+             "performance+observe")
+# A device that answers after 200 us; one of a queue for each CPU, after 100; one that is the limit.
+DEVICE, QUEUES, SLOW = "/dev/nullb1", "/dev/nullb5", "/dev/nullb6"
+# Where it is the limit a boost takes some time to be tried.
+RAMP_MS, SLOW_RAMP_MS, RUN_MS = 500, 3000, 700
 
 
 def prepare():
     programs.prepare()
     guest.null_blk("null_blk_create", "completion_nsec=200000")
     programs.shell(". tests/lab/guest/null-blk.sh; "
-                   "null_blk_create nullb5 completion_nsec=100000 hw_queue_depth=16")
+                   "null_blk_create nullb5 completion_nsec=100000 hw_queue_depth=16; "
+                   "null_blk_create_bound nullb6")
 
 
-def fio(device, engine, depth, jobs, cpu=None):
+def fio(device, engine, depth, jobs, cpu=None, ramp_ms=RAMP_MS):
+    """Measures from the ramp's end to the end of the run, as fio does."""
     command = ["fio", "--name=x", f"--filename={device}", f"--ioengine={engine}", "--direct=1",
                f"--iodepth={depth}", f"--numjobs={jobs}", "--rw=randread", "--bs=4k",
-               "--time_based", "--ramp_time=500ms", "--runtime=700ms", "--thread",
+               "--time_based", f"--ramp_time={ramp_ms}ms", f"--runtime={RUN_MS}ms", "--thread",
                "--group_reporting", "--minimal"]
     if cpu is not None:
         command.append(f"--cpus_allowed={cpu}")
@@ -45,33 +50,36 @@ def chain(mode):
 
 def kinds():
     """A CPU of the least capacity, and one of the most."""
-    cpus = [int(guest.read(guest.policy(name, "affected_cpus")).split()[0])
-            for name in programs.policies()]
+    cpus = [guest.cpus_of(name)[0] for name in programs.policies()]
     return min(cpus, key=guest.capacity), max(cpus, key=guest.capacity)
 
 
 def loads():
     little, big = kinds()
-    return {
-        "psync, a big CPU": lambda: fio(DEVICE, "psync", 1, 1, big),
-        "psync, a little CPU": lambda: fio(DEVICE, "psync", 1, 1, little),
-        "psync": lambda: fio(DEVICE, "psync", 1, 1),
-        "psync x 4": lambda: fio(DEVICE, "psync", 1, 4),
-        "io_uring 6 x 128": lambda: fio(QUEUES, "io_uring", 128, 6),
-        "io_uring 6 x 4": lambda: fio(QUEUES, "io_uring", 4, 6),
-        "token": lambda: chain("token"),
-        "pipe": lambda: chain("pipe"),
+    found = {
+        "psync-big": lambda: fio(DEVICE, "psync", 1, 1, big),
+        "psync-little": lambda: fio(DEVICE, "psync", 1, 1, little),
     }
+    for jobs in 1, 4, 6, 8, 12:
+        found[f"psync-{jobs}"] = lambda jobs=jobs: fio(DEVICE, "psync", 1, jobs)
+    for jobs, depth in (1, 1), (1, 128), (4, 128):
+        found[f"libaio-{jobs}x{depth}"] = lambda jobs=jobs, depth=depth: fio(QUEUES, "libaio", depth, jobs)
+    for jobs, depth in (1, 1), (1, 128), (4, 64), (6, 4), (6, 128):
+        found[f"uring-{jobs}x{depth}"] = lambda jobs=jobs, depth=depth: fio(QUEUES, "io_uring", depth, jobs)
+    found["slow-4"] = lambda: fio(SLOW, "psync", 1, 4, ramp_ms=SLOW_RAMP_MS)
+    for mode in "token", "pipe":
+        found[mode] = lambda mode=mode: chain(mode)
+    return found
 
 
 @contextlib.contextmanager
 def governed(name):
-    name, _, observed = name.partition(", ")
-    if not observed:
+    kernels, _, observed = name.partition("+")
+    if observed != "observe":
         with programs.governed(name):
             yield
         return
-    programs.set_governor(name)
+    programs.set_governor(kernels)
     with guest.Daemon("[wakegov]\nbackend = observe\n"):
         yield
 
@@ -89,25 +97,41 @@ def measure(run):
     return rate, watt, mhz
 
 
-def main():
-    prepare()
-    rounds, found = int(sys.argv[1]), {}
+def chosen(names, known):
+    """Of those that are known, by a list that is given."""
+    given = known if names == "all" else names.split(",")
+    if unknown := set(given) - set(known):
+        sys.exit(f"{', '.join(sorted(unknown))}: expected some of {', '.join(known)}")
+    return list(given)
+
+
+def run_all(rounds, workloads, governors):
+    """What each load did under each governor: a list of runs."""
+    found = {name: {governor: [] for governor in governors} for name in workloads}
     for _ in range(rounds):
-        for governor in GOVERNORS:
+        for governor in governors:
             with governed(governor):
-                for name, run in loads().items():
-                    runs = found.setdefault(name, {}).setdefault(governor, [])
-                    runs.append(measure(run))
-                    print(f"{governor}: {name}: {runs[-1][0]:.0f}", file=sys.stderr, flush=True)
-    print(f"{'load':<20} {'governor':<22} {'rate':>8} {'ratio':>6} {'W':>5}  MHz of each domain")
+                for name in workloads:
+                    run = measure(loads()[name])
+                    found[name][governor].append(run)
+                    print(f"{governor}: {name}: {run[0]:.0f}", file=sys.stderr, flush=True)
+    return found
+
+
+def main():
+    workloads, governors = chosen(sys.argv[2], list(loads())), chosen(sys.argv[3], GOVERNORS)
+    prepare()
+    found = run_all(int(sys.argv[1]), workloads, governors)
+    print(f"{'load':<13} {'governor':<20} {'rate':>8} {'ratio':>6} {'W':>5}  MHz of each domain")
     for name, by_governor in found.items():
         rates = {governor: statistics.median(run[0] for run in runs)
                  for governor, runs in by_governor.items()}
-        best = max(rates["performance"], rates["schedutil"])
+        best = max(rates.get(governor, 0) for governor in ("performance", "schedutil"))
         for governor, runs in by_governor.items():
             mhz = " ".join(f"{statistics.median(values):5.0f}"
                            for values in zip(*(run[2] for run in runs)))
-            print(f"{name:<20} {governor:<22} {rates[governor]:8.0f} {rates[governor] / best:6.3f} "
+            ratio = f"{rates[governor] / best:6.3f}" if best else f"{'-':>6}"
+            print(f"{name:<13} {governor:<20} {rates[governor]:8.0f} {ratio} "
                   f"{statistics.median(run[1] for run in runs):5.2f}  {mhz}", flush=True)
 
 

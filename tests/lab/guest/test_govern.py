@@ -13,7 +13,7 @@ import tap
 
 class Govern(unittest.TestCase):
     def setUp(self):
-        guest.stay_off({2, 3})
+        guest.stay_off(guest.cpus_of("policy2"))
         self.addCleanup(guest.run_anywhere)
         self.before = guest.snapshot()
         self.daemon = guest.Daemon("[wakegov]\nbackend = setspeed\n").start()

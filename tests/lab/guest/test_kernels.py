@@ -37,8 +37,7 @@ class Kernels(unittest.TestCase):
         self.before = guest.snapshot()
         self.has_domains = "cpufreq" not in LACKS
         if self.has_domains:
-            self.cpus = [int(cpu) for cpu in guest.read(
-                guest.policy("policy0", "affected_cpus")).split()]
+            self.cpus = guest.cpus_of("policy0")
             self.highest = int(guest.read(guest.policy("policy0", "cpuinfo_max_freq")))
             if len(self.cpus) < os.cpu_count():
                 guest.stay_off(self.cpus)

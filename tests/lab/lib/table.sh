@@ -225,6 +225,11 @@ table_programs_start() {
 	cat "$TABLE_DIR/start" >>"$TABLE_DIR/runs"
 }
 
+# Those that were asked for; "all" where none were.
+table_governors() {
+	[[ $TABLE_GOVERNORS != *,fixed ]] && echo "$TABLE_GOVERNORS" || echo all
+}
+
 table_programs() {
 	local driver seed list=$TABLE_GOVERNORS
 
@@ -258,8 +263,9 @@ table_main() {
 	fi
 	# One that is no comparison of governors under loads prints itself.
 	if [ -e "$LAB_DIR/guest/table_$TABLE_NAME.py" ]; then
-		table_vm "$TABLE_DIR/text" --timeout 1500 "${TABLE_RUN_OPTIONS[@]}" -- \
-			/usr/bin/python3 "tests/lab/guest/table_$TABLE_NAME.py" "$TABLE_RUNS"
+		table_vm "$TABLE_DIR/text" --timeout 5400 "${TABLE_RUN_OPTIONS[@]}" -- \
+			/usr/bin/python3 "tests/lab/guest/table_$TABLE_NAME.py" "$TABLE_RUNS" "$TABLE_WORKLOADS" \
+			"$(table_governors)"
 		cat "$TABLE_DIR/text"
 		return
 	fi
