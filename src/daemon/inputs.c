@@ -3,12 +3,12 @@
 
 #include <errno.h>
 
-#include "daemon/clamps.h"
 #include "daemon/domains.h"
 #include "daemon/freq_invariance.h"
-#include "daemon/idle_latency.h"
+#include "daemon/modules/clamps.h"
+#include "daemon/modules/idle_latency.h"
+#include "daemon/modules/placing.h"
 #include "daemon/opps.h"
-#include "daemon/placing.h"
 #include "daemon/rule_tracking.h"
 #include "frequency/frequency.h"
 #include "shared/log.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "daemon/manager.h"
-#include "daemon/boost_news.h"
-#include "daemon/stats.h"
+#include "daemon/api/boost_news.h"
+#include "daemon/history/stats.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -10,18 +10,18 @@
 #include <unistd.h>
 
 #include "actuator/saved.h"
-#include "daemon/api.h"
-#include "daemon/clamps.h"
+#include "daemon/api/api.h"
 #include "daemon/freq_invariance.h"
-#include "daemon/hand_back.h"
-#include "daemon/hinting.h"
-#include "daemon/idle_latency.h"
+#include "daemon/history/past.h"
 #include "daemon/journal.h"
 #include "daemon/loop.h"
-#include "daemon/overrides.h"
-#include "daemon/past.h"
-#include "daemon/placing.h"
-#include "daemon/policy.h"
+#include "daemon/modules/clamps.h"
+#include "daemon/modules/hand_back.h"
+#include "daemon/modules/hinting.h"
+#include "daemon/modules/idle_latency.h"
+#include "daemon/modules/overrides.h"
+#include "daemon/modules/placing.h"
+#include "daemon/modules/policy.h"
 #include "daemon/rule_tracking.h"
 #include "frequency/frequency.h"
 #include "shared/cleanup.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "daemon/opps.h"
-#include "daemon/stats.h"
+#include "daemon/history/stats.h"
 
 #include "actuator/discovery.h"
 #include "core/opp.h"

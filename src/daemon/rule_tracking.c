@@ -6,10 +6,10 @@
 
 #include "config/load.h"
 #include "core/rule.h"
-#include "daemon/clamps.h"
-#include "daemon/idle_latency.h"
 #include "daemon/manager.h"
-#include "daemon/placing.h"
+#include "daemon/modules/clamps.h"
+#include "daemon/modules/idle_latency.h"
+#include "daemon/modules/placing.h"
 #include "rules/rules.h"
 #include "shared/log.h"
 #include "shared/time.h"

@@ -20,7 +20,7 @@
 #include "daemon/domains.h"
 #include "daemon/freq_invariance.h"
 #include "daemon/journal.h"
-#include "daemon/policy.h"
+#include "daemon/modules/policy.h"
 #include "daemon/process.h"
 #include "shared/cleanup.h"
 #include "shared/log.h"

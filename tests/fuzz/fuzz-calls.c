@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "canned_daemon.h"
-#include "daemon/api.h"
+#include "daemon/api/api.h"
 #include "varlink/buffer.h"
 #include "varlink/call.h"
 

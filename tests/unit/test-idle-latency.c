@@ -13,8 +13,8 @@
 #include "actuator/power_controls.h"
 #include "actuator/restore.h"
 #include "core/rule.h"
-#include "daemon/idle_latency.h"
 #include "daemon/journal.h"
+#include "daemon/modules/idle_latency.h"
 #include "shared/time.h"
 #include "tracer/idle_latency.h"
 

@@ -12,7 +12,7 @@
 #include <sys/resource.h>
 
 #include "canned_daemon.h"
-#include "daemon/api.h"
+#include "daemon/api/api.h"
 #include "shared/cleanup.h"
 #include "shared/log.h"
 #include "varlink/server.h"
