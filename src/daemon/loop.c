@@ -13,11 +13,10 @@
 #include "actuator/watch.h"
 #include "daemon/domains.h"
 #include "daemon/freq_invariance.h"
-#include "daemon/modules/clamps.h"
-#include "daemon/modules/hinting.h"
-#include "daemon/modules/placing.h"
-#include "daemon/modules/policy.h"
+#include "daemon/inputs.h"
+#include "daemon/module.h"
 #include "daemon/opps.h"
+#include "daemon/round.h"
 #include "daemon/rule_tracking.h"
 #include "frequency/frequency.h"
 #include "frequency/reference.h"
@@ -25,13 +24,10 @@
 #include "shared/log.h"
 #include "shared/time.h"
 
-#define TIMER_ACCURACY_US 200 /* sd-event's default, 250 ms, is too coarse for rounds */
-
 static int on_records(sd_event_source *source, int fd, uint32_t revents, void *userdata)
 {
-	struct manager *manager = userdata;
-
-	int r = tracer_consume(manager->tracer, inputs_take_event, manager);
+	struct core *core = userdata;
+	int r = tracer_consume(core->tracer, inputs_take_event, core);
 
 	/*
 	 * The same priority as clients: a task that fills the ring without a pause must not starve
@@ -39,54 +35,18 @@ static int on_records(sd_event_source *source, int fd, uint32_t revents, void *u
 	 */
 	sd_event_source_set_priority(source,
 				     r > 0 ? SD_EVENT_PRIORITY_IDLE : SD_EVENT_PRIORITY_NORMAL);
-	rule_tracking_check_scan(manager);
-	manager_round(manager);
-	profile_check_rules(manager);
-	hinting_check_tasks(manager);
+	rule_tracking_check_scan(core);
+	round_run(core);
+	modules_call(core, tasks_changed);
 	return 0;
-}
-
-static int on_timer(sd_event_source *source, uint64_t usec, void *userdata)
-{
-	struct manager *manager = userdata;
-	uint64_t now_ns = time_now_ns();
-
-	if (now_ns >= task_overrides_next_ns(&manager->task_overrides))
-		overrides_end_over(manager);
-	if (now_ns >= rule_tracking_next_ns(manager))
-		rule_tracking_check_scan(manager);
-	if (now_ns >= manager->scan_due_ns) {
-		manager->scan_due_ns = UINT64_MAX;
-		/* Records in the ring are older than what the scan finds: they go first. */
-		tracer_consume(manager->tracer, inputs_take_event, manager);
-		rule_tracking_scan(manager);
-	}
-	manager_round(manager);
-	profile_check_rules(manager);
-	hinting_check_tasks(manager);
-	return 0;
-}
-
-static void take_touched(void *userdata, struct actuator_domain *actuator, enum control control)
-{
-	struct manager *manager = userdata;
-
-	for (uint32_t i = 0; i < manager->n_domains; i++)
-		if (&manager->domains[i].actuator == actuator)
-			domains_verify(manager, i);
-}
-
-void events_take_touched(struct manager *manager)
-{
-	actuator_watch_read(manager->watch, take_touched, manager);
 }
 
 static int on_touched(sd_event_source *source, int fd, uint32_t revents, void *userdata)
 {
-	struct manager *manager = userdata;
+	struct core *core = userdata;
 
-	events_take_touched(manager);
-	manager_round(manager);
+	domains_verify_touched(core);
+	round_run(core);
 	return 0;
 }
 
@@ -99,14 +59,14 @@ static int on_touched(sd_event_source *source, int fd, uint32_t revents, void *u
  */
 static int on_newcomers(sd_event_source *source, uint64_t usec, void *userdata)
 {
-	struct manager *manager = userdata;
-	uint32_t cpu = manager->newcomer;
+	struct loop *loop = userdata;
+	uint32_t cpu = loop->newcomer;
 
 	if (sd_notify(0, "STATUS=Starting again for new CPUs") > 0) {
 		log_notice("CPU %u was not there at the start: wakegovd ends, for systemd to start "
 			   "it again with it",
 			   cpu);
-		return sd_event_exit(manager->event, -EAGAIN);
+		return sd_event_exit(loop->core->event, -EAGAIN);
 	}
 	log_notice("CPU %u was not there at the start and is not governed; restart wakegovd to "
 		   "include it",
@@ -114,7 +74,7 @@ static int on_newcomers(sd_event_source *source, uint64_t usec, void *userdata)
 	return 0;
 }
 
-static void meet_newcomer(struct manager *manager, uint32_t cpu)
+static void meet_newcomer(struct loop *loop, uint32_t cpu)
 {
 	uint64_t at_us = time_now_ns() / NS_PER_US + SETTLE_US;
 	char path[64];
@@ -123,76 +83,68 @@ static void meet_newcomer(struct manager *manager, uint32_t cpu)
 	snprintf(path, sizeof(path), CONTROL_CPUS "/cpu%u/cpufreq", cpu);
 	if (access(path, F_OK) < 0)
 		return;
-	if (manager->newcomer_timer) { /* once for all that come together; said once */
-		sd_event_source_set_time(manager->newcomer_timer, at_us);
+	if (loop->newcomer_timer) { /* once for all that come together; said once */
+		sd_event_source_set_time(loop->newcomer_timer, at_us);
 		return;
 	}
-	manager->newcomer = cpu;
-	r = sd_event_add_time(manager->event, &manager->newcomer_timer, CLOCK_MONOTONIC, at_us, 0,
-			      on_newcomers, manager);
+	loop->newcomer = cpu;
+	r = sd_event_add_time(loop->core->event, &loop->newcomer_timer, CLOCK_MONOTONIC, at_us, 0,
+			      on_newcomers, loop);
 	if (r < 0)
 		log_warning("cannot wait for new CPUs: %s", strerror(-r));
 }
 
-static void verify_domain_of(struct manager *manager, uint32_t cpu)
+static void verify_domain_of(struct loop *loop, uint32_t cpu)
 {
+	struct core *core = loop->core;
 	uint32_t domain = TOPOLOGY_NO_DOMAIN;
 
-	if (cpu < manager->topology->n_cpus)
-		domain = manager->topology->cpu_domain[cpu];
+	if (cpu < core->topology->n_cpus)
+		domain = core->topology->cpu_domain[cpu];
 	if (domain == TOPOLOGY_NO_DOMAIN) {
-		meet_newcomer(manager, cpu);
+		meet_newcomer(loop, cpu);
 		return;
 	}
-	actuator_domain_forget_request(&manager->domains[domain].actuator);
-	frequency_forget(manager->frequency, cpu);
-	domains_verify(manager, domain);
+	actuator_domain_forget_request(&core->domains[domain].actuator);
+	frequency_forget(core->frequency, cpu);
+	domains_verify(core, domain);
 }
 
 static int on_hotplug(sd_event_source *source, int fd, uint32_t revents, void *userdata)
 {
-	struct manager *manager = userdata;
+	struct loop *loop = userdata;
+	struct core *core = loop->core;
 	uint32_t cpu;
 	bool online;
 	int r;
 
 	while ((r = hotplug_read(fd, &cpu, &online)) > 0)
-		verify_domain_of(manager, cpu);
+		verify_domain_of(loop, cpu);
 	if (r == -ENOBUFS)
-		for (uint32_t i = 0; i < manager->topology->n_cpus; i++)
-			verify_domain_of(manager, i);
-	placing_update_cpus(manager);
-	manager_round(manager);
-	return 0;
-}
-
-static int on_groups(sd_event_source *source, int fd, uint32_t revents, void *userdata)
-{
-	struct manager *manager = userdata;
-
-	if (grouping_take_written(manager))
-		rule_tracking_scan(manager);
-	manager_round(manager);
+		for (uint32_t i = 0; i < core->topology->n_cpus; i++)
+			verify_domain_of(loop, i);
+	modules_call(core, cpus_changed);
+	round_run(core);
 	return 0;
 }
 
 static int on_turbo(sd_event_source *source, const struct inotify_event *event, void *userdata)
 {
-	struct manager *manager = userdata;
+	struct core *core = userdata;
 
-	freq_invariance_choose_references(manager);
-	for (uint32_t i = 0; i < manager->n_domains; i++)
-		opps_follow(manager, i);
-	manager_round(manager);
+	freq_invariance_choose_references(core);
+	for (uint32_t i = 0; i < core->n_domains; i++)
+		opps_follow(core, i);
+	round_run(core);
 	return 0;
 }
 
 /* Listens to each of the switches of turbo that exists, mostly one. */
-static void listen_for_turbo(struct manager *manager)
+static void listen_for_turbo(struct core *core)
 {
 	for (const char *const *path = reference_turbo_switches; *path; path++) {
-		int r = sd_event_add_inotify(manager->event, NULL, *path, IN_CLOSE_WRITE, on_turbo,
-					     manager);
+		int r = sd_event_add_inotify(core->event, NULL, *path, IN_CLOSE_WRITE, on_turbo,
+					     core);
 
 		if (r < 0 && r != -ENOENT)
 			log_warning("cannot watch %s for turbo being switched: %s", *path,
@@ -200,18 +152,7 @@ static void listen_for_turbo(struct manager *manager)
 	}
 }
 
-static int on_reload_signal(sd_event_source *source, const struct signalfd_siginfo *info,
-			    void *userdata)
-{
-	_cleanup_free_ char *message = NULL;
-
-	sd_notify(0, "RELOADING=1");
-	manager_reload(userdata, NULL, NULL, &message);
-	sd_notify(0, "READY=1");
-	return 0;
-}
-
-static int add_signals(struct manager *manager)
+static int add_signals(sd_event *event)
 {
 	sigset_t mask;
 	int r;
@@ -219,42 +160,41 @@ static int add_signals(struct manager *manager)
 	sigemptyset(&mask);
 	sigaddset(&mask, SIGTERM);
 	sigaddset(&mask, SIGINT);
-	sigaddset(&mask, SIGHUP);
+	sigaddset(&mask, SIGHUP); /* the policy's */
 	if (sigprocmask(SIG_BLOCK, &mask, NULL) < 0)
 		return -errno;
-	r = sd_event_add_signal(manager->event, NULL, SIGTERM, NULL, NULL);
+	r = sd_event_add_signal(event, NULL, SIGTERM, NULL, NULL);
 	if (r >= 0)
-		r = sd_event_add_signal(manager->event, NULL, SIGINT, NULL, NULL);
-	if (r >= 0)
-		r = sd_event_add_signal(manager->event, NULL, SIGHUP, on_reload_signal, manager);
+		r = sd_event_add_signal(event, NULL, SIGINT, NULL, NULL);
 	return r;
 }
 
 /* Blocks signals first, so that none can end the daemon half way. */
-int events_open(struct manager *manager)
+int loop_open(struct loop *loop)
 {
-	int r = sd_event_new(&manager->event);
+	struct core *core = loop->core;
+	int r = sd_event_new(&core->event);
 
 	if (r >= 0)
-		r = add_signals(manager);
+		r = add_signals(core->event);
 	if (r >= 0)
-		r = actuator_watch_new(&manager->watch);
+		r = actuator_watch_new(&core->watch);
 	if (r < 0) {
 		log_error("cannot set up the event loop: %s", strerror(-r));
 		return r;
 	}
-	manager->hotplug_fd = hotplug_open();
-	if (manager->hotplug_fd < 0)
+	loop->hotplug_fd = hotplug_open();
+	if (loop->hotplug_fd < 0)
 		log_warning("cannot watch for CPUs that go offline: %s",
-			    strerror(-manager->hotplug_fd));
+			    strerror(-loop->hotplug_fd));
 	return 0;
 }
 
 /* These sources are first: a take-over or an offline domain must be known before the next write. */
-static int add_urgent(struct manager *manager, int fd, sd_event_io_handler_t handler)
+static int add_urgent(sd_event *event, int fd, sd_event_io_handler_t handler, void *userdata)
 {
 	sd_event_source *source;
-	int r = sd_event_add_io(manager->event, &source, fd, EPOLLIN, handler, manager);
+	int r = sd_event_add_io(event, &source, fd, EPOLLIN, handler, userdata);
 
 	if (r < 0)
 		return r;
@@ -264,25 +204,26 @@ static int add_urgent(struct manager *manager, int fd, sd_event_io_handler_t han
 	return 0;
 }
 
-int events_listen(struct manager *manager)
+int loop_listen(struct loop *loop)
 {
-	sd_event *event = manager->event;
+	struct core *core = loop->core;
+	sd_event *event = core->event;
 	int r;
 
-	r = sd_event_add_io(event, NULL, tracer_fd(manager->tracer), EPOLLIN, on_records, manager);
+	r = sd_event_add_io(event, NULL, tracer_fd(core->tracer), EPOLLIN, on_records, core);
 	if (r >= 0)
-		r = add_urgent(manager, actuator_watch_fd(manager->watch), on_touched);
-	if (r >= 0 && manager->hotplug_fd >= 0)
-		r = add_urgent(manager, manager->hotplug_fd, on_hotplug);
-	if (r >= 0)
-		r = sd_event_add_io(event, NULL, uclamp_groups_fd(manager->groups), EPOLLIN,
-				    on_groups, manager);
-	if (r >= 0)
-		r = sd_event_add_time(event, &manager->timer, CLOCK_MONOTONIC, 0, TIMER_ACCURACY_US,
-				      on_timer, manager);
+		r = add_urgent(event, actuator_watch_fd(core->watch), on_touched, core);
+	if (r >= 0 && loop->hotplug_fd >= 0)
+		r = add_urgent(event, loop->hotplug_fd, on_hotplug, loop);
 	if (r >= 0)
 		r = sd_event_set_watchdog(event, true);
-	if (r >= 0 && manager->n_domains)
-		listen_for_turbo(manager);
+	if (r >= 0 && core->n_domains)
+		listen_for_turbo(core);
 	return r < 0 ? r : 0;
+}
+
+void loop_close(struct loop *loop)
+{
+	sd_event_source_unref(loop->newcomer_timer);
+	close_fdp(&loop->hotplug_fd);
 }

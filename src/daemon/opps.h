@@ -8,7 +8,7 @@
  * reads.
  */
 
-#include "daemon/manager.h"
+#include "daemon/core.h"
 
 /* Looks whether turbo or the hardware's maximum was switched, and adds OPPs then. */
-void opps_follow(struct manager *manager, uint32_t domain);
+void opps_follow(struct core *core, uint32_t domain);

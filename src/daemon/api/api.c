@@ -7,10 +7,10 @@
 
 #include "daemon/domains.h"
 #include "daemon/journal.h"
-#include "daemon/loop.h"
 #include "daemon/modules/hand_back.h"
 #include "daemon/modules/policy.h"
 #include "daemon/modules/recording.h"
+#include "daemon/round.h"
 #include "shared/cleanup.h"
 #include "shared/log.h"
 
@@ -29,12 +29,12 @@ static int reload(const struct call *call, struct reply *reply)
 	size_t i;
 	int r;
 
-	r = manager_reload(manager, add_warning, warnings, &message);
+	r = policy_reload(&manager->policies, add_warning, warnings, &message);
 	if (r < 0)
 		return api_refuse_policy(reply, r, message);
 
 	out = reply_begin(reply);
-	api_put_policy(out, manager);
+	api_put_policy(out, &manager->policies);
 	field_open(out, "warnings", '[');
 	json_array_foreach(warnings, i, warning)
 		field_text(out, NULL, json_string_value(warning));
@@ -44,12 +44,12 @@ static int reload(const struct call *call, struct reply *reply)
 
 static int adopt(const struct call *call, struct reply *reply)
 {
-	struct manager *manager = call->userdata;
+	struct core *core = api_core(call);
 	const char *domain = call_text(call, "domain");
 	uint32_t adopted;
-	int r = domains_adopt(manager, domain, &adopted);
+	int r = domains_adopt(core, domain, &adopted);
 
-	manager_round(manager);
+	round_run(core);
 	if (r == -ENOENT)
 		return api_refuse_domain(reply, domain);
 	if (r < 0)
@@ -75,7 +75,7 @@ static int record(const struct call *call, struct reply *reply)
 	r = channel_subscribe(channel, &(struct channel_filter){ .kinds = 1 }, call->subscription);
 	if (r < 0)
 		return r;
-	r = recording_start(manager, (uint64_t)max_bytes, reply);
+	r = recording_start(&manager->recording, (uint64_t)max_bytes, reply);
 	if (r < 0)
 		channel_unsubscribe(call->subscription);
 	return r;
@@ -88,26 +88,27 @@ static int stop_recording(const struct call *call, struct reply *reply)
 	if (!channel_has_subscriber(&manager->recording.channel) ||
 	    manager->recording.channel.is_over)
 		return reply_send_error(reply, "io.wakegov.NoRecording", json_object());
-	recording_stop(manager, "stopped");
+	recording_stop(&manager->recording, "stopped");
 	return reply_send(reply, json_object());
 }
 
 static int hand_back(const struct call *call, struct reply *reply)
 {
 	struct manager *manager = call->userdata;
+	struct core *core = &manager->core;
 	struct channel *channel = &manager->hand_back.channel;
 	json_int_t for_us = call_number(call, "for_us");
 	int r;
 
 	if (for_us <= 0 || for_us > (json_int_t)HAND_BACK_MAX_US)
 		return reply_send_invalid(reply, "for_us");
-	if (hand_back_is_on(manager) || channel_has_subscriber(channel))
+	if (core->handed_back_until_ns || channel_has_subscriber(channel))
 		return reply_send_error(reply, "io.wakegov.HandedBack", json_object());
 	r = channel_subscribe(channel, &(struct channel_filter){ .kinds = 1 }, call->subscription);
 	if (r < 0)
 		return r;
-	r = hand_back_start(manager, call_text(call, "governor"), (uint64_t)for_us);
-	manager_round(manager);
+	r = hand_back_start(&manager->hand_back, call_text(call, "governor"), (uint64_t)for_us);
+	round_run(core);
 	if (r == 0) {
 		reply->continues = true;
 		field_null(reply_begin(reply), "ended");
@@ -131,12 +132,12 @@ static int refuse_profile(struct reply *reply, int error, const char *profile)
 static int list_profiles(const struct call *call, struct reply *reply)
 {
 	const struct manager *manager = call->userdata;
-	const struct policy_profiles *profiles = policy_files_profiles(manager->policy_files);
-	const struct profile_choice *choice = &manager->profile;
+	const struct policy_profiles *profiles = policy_files_profiles(manager->policies.files);
+	const struct profile_choice *choice = &manager->policies.profile;
 	struct json_out *out = reply_begin(reply);
 
 	field_text(out, "active", choice->name);
-	field_text(out, "why", profile_why(manager));
+	field_text(out, "why", profile_why(&manager->policies));
 	field_text(out, "chosen", choice->chosen[0] ? choice->chosen : NULL);
 	field_open(out, "profiles", '[');
 	for (uint32_t i = 0; i < profiles->n; i++) {
@@ -151,8 +152,9 @@ static int list_profiles(const struct call *call, struct reply *reply)
 
 static int choose_profile(const struct call *call, struct reply *reply)
 {
+	struct manager *manager = call->userdata;
 	const char *profile = call_text(call, "profile");
-	int r = profile_choose(call->userdata, profile);
+	int r = profile_choose(&manager->policies, profile);
 
 	return r < 0 ? refuse_profile(reply, r, profile) : list_profiles(call, reply);
 }
@@ -161,7 +163,7 @@ static int choose_profile(const struct call *call, struct reply *reply)
 static int hold_profile(const struct call *call, struct reply *reply)
 {
 	struct manager *manager = call->userdata;
-	struct channel *hold = &manager->profile.hold;
+	struct channel *hold = &manager->policies.profile.hold;
 	const char *profile = call_text(call, "profile");
 	int r;
 
@@ -170,7 +172,7 @@ static int hold_profile(const struct call *call, struct reply *reply)
 	r = channel_subscribe(hold, &(struct channel_filter){ .kinds = 1 }, call->subscription);
 	if (r < 0)
 		return r;
-	r = profile_hold(manager, profile);
+	r = profile_hold(&manager->policies, profile);
 	reply->continues = r >= 0;
 	if (r >= 0)
 		r = list_profiles(call, reply);
@@ -183,7 +185,7 @@ static int hold_profile(const struct call *call, struct reply *reply)
 static int hold_policy(const struct call *call, struct reply *reply)
 {
 	struct manager *manager = call->userdata;
-	struct channel *channel = &manager->policy_hold.channel;
+	struct channel *channel = &manager->policies.hold.channel;
 	_cleanup_free_ char *message = NULL;
 	int r;
 
@@ -192,7 +194,7 @@ static int hold_policy(const struct call *call, struct reply *reply)
 	r = channel_subscribe(channel, &(struct channel_filter){ .kinds = 1 }, call->subscription);
 	if (r < 0)
 		return r;
-	r = policy_hold_start(manager, call_text(call, "text"), &message);
+	r = policy_hold_start(&manager->policies, call_text(call, "text"), &message);
 	if (r < 0) {
 		channel_unsubscribe(call->subscription);
 		return api_refuse_policy(reply, r, message);
@@ -287,11 +289,12 @@ const struct query_method api_methods[] = {
 
 int api_open(struct manager *manager)
 {
+	struct core *core = &manager->core;
 	_cleanup_close_ int fd = -1;
 	_cleanup_free_ char *path = NULL;
 	int r;
 
-	if (asprintf(&path, "%s/io.wakegov", manager->options.run_dir) < 0)
+	if (asprintf(&path, "%s/io.wakegov", core->options->run_dir) < 0)
 		return -ENOMEM;
 	fd = query_listen(path);
 	if (fd < 0) {
@@ -301,8 +304,8 @@ int api_open(struct manager *manager)
 		return take_fd(&fd);
 	}
 	manager->socket_path = take_ptr(path);
-	r = query_server_new(manager->event, fd, api_methods, manager, &manager->policy.query,
-			     &manager->server);
+	r = query_server_new(core->event, fd, api_methods, manager, &core->policy.query,
+			     &core->server);
 	if (r < 0) {
 		log_error("cannot serve the query socket: %s", strerror(-r));
 		return r;

@@ -11,19 +11,26 @@
 #include "varlink/call.h"
 #include "varlink/reply.h"
 
+static inline struct core *api_core(const struct call *call)
+{
+	struct manager *manager = call->userdata;
+
+	return &manager->core;
+}
+
 /* api.c: the table of methods, and those that change something and show little. */
 extern const struct query_method api_methods[];
 
 /* Opens the socket. Returns 0 or a negative errno, logged. */
 int api_open(struct manager *manager);
 
-/* api_status.c: the daemon and its domains. */
+/* status.c: the daemon and its domains. */
 int api_show_status(const struct call *call, struct reply *reply);
 int api_list_domains(const struct call *call, struct reply *reply);
 
 /* The types Policy and Domain. */
-void api_put_policy(struct json_out *out, const struct manager *manager);
-void api_put_domain(struct json_out *out, struct manager *manager, uint32_t domain);
+void api_put_policy(struct json_out *out, const struct policies *policies);
+void api_put_domain(struct json_out *out, struct core *core, uint32_t domain);
 
 /* The request for a domain in kHz; 0: none. A target that could not be set is none. */
 struct api_asked {
@@ -32,34 +39,34 @@ struct api_asked {
 	uint32_t max_khz;
 };
 
-bool api_drives_any(const struct manager *manager);
-struct api_asked api_asked(const struct manager *manager, uint32_t domain);
+bool api_drives_any(const struct core *core);
+struct api_asked api_asked(const struct core *core, uint32_t domain);
 /* The present utilisation of the domain's busiest CPU, 0…1024. */
-uint32_t api_utilisation(struct manager *manager, uint32_t domain);
+uint32_t api_utilisation(struct core *core, uint32_t domain);
 uint32_t api_count_followed(const struct engine *engine);
 
-/* api_decisions.c: remembered decisions, and their account. */
+/* decisions.c: remembered decisions, and their account. */
 int api_list_decisions(const struct call *call, struct reply *reply);
 int api_show_stats(const struct call *call, struct reply *reply);
 const char *api_stats_kind_name(enum stats_kind kind);
 
 /* The type Decision. */
-void api_put_decision(struct json_out *out, const struct manager *manager,
+void api_put_decision(struct json_out *out, const struct core *core,
 		      const struct decision_entry *entry);
 void api_put_past_decision(struct json_out *out, const struct history_entry *entry);
 /* The name of the acting rule, by its number in the present policy; NULL: none. */
-const char *api_rule_name(const struct manager *manager, const struct decision *decision);
+const char *api_rule_name(const struct policy *policy, const struct decision *decision);
 
-/* api_io.c: tasks that do I/O, and the devices that they use. */
+/* io.c: tasks that do I/O, and the devices that they use. */
 int api_list_tasks(const struct call *call, struct reply *reply);
 int api_list_devices(const struct call *call, struct reply *reply);
 
 /* The type Task. */
-void api_put_task(struct json_out *out, const struct manager *manager, const struct io_task *task);
+void api_put_task(struct json_out *out, const struct core *core, const struct io_task *task);
 /* Converts the saved share of an I/O's time to a gain of throughput: X' / X − 1 = u / (1 − u). */
 uint32_t api_gain_permille(uint32_t saved_ppm);
 
-/* api_rules.c: rules, and those that a task matches. */
+/* rules.c: rules, and those that a task matches. */
 int api_list_rules(const struct call *call, struct reply *reply);
 int api_list_rule_tasks(const struct call *call, struct reply *reply);
 int api_list_capped_tasks(const struct call *call, struct reply *reply);
@@ -68,15 +75,15 @@ int api_explain_rules(const struct call *call, struct reply *reply);
 #define API_CPUS_SIZE 128 /* of a list of CPUs */
 
 /* The field idle_cpus of a rule, or of all (IDLE_LATENCY_ANY_RULE). */
-void api_put_idle_cpus(struct json_out *out, const struct manager *manager, int rule);
+void api_put_idle_cpus(struct json_out *out, const struct idle_latency *idle, int rule);
 
-/* api_hint.c: classes, and hints of tasks. */
+/* hint.c: classes, and hints of tasks. */
 int api_list_classes(const struct call *call, struct reply *reply);
 int api_list_hints(const struct call *call, struct reply *reply);
 int api_give_hint(const struct call *call, struct reply *reply);
 int api_hold_hint(const struct call *call, struct reply *reply);
 
-/* api_fields.c: what several methods have. A page of a list whose entries keep their places. */
+/* fields.c: what several methods have. A page of a list whose entries keep their places. */
 struct api_page {
 	uint32_t from; /* first place of the page */
 	uint32_t left; /* entries that still fit */
@@ -99,7 +106,7 @@ void api_put_level(struct json_out *out, const char *key, const struct policy_le
 /* Properties as the fields cap, floor, io_boost, placement and idle_latency. */
 void api_put_properties(struct json_out *out, const struct policy_properties *properties);
 
-/* api_explain.c, api_override.c, api_metrics.c. */
+/* explain.c, override.c, metrics.c. */
 int api_explain(const struct call *call, struct reply *reply);
 int api_list_overrides(const struct call *call, struct reply *reply);
 int api_add_override(const struct call *call, struct reply *reply);

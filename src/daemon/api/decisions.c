@@ -8,10 +8,8 @@
 #include "daemon/history/stats.h"
 #include "shared/time.h"
 
-const char *api_rule_name(const struct manager *manager, const struct decision *decision)
+const char *api_rule_name(const struct policy *policy, const struct decision *decision)
 {
-	const struct policy *policy = &manager->policy;
-
 	if (!rule_exists(policy, decision->rule - 1LL))
 		return NULL;
 	return policy->rules[decision->rule - 1].name;
@@ -41,11 +39,11 @@ static void put_decision(struct json_out *out, const struct decision_entry *entr
 	json_out_close(out, '}');
 }
 
-void api_put_decision(struct json_out *out, const struct manager *manager,
+void api_put_decision(struct json_out *out, const struct core *core,
 		      const struct decision_entry *entry)
 {
-	put_decision(out, entry, manager->topology->domains[entry->decision.domain].name,
-		     api_rule_name(manager, &entry->decision), 0);
+	put_decision(out, entry, core->topology->domains[entry->decision.domain].name,
+		     api_rule_name(&core->policy, &entry->decision), 0);
 }
 
 void api_put_past_decision(struct json_out *out, const struct history_entry *entry)
@@ -78,9 +76,9 @@ static void put_past(void *context, const struct history_entry *entry)
 		api_put_past_decision(listing->out, entry);
 }
 
-static struct listing find_memory(const struct manager *manager)
+static struct listing find_memory(const struct decision_log *log)
 {
-	const struct decision_entry *oldest = decision_log_at(manager->log, 0);
+	const struct decision_entry *oldest = decision_log_at(log, 0);
 	uint64_t now_ns = time_now_ns();
 
 	return (struct listing){
@@ -93,11 +91,13 @@ static struct listing find_memory(const struct manager *manager)
 int api_list_decisions(const struct call *call, struct reply *reply)
 {
 	const struct manager *manager = call->userdata;
+	const struct core *core = &manager->core;
+	const struct past *past = &manager->past;
 	json_int_t after_us = call_number(call, "after_us"), from = call_number(call, "from");
 	json_int_t since_us = call_number(call, "since_realtime_us");
-	struct listing listing = find_memory(manager);
+	struct listing listing = find_memory(past->log);
 	const struct decision_entry *entry;
-	bool wants_past, has_past = manager->past.archive && call->peer->may_change;
+	bool wants_past, has_past = past->archive && call->peer->may_change;
 	uint64_t next = 0;
 
 	if (after_us < 0)
@@ -112,11 +112,11 @@ int api_list_decisions(const struct call *call, struct reply *reply)
 	listing.out = reply_begin(reply);
 	field_open(listing.out, "decisions", '[');
 	if (wants_past && has_past)
-		next = archive_list(manager->past.archive, (uint64_t)from, listing.from_us,
-				    put_past, &listing);
-	for (uint32_t i = 0; !next && (entry = decision_log_at(manager->log, i)); i++)
+		next = archive_list(past->archive, (uint64_t)from, listing.from_us, put_past,
+				    &listing);
+	for (uint32_t i = 0; !next && (entry = decision_log_at(past->log, i)); i++)
 		if (entry->decision.now_ns / NS_PER_US > (uint64_t)after_us)
-			api_put_decision(listing.out, manager, entry);
+			api_put_decision(listing.out, core, entry);
 	json_out_close(listing.out, ']');
 	field_nonzero(listing.out, "next", next);
 	field_bool(listing.out, "is_complete", !wants_past || has_past);
@@ -133,17 +133,17 @@ const char *api_stats_kind_name(enum stats_kind kind)
 	return names[kind];
 }
 
-static void put_times(struct json_out *out, const struct manager *manager,
+static void put_times(struct json_out *out, const struct past *past,
 		      const struct stats_period *period, uint32_t domain)
 {
-	const struct topology_domain *info = &manager->topology->domains[domain];
+	const struct topology_domain *info = &past->core->topology->domains[domain];
 
 	json_out_open(out, '{');
 	field_text(out, "domain", info->name);
 	field_open(out, "times", '[');
 	for (uint32_t opp = 0; opp < info->n_opps; opp++)
 		for (enum reason reason = 0; reason <= REASON_LAST; reason++) {
-			uint64_t ns = stats_ns(manager->stats, period, domain, opp, reason);
+			uint64_t ns = stats_ns(past->stats, period, domain, opp, reason);
 
 			if (!ns)
 				continue;
@@ -178,13 +178,12 @@ static void put_row(struct json_out *out, const struct stats_row *row)
 }
 
 /* The source for all domains. */
-static void put_energy_source(struct json_out *out, const struct manager *manager)
+static void put_energy_source(struct json_out *out, const struct core *core)
 {
-	enum power_source source = manager->n_domains ? manager->domains[0].power_source
-						      : POWER_UNKNOWN;
+	enum power_source source = core->n_domains ? core->domains[0].power_source : POWER_UNKNOWN;
 
-	for (uint32_t i = 1; i < manager->n_domains; i++)
-		if (manager->domains[i].power_source != source)
+	for (uint32_t i = 1; i < core->n_domains; i++)
+		if (core->domains[i].power_source != source)
 			source = POWER_UNKNOWN;
 	field_text(out, "energy_source", power_source_name(source));
 	field_bool(out, "is_per_watt", source != POWER_POLICY);
@@ -194,30 +193,32 @@ int api_show_stats(const struct call *call, struct reply *reply)
 {
 	const char *name = call_text(call, "period") ?: "start";
 	struct manager *manager = call->userdata;
-	int32_t today = account_catch_up(manager).day;
-	const struct stats_period *period = stats_since_start(manager->stats);
+	struct core *core = &manager->core;
+	struct past *past = &manager->past;
+	int32_t today = account_catch_up(past).day;
+	const struct stats_period *period = stats_since_start(past->stats);
 	struct stats_period *days = NULL;
 	const struct stats_row *row;
 	struct json_out *out;
 
 	if (!strcmp(name, "today"))
-		period = days = stats_sum_days(manager->stats, today, today);
+		period = days = stats_sum_days(past->stats, today, today);
 	else if (!strcmp(name, "week"))
-		period = days = stats_sum_days(manager->stats, today - STATS_DAYS + 1, today);
+		period = days = stats_sum_days(past->stats, today - STATS_DAYS + 1, today);
 	else if (strcmp(name, "start") != 0)
 		return reply_send_invalid(reply, "period");
 	if (!period)
 		return -ENOMEM;
 	out = reply_begin(reply);
 	field_open(out, "domains", '[');
-	for (uint32_t i = 0; i < manager->n_domains; i++)
-		put_times(out, manager, period, i);
+	for (uint32_t i = 0; i < core->n_domains; i++)
+		put_times(out, past, period, i);
 	json_out_close(out, ']');
 	field_open(out, "account", '[');
 	for (uint32_t i = 0; (row = stats_row(period, i)); i++)
 		put_row(out, row);
 	json_out_close(out, ']');
-	put_energy_source(out, manager);
+	put_energy_source(out, core);
 	stats_period_free(days);
 	return reply_end(reply);
 }

@@ -117,10 +117,10 @@ static int put_limiter(void *context, const char *who, const char *text)
 	return 0;
 }
 
-static void put_limiters(struct json_out *out, struct manager *manager, uint32_t i)
+static void put_limiters(struct json_out *out, struct core *core, uint32_t i)
 {
-	struct actuator_domain *actuator = &manager->domains[i].actuator;
-	struct api_asked asked = api_asked(manager, i);
+	struct actuator_domain *actuator = &core->domains[i].actuator;
+	struct api_asked asked = api_asked(core, i);
 	struct limiters limiters = { .out = out };
 	struct throttle_domain domain = {
 		.first_cpu = actuator->info->first_cpu,
@@ -143,24 +143,24 @@ static void put_limiters(struct json_out *out, struct manager *manager, uint32_t
 }
 
 /* The first task of the domain whose idle latency is under trial or was tried; NULL: none. */
-static const struct io_task *find_idle_trial(const struct manager *manager, uint32_t domain,
+static const struct io_task *find_idle_trial(const struct core *core, uint32_t domain,
 					     const struct experiment **ret_trial,
 					     struct experiment_estimate *ret_found)
 {
 	const struct io_task *task = NULL;
 
-	while ((task = io_task_next(engine_tasks(manager->engine), task))) {
-		if (topology_domain_of(manager->topology, task->cpu) != domain ||
+	while ((task = io_task_next(engine_tasks(core->engine), task))) {
+		if (topology_domain_of(core->topology, task->cpu) != domain ||
 		    io_boost_is_over(&task->io_boost))
 			continue;
-		*ret_trial = engine_idle_trial(manager->engine, &task->io_boost, ret_found);
+		*ret_trial = engine_idle_trial(core->engine, &task->io_boost, ret_found);
 		if (*ret_trial)
 			return task;
 	}
 	return NULL;
 }
 
-static void put_idle_latency(struct json_out *out, const struct manager *manager, uint32_t domain)
+static void put_idle_latency(struct json_out *out, const struct core *core, uint32_t domain)
 {
 	static const char *const states[] = {
 		[EXPERIMENT_OPEN] = "trying",
@@ -170,7 +170,7 @@ static void put_idle_latency(struct json_out *out, const struct manager *manager
 	};
 	const struct experiment *trial;
 	struct experiment_estimate found;
-	const struct io_task *task = find_idle_trial(manager, domain, &trial, &found);
+	const struct io_task *task = find_idle_trial(core, domain, &trial, &found);
 	char comm[PROCESS_COMM_SIZE];
 
 	if (!task) {
@@ -180,7 +180,7 @@ static void put_idle_latency(struct json_out *out, const struct manager *manager
 	field_open(out, "idle_latency", '{');
 	field_count(out, "pid", task->pid);
 	field_text(out, "comm", process_name(task->pid, task->comm, comm));
-	field_count(out, "latency_us", manager->policy.io_boost.idle_latency_us);
+	field_count(out, "latency_us", core->policy.io_boost.idle_latency_us);
 	field_text(out, "state", states[trial->verdict]);
 	field_count(out, "measured_gain_permille", found.gain_ppm > 0 ? found.gain_ppm / 1000 : 0);
 	field_count(out, "gain_error_permille", found.error_ppm / 1000);
@@ -189,29 +189,28 @@ static void put_idle_latency(struct json_out *out, const struct manager *manager
 }
 
 /* The tasks that schedutil boosts, and those that get a maximum as its boost gains nothing. */
-static void put_kernel_boosts(struct json_out *out, const struct manager *manager, uint32_t domain)
+static void put_kernel_boosts(struct json_out *out, const struct core *core, uint32_t domain)
 {
 	const struct io_task *task = NULL;
 	uint32_t n = 0;
 
-	while (n < KERNEL_BOOSTS_MAX &&
-	       (task = io_task_next(engine_tasks(manager->engine), task))) {
+	while (n < KERNEL_BOOSTS_MAX && (task = io_task_next(engine_tasks(core->engine), task))) {
 		bool held_back = task->io_boost.state == IO_BOOST_DOESNT_PAY &&
-				 engine_task_need_cap(manager->engine, task);
+				 engine_task_need_cap(core->engine, task);
 
-		if (topology_domain_of(manager->topology, task->cpu) != domain ||
-		    (!held_back && !engine_kernel_boosts(manager->engine, task)))
+		if (topology_domain_of(core->topology, task->cpu) != domain ||
+		    (!held_back && !engine_kernel_boosts(core->engine, task)))
 			continue;
-		api_put_task(out, manager, task);
+		api_put_task(out, core, task);
 		n++;
 	}
 }
 
 /* The sufficient OPP that was skipped, and the energy that it takes more than the chosen one. */
-static void put_skipped(struct json_out *out, const struct manager *manager,
+static void put_skipped(struct json_out *out, const struct core *core,
 			const struct decision *decision, uint32_t lowest_khz)
 {
-	const struct topology_domain *info = &manager->topology->domains[decision->domain];
+	const struct topology_domain *info = &core->topology->domains[decision->domain];
 	double energy[2] = { 0 }; /* of a cycle at either OPP */
 
 	for (uint32_t i = 0; i < info->n_opps; i++) {
@@ -227,8 +226,7 @@ static void put_skipped(struct json_out *out, const struct manager *manager,
 	field_open(out, "skipped", '{');
 	field_count(out, "khz", lowest_khz);
 	field_count(out, "energy_permille", (uint64_t)(energy[0] / energy[1] * 1000 + 0.5));
-	field_text(out, "source",
-		   power_source_name(manager->domains[decision->domain].power_source));
+	field_text(out, "source", power_source_name(core->domains[decision->domain].power_source));
 	json_out_close(out, '}');
 }
 
@@ -242,21 +240,20 @@ struct explained {
 	bool is_present;   /* the present decision: files in /sys belong to it */
 };
 
-static void put_acted(struct json_out *out, const struct manager *manager,
+static void put_acted(struct json_out *out, const struct core *core,
 		      const struct explained *explained)
 {
 	json_out_key(out, "acted");
 	if (explained->past)
 		api_put_past_decision(out, explained->past);
 	else if (explained->acted)
-		api_put_decision(out, manager, explained->acted);
+		api_put_decision(out, core, explained->acted);
 	else
 		field_null(out, NULL);
 	field_nonzero(out, "left_out", explained->left_out);
 }
 
-static void put_io(struct json_out *out, const struct manager *manager,
-		   const struct explained *explained)
+static void put_io(struct json_out *out, const struct core *core, const struct explained *explained)
 {
 	const struct explained_io *io = &explained->rests_on->io;
 	bool is_predicted = io->device != IO_BOOST_NO_DEVICE;
@@ -269,7 +266,7 @@ static void put_io(struct json_out *out, const struct manager *manager,
 	}
 	if (explained->past)
 		device = explained->past->device[0] ? explained->past->device : NULL;
-	else if (tracer_device_name(manager->tracer, io->device, name) == 0)
+	else if (tracer_device_name(core->tracer, io->device, name) == 0)
 		device = name;
 	field_open(out, "io", '{');
 	field_text(out, "state", io_boost_state_name(io->state));
@@ -286,17 +283,17 @@ static void put_io(struct json_out *out, const struct manager *manager,
 	json_out_close(out, '}');
 }
 
-static int send_explanation(struct reply *reply, struct manager *manager,
+static int send_explanation(struct reply *reply, struct core *core,
 			    const struct explained *explained)
 {
 	const struct decision *decision = explained->decision;
 	const struct explanation *rests_on = explained->rests_on;
-	const struct topology_domain *info = &manager->topology->domains[decision->domain];
+	const struct topology_domain *info = &core->topology->domains[decision->domain];
 	struct json_out *out = reply_begin(reply);
 	bool is_decided = decision->target_khz != 0;
 
 	json_out_key(out, "domain");
-	api_put_domain(out, manager, decision->domain);
+	api_put_domain(out, core, decision->domain);
 	field_bool(out, "is_present", explained->is_present);
 	field_count_if(out, "decided_us", is_decided, decision->now_ns / NS_PER_US);
 	field_text(out, "reason", is_decided ? reason_name(decision->reason) : NULL);
@@ -307,21 +304,21 @@ static int send_explanation(struct reply *reply, struct manager *manager,
 	field_nonzero(out, "target_khz", decision->target_khz);
 	put_contenders(out, rests_on, info);
 	put_rule(out, &rests_on->rule);
-	put_io(out, manager, explained);
+	put_io(out, core, explained);
 	if (explained->is_present)
-		put_idle_latency(out, manager, decision->domain);
+		put_idle_latency(out, core, decision->domain);
 	else
 		field_null(out, "idle_latency");
 	field_open(out, "kernel_boosts", '[');
 	if (explained->is_present)
-		put_kernel_boosts(out, manager, decision->domain);
+		put_kernel_boosts(out, core, decision->domain);
 	json_out_close(out, ']');
 	put_clamps(out, rests_on, decision->limiter);
-	put_skipped(out, manager, decision, rests_on->lowest_khz);
-	put_acted(out, manager, explained);
+	put_skipped(out, core, decision, rests_on->lowest_khz);
+	put_acted(out, core, explained);
 	field_open(out, "limiters", '[');
 	if (explained->is_present)
-		put_limiters(out, manager, decision->domain);
+		put_limiters(out, core, decision->domain);
 	json_out_close(out, ']');
 	return reply_end(reply);
 }
@@ -336,17 +333,17 @@ static bool take_number(const struct call *call, const char *name, uint64_t most
 }
 
 /* Finds the domain by whichever of the three is given. A task's domain is that of its CPU. */
-static uint32_t find_domain(const struct manager *manager, const char *name, bool has_cpu,
-			    uint32_t cpu, uint32_t pid)
+static uint32_t find_domain(const struct core *core, const char *name, bool has_cpu, uint32_t cpu,
+			    uint32_t pid)
 {
 	const struct io_task *task;
 
 	if (name)
-		return topology_find(manager->topology, name);
+		return topology_find(core->topology, name);
 	if (has_cpu)
-		return topology_domain_of(manager->topology, cpu);
-	task = io_task_find(engine_tasks(manager->engine), pid);
-	return task ? topology_domain_of(manager->topology, task->cpu) : TOPOLOGY_NO_DOMAIN;
+		return topology_domain_of(core->topology, cpu);
+	task = io_task_find(engine_tasks(core->engine), pid);
+	return task ? topology_domain_of(core->topology, task->cpu) : TOPOLOGY_NO_DOMAIN;
 }
 
 /*
@@ -357,23 +354,26 @@ static int explain_past(const struct call *call, struct reply *reply, uint32_t d
 			uint64_t at_us, uint64_t at_realtime_us)
 {
 	struct manager *manager = call->userdata;
+	struct core *core = &manager->core;
+	struct archive *archive = manager->past.archive;
 	struct history_entry past;
 	struct explained explained = { .decision = &past.entry.decision,
 				       .rests_on = &past.entry.explanation,
 				       .past = &past };
 
-	if (!at_realtime_us || !manager->past.archive || !call->peer->may_change ||
-	    !archive_find(manager->past.archive, manager->topology->domains[domain].name,
-			  at_realtime_us, &past, &explained.left_out))
+	if (!at_realtime_us || !archive || !call->peer->may_change ||
+	    !archive_find(archive, core->topology->domains[domain].name, at_realtime_us, &past,
+			  &explained.left_out))
 		return reply_send_error(reply, "io.wakegov.NotRemembered",
 					json_pack("{sI}", "at_us", (json_int_t)at_us));
 	past.entry.decision.domain = domain;
-	return send_explanation(reply, manager, &explained);
+	return send_explanation(reply, core, &explained);
 }
 
 int api_explain(const struct call *call, struct reply *reply)
 {
 	struct manager *manager = call->userdata;
+	struct core *core = &manager->core;
 	const char *name = call_text(call, "domain");
 	bool has_cpu = call_has_number(call, "cpu");
 	struct explained explained = { 0 };
@@ -392,7 +392,7 @@ int api_explain(const struct call *call, struct reply *reply)
 	if (!!name + has_cpu + !!pid != 1)
 		return reply_send_invalid(reply, "domain");
 
-	domain = find_domain(manager, name, has_cpu, (uint32_t)cpu, (uint32_t)pid);
+	domain = find_domain(core, name, has_cpu, (uint32_t)cpu, (uint32_t)pid);
 	if (domain == TOPOLOGY_NO_DOMAIN && name)
 		return api_refuse_domain(reply, name);
 	if (domain == TOPOLOGY_NO_DOMAIN && has_cpu)
@@ -401,14 +401,15 @@ int api_explain(const struct call *call, struct reply *reply)
 	if (domain == TOPOLOGY_NO_DOMAIN)
 		return api_refuse_task(reply, (json_int_t)pid);
 
-	acted = decision_log_find(manager->log, domain, at_us ? at_us * NS_PER_US : UINT64_MAX);
+	acted = decision_log_find(manager->past.log, domain,
+				  at_us ? at_us * NS_PER_US : UINT64_MAX);
 	if (at_realtime_us && (!at_us || !acted))
 		return explain_past(call, reply, domain, at_us, at_realtime_us);
 	explained.acted = acted;
 	explained.is_present = !at_us;
 	if (explained.is_present) {
-		explained.decision = engine_last(manager->engine, domain);
-		explained.rests_on = engine_explanation(manager->engine, domain);
+		explained.decision = engine_last(core->engine, domain);
+		explained.rests_on = engine_explanation(core->engine, domain);
 	} else if (acted) {
 		explained.decision = &acted->decision;
 		explained.rests_on = &acted->explanation;
@@ -416,5 +417,5 @@ int api_explain(const struct call *call, struct reply *reply)
 		return reply_send_error(reply, "io.wakegov.NotRemembered",
 					json_pack("{sI}", "at_us", (json_int_t)at_us));
 	}
-	return send_explanation(reply, manager, &explained);
+	return send_explanation(reply, core, &explained);
 }

@@ -3,20 +3,20 @@
 #include <string.h>
 
 #include "daemon/api/api.h"
-#include "daemon/loop.h"
 #include "daemon/modules/hinting.h"
+#include "daemon/round.h"
 #include "shared/time.h"
 
 int api_list_classes(const struct call *call, struct reply *reply)
 {
-	const struct manager *manager = call->userdata;
-	const struct policy *policy = &manager->policy;
+	const struct core *core = api_core(call);
+	const struct policy *policy = &core->policy;
 	struct json_out *out = reply_begin(reply);
 	const char *why_not = NULL;
 
-	if (!manager->n_domains)
+	if (!core->n_domains)
 		why_not = "this machine has no cpufreq domains";
-	else if (!api_drives_any(manager))
+	else if (!api_drives_any(core))
 		why_not = "wakegov drives no domain now: see wakegovctl domains";
 	field_text(out, "why_not_here", why_not);
 	field_open(out, "classes", '[');
@@ -28,7 +28,7 @@ int api_list_classes(const struct call *call, struct reply *reply)
 		field_text(out, "name", class->name);
 		api_put_properties(out, &class->properties);
 		field_bool(out, "inherit", !class->properties.not_inherited);
-		field_count(out, "tasks", rule < 0 ? 0 : rules_count(manager->rules, rule).tasks);
+		field_count(out, "tasks", rule < 0 ? 0 : rules_count(core->rules, rule).tasks);
 		json_out_close(out, '}');
 	}
 	json_out_close(out, ']');
@@ -55,8 +55,8 @@ static void put_hint(struct json_out *out, const struct hint *hint)
 
 int api_list_hints(const struct call *call, struct reply *reply)
 {
-	const struct manager *manager = call->userdata;
-	const struct hints *hints = rules_hints(manager->rules);
+	const struct core *core = api_core(call);
+	const struct hints *hints = rules_hints(core->rules);
 	const struct hint *hint = NULL;
 	struct api_page page;
 	const char *wrong = api_read_page(call, &page);
@@ -136,6 +136,7 @@ static int refuse(struct reply *reply, const struct hint_request *request, int e
 static int give(const struct call *call, struct reply *reply, bool hold)
 {
 	struct manager *manager = call->userdata;
+	struct core *core = &manager->core;
 	struct hint_request request;
 	struct hint *hint = NULL;
 	const char *wrong = take_request(call, &request);
@@ -145,18 +146,18 @@ static int give(const struct call *call, struct reply *reply, bool hold)
 	if (wrong)
 		return reply_send_invalid(reply, wrong);
 	if (!hold && !strcmp(request.class, "none"))
-		r = hinting_end(manager, &request);
+		r = hinting_end(&manager->hinting, &request);
 	else
-		r = hinting_give(manager, &request, &hint);
+		r = hinting_give(&manager->hinting, &request, &hint);
 	if (r < 0)
-		return refuse(reply, &request, r, &manager->policy.query);
+		return refuse(reply, &request, r, &core->policy.query);
 	if (hold) {
-		r = hinting_hold(manager, hint, call->subscription);
+		r = hinting_hold(&manager->hinting, hint, call->subscription);
 		if (r < 0)
 			return r;
 		reply->continues = true;
 	}
-	manager_round(manager);
+	round_run(core);
 	out = reply_begin(reply);
 	json_out_key(out, "hint");
 	if (hint)

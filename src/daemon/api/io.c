@@ -23,62 +23,62 @@ static bool is_measured(const struct io_boost *boost, uint32_t domain)
 }
 
 /* The host's share of the time of an I/O at the domain's present target. */
-static uint32_t host_share_permille(const struct manager *manager, const struct io_boost *boost,
+static uint32_t host_share_permille(const struct core *core, const struct io_boost *boost,
 				    uint32_t domain)
 {
-	const struct topology_domain *info = &manager->topology->domains[domain];
-	uint32_t khz = engine_last(manager->engine, domain)->target_khz;
+	const struct topology_domain *info = &core->topology->domains[domain];
+	uint32_t khz = engine_last(core->engine, domain)->target_khz;
 
 	return io_share_of_ratio(boost->ratio, io_level_at(info, khz ? khz : info->opp_khz[0])) /
 	       1000;
 }
 
 /* The predicted gain of wanted_khz over the lowest OPP of the domain. */
-static uint32_t predicted_gain_permille(const struct manager *manager, const struct io_boost *boost,
+static uint32_t predicted_gain_permille(const struct core *core, const struct io_boost *boost,
 					uint32_t domain)
 {
-	const struct topology_domain *info = &manager->topology->domains[domain];
+	const struct topology_domain *info = &core->topology->domains[domain];
 
 	return api_gain_permille(io_saved_ppm(boost->ratio, io_level_at(info, info->opp_khz[0]),
 					      io_level_at(info, boost->wanted_khz)));
 }
 
-void api_put_task(struct json_out *out, const struct manager *manager, const struct io_task *task)
+void api_put_task(struct json_out *out, const struct core *core, const struct io_task *task)
 {
 	const struct io_boost *boost = &task->io_boost;
-	uint32_t domain = topology_domain_of(manager->topology, task->cpu), pairs = 0;
+	uint32_t domain = topology_domain_of(core->topology, task->cpu), pairs = 0;
 	bool measured = is_measured(boost, domain);
 	bool predicted = measured && boost->wanted_khz;
 	struct experiment_estimate found;
 	uint64_t now_ns = time_now_ns();
 	char device[TRACER_DISK_SIZE];
-	bool named = tracer_device_name(manager->tracer, boost->device, device) == 0;
+	bool named = tracer_device_name(core->tracer, boost->device, device) == 0;
 
-	engine_estimate(manager->engine, boost, &pairs, &found);
+	engine_estimate(core->engine, boost, &pairs, &found);
 	json_out_open(out, '{');
 	field_count(out, "pid", task->pid);
 	field_nonzero(out, "tgid", task->tgid);
 	field_text(out, "comm", task->comm);
 	field_count(out, "cpu", task->cpu);
-	field_text(out, "domain", api_domain_name(manager->topology, domain));
+	field_text(out, "domain", api_domain_name(core->topology, domain));
 	field_text(out, "state", io_boost_state_name(boost->state));
 	field_text(out, "device", named ? device : NULL);
 	field_count(out, "io_rate_per_s", boost->rate_per_s);
 	field_count_if(out, "host_share_permille", measured,
-		       measured ? host_share_permille(manager, boost, domain) : 0);
+		       measured ? host_share_permille(core, boost, domain) : 0);
 	field_count_if(out, "predicted_gain_permille", predicted,
-		       predicted ? predicted_gain_permille(manager, boost, domain) : 0);
+		       predicted ? predicted_gain_permille(core, boost, domain) : 0);
 	field_count_if(out, "measured_gain_permille", pairs,
 		       found.gain_ppm > 0 ? found.gain_ppm / 1000 : 0);
 	field_count_if(out, "gain_error_permille", pairs, found.error_ppm / 1000);
 	field_count(out, "pairs", pairs);
 	field_nonzero(out, "wanted_khz", boost->wanted_khz);
-	field_count(out, "boost_cap", engine_task_boost_cap(manager->engine, task));
+	field_count(out, "boost_cap", engine_task_boost_cap(core->engine, task));
 	field_nonzero(out, "need_khz",
-		      engine_task_need_cap(manager->engine, task)
-			      ? engine_last(manager->engine, domain)->target_khz
+		      engine_task_need_cap(core->engine, task)
+			      ? engine_last(core->engine, domain)->target_khz
 			      : 0);
-	field_bool(out, "kernel_boosts", engine_kernel_boosts(manager->engine, task));
+	field_bool(out, "kernel_boosts", engine_kernel_boosts(core->engine, task));
 	field_count(out, "hold_left_us",
 		    boost->hold_end_ns > now_ns ? (boost->hold_end_ns - now_ns) / NS_PER_US : 0);
 	json_out_close(out, '}');
@@ -145,10 +145,10 @@ static bool differs(const char *wanted, const char *found)
 	return wanted && (!found || strcmp(wanted, found) != 0);
 }
 
-static bool is_chosen(const struct manager *manager, const struct choice *choice,
+static bool is_chosen(const struct core *core, const struct choice *choice,
 		      const struct io_task *task)
 {
-	const struct topology *topology = manager->topology;
+	const struct topology *topology = core->topology;
 	char device[TRACER_DISK_SIZE];
 
 	if (task->released)
@@ -162,7 +162,7 @@ static bool is_chosen(const struct manager *manager, const struct choice *choice
 		return false;
 	if (!choice->device)
 		return true;
-	return tracer_device_name(manager->tracer, task->io_boost.device, device) == 0 &&
+	return tracer_device_name(core->tracer, task->io_boost.device, device) == 0 &&
 	       !strcmp(choice->device, device);
 }
 
@@ -179,9 +179,9 @@ static int compare(const void *first, const void *second, void *order)
 	return (a->task->pid > b->task->pid) - (a->task->pid < b->task->pid);
 }
 
-static int choose(const struct manager *manager, struct choice *choice, struct rows *ret)
+static int choose(const struct core *core, struct choice *choice, struct rows *ret)
 {
-	const struct task_table *tasks = engine_tasks(manager->engine);
+	const struct task_table *tasks = engine_tasks(core->engine);
 	const struct io_task *task = NULL;
 
 	*ret = (struct rows){ .rows = calloc(io_task_count(tasks) + 1, sizeof(*ret->rows)) };
@@ -189,17 +189,17 @@ static int choose(const struct manager *manager, struct choice *choice, struct r
 		return -ENOMEM;
 	while ((task = io_task_next(tasks, task))) {
 		const struct io_boost *boost = &task->io_boost;
-		uint32_t domain = topology_domain_of(manager->topology, task->cpu), key = 0;
+		uint32_t domain = topology_domain_of(core->topology, task->cpu), key = 0;
 
-		if (!is_chosen(manager, choice, task))
+		if (!is_chosen(core, choice, task))
 			continue;
 		if (choice->order == ORDER_RATE)
 			key = boost->rate_per_s;
 		else if (choice->order == ORDER_BOOST)
-			key = engine_task_boost_cap(manager->engine, task);
+			key = engine_task_boost_cap(core->engine, task);
 		else if (choice->order == ORDER_GAIN && is_measured(boost, domain) &&
 			 boost->wanted_khz)
-			key = predicted_gain_permille(manager, boost, domain);
+			key = predicted_gain_permille(core, boost, domain);
 		ret->rows[ret->n++] = (struct row){ task, key };
 	}
 	if (choice->order)
@@ -209,7 +209,7 @@ static int choose(const struct manager *manager, struct choice *choice, struct r
 
 int api_list_tasks(const struct call *call, struct reply *reply)
 {
-	const struct manager *manager = call->userdata;
+	const struct core *core = api_core(call);
 	uint64_t first, end;
 	struct choice choice;
 	struct json_out *out;
@@ -219,9 +219,9 @@ int api_list_tasks(const struct call *call, struct reply *reply)
 
 	if (wrong)
 		return reply_send_invalid(reply, wrong);
-	if (choice.domain && topology_find(manager->topology, choice.domain) == TOPOLOGY_NO_DOMAIN)
+	if (choice.domain && topology_find(core->topology, choice.domain) == TOPOLOGY_NO_DOMAIN)
 		return api_refuse_domain(reply, choice.domain);
-	r = choose(manager, &choice, &chosen);
+	r = choose(core, &choice, &chosen);
 	if (r < 0)
 		return r;
 	first = choice.offset < chosen.n ? choice.offset : chosen.n;
@@ -229,23 +229,23 @@ int api_list_tasks(const struct call *call, struct reply *reply)
 	out = reply_begin(reply);
 	field_open(out, "tasks", '[');
 	for (uint64_t i = first; i < end && !out->error; i++)
-		api_put_task(out, manager, chosen.rows[i].task);
+		api_put_task(out, core, chosen.rows[i].task);
 	json_out_close(out, ']');
 	free(chosen.rows);
 	field_count(out, "total", chosen.n);
 	field_count_if(out, "next_offset", end < chosen.n, end);
-	field_count(out, "min_rate_per_s", manager->policy.io_boost.min_rate_per_s);
+	field_count(out, "min_rate_per_s", core->policy.io_boost.min_rate_per_s);
 	return reply_end(reply);
 }
 
-static void put_device(struct json_out *out, const struct manager *manager, const char *name,
+static void put_device(struct json_out *out, const struct core *core, const char *name,
 		       const struct input_device *now)
 {
-	const struct io_device *device = engine_device(manager->engine, now->device);
+	const struct io_device *device = engine_device(core->engine, now->device);
 	const struct io_task *task = NULL;
 	uint32_t boosted = 0, trying = 0;
 
-	while ((task = engine_next_user(manager->engine, now->device, task))) {
+	while ((task = engine_next_user(core->engine, now->device, task))) {
 		boosted += io_boost_is_held(&task->io_boost);
 		trying += task->io_boost.state == IO_BOOST_TRYING;
 	}
@@ -261,8 +261,8 @@ static void put_device(struct json_out *out, const struct manager *manager, cons
 	field_count_if(out, "idle_permille", device->rates.known, device->rates.idle_permille);
 	field_count(out, "completion_cpu", now->completion_cpu);
 	field_text(out, "completion_domain",
-		   api_domain_name(manager->topology,
-				   topology_domain_of(manager->topology, now->completion_cpu)));
+		   api_domain_name(core->topology,
+				   topology_domain_of(core->topology, now->completion_cpu)));
 	field_count(out, "boosted", boosted);
 	field_count(out, "trying", trying);
 	json_out_close(out, '}');
@@ -270,7 +270,7 @@ static void put_device(struct json_out *out, const struct manager *manager, cons
 
 int api_list_devices(const struct call *call, struct reply *reply)
 {
-	struct manager *manager = call->userdata;
+	struct core *core = api_core(call);
 	struct json_out *out = reply_begin(reply);
 	uint64_t now_ns = time_now_ns();
 
@@ -279,9 +279,9 @@ int api_list_devices(const struct call *call, struct reply *reply)
 		char name[TRACER_DISK_SIZE];
 		struct input now;
 
-		if (tracer_read_device(manager->tracer, i, now_ns, &now) == 0 &&
-		    tracer_device_name(manager->tracer, i, name) == 0)
-			put_device(out, manager, name, &now.device);
+		if (tracer_read_device(core->tracer, i, now_ns, &now) == 0 &&
+		    tracer_device_name(core->tracer, i, name) == 0)
+			put_device(out, core, name, &now.device);
 	}
 	json_out_close(out, ']');
 	return reply_end(reply);

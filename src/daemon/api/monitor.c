@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "daemon/journal.h"
+#include "daemon/api/monitor.h"
 
 #include <errno.h>
 #include <string.h>
 
 #include "daemon/api/api.h"
-#include "daemon/api/boost_news.h"
+#include "daemon/journal.h"
 #include "shared/time.h"
 
 #define MESSAGE_BYTES_MAX (64 * 1024)
@@ -42,14 +42,14 @@ int monitor_subscribe(const struct call *call, struct reply *reply)
 	const char *domain = call_text(call, "domain");
 	json_int_t pid = call_number(call, "pid");
 	struct channel_filter filter = { .pid = (uint32_t)pid };
-	struct manager *manager = call->userdata;
+	struct monitor *monitor = &((struct manager *)call->userdata)->monitor;
 	int r;
 
 	if (read_kinds(json_object_get(call->parameters, "kinds"), &filter.kinds) < 0)
 		return reply_send_invalid(reply, "kinds");
 	if (pid < 0 || pid > INT32_MAX)
 		return reply_send_invalid(reply, "pid");
-	if (domain && topology_find(manager->topology, domain) == TOPOLOGY_NO_DOMAIN)
+	if (domain && topology_find(monitor->core->topology, domain) == TOPOLOGY_NO_DOMAIN)
 		return api_refuse_domain(reply, domain);
 	if (domain)
 		strncpy(filter.domain, domain, sizeof(filter.domain) - 1);
@@ -57,15 +57,15 @@ int monitor_subscribe(const struct call *call, struct reply *reply)
 	reply->continues = true;
 	field_null(reply_begin(reply), "event");
 	r = reply_end(reply);
-	return r < 0 ? r : channel_subscribe(&manager->monitor, &filter, call->subscription);
+	return r < 0 ? r : channel_subscribe(&monitor->channel, &filter, call->subscription);
 }
 
-static void put_event(struct json_out *out, const struct manager *manager,
+static void put_event(struct json_out *out, const struct monitor *monitor,
 		      const struct event *event)
 {
 	json_out_key(out, "event");
 	json_out_open(out, '{');
-	field_count(out, "number", manager->monitor.next);
+	field_count(out, "number", monitor->channel.next);
 	field_count(out, "monotonic_us", event->now_ns / NS_PER_US);
 	field_text(out, "kind", kind_names[event->kind]);
 	field_text(out, "domain", event->domain);
@@ -74,82 +74,97 @@ static void put_event(struct json_out *out, const struct manager *manager,
 	field_text(out, "message", event->message);
 	json_out_key(out, "decision");
 	if (event->decision)
-		api_put_decision(out, manager, event->decision);
+		api_put_decision(out, monitor->core, event->decision);
 	else
 		field_null(out, NULL);
 	field_text(out, "previous_state", event->previous_state);
 	json_out_key(out, "task");
 	if (event->task)
-		api_put_task(out, manager, event->task);
+		api_put_task(out, monitor->core, event->task);
 	else
 		field_null(out, NULL);
 	json_out_close(out, '}');
 }
 
-void monitor_publish(struct manager *manager, const struct event *event)
+static void report(void *state, const struct event *event)
 {
+	struct monitor *monitor = state;
 	struct channel_tag tag = { .kind = event->kind, .pid = event->pid };
 	struct buffer message = { .max = MESSAGE_BYTES_MAX };
 	struct reply reply;
 
-	if (!channel_has_subscriber(&manager->monitor))
+	if (!channel_has_subscriber(&monitor->channel))
 		return;
 	if (event->domain)
 		strncpy(tag.domain, event->domain, sizeof(tag.domain) - 1);
 	reply_init(&reply, &message, false);
 	reply.continues = true;
-	put_event(reply_begin(&reply), manager, event);
+	put_event(reply_begin(&reply), monitor, event);
 	if (reply_end(&reply) == 0)
-		query_server_publish(manager->server, &manager->monitor, &tag, &message);
+		query_server_publish(monitor->core->server, &monitor->channel, &tag, &message);
 	buffer_deinit(&message);
 }
 
-void monitor_publish_decision(struct manager *manager, const struct decision_entry *entry)
+static void target_changed(void *state, const struct decision_entry *entry)
 {
+	const struct monitor *monitor = state;
 	const struct decision *decision = &entry->decision;
 
-	monitor_publish(manager,
-			&(struct event){
-				.kind = EVENT_DECISION,
-				.now_ns = decision->now_ns,
-				.domain = manager->topology->domains[decision->domain].name,
-				.pid = decision->pid,
-				.comm = decision->comm[0] ? decision->comm : NULL,
-				.decision = entry,
-			});
+	report(state, &(struct event){
+			      .kind = EVENT_DECISION,
+			      .now_ns = decision->now_ns,
+			      .domain = monitor->core->topology->domains[decision->domain].name,
+			      .pid = decision->pid,
+			      .comm = decision->comm[0] ? decision->comm : NULL,
+			      .decision = entry,
+		      });
 }
 
 static void publish_boost(void *userdata, const struct io_task *task,
 			  const enum io_boost_state *before)
 {
-	struct manager *manager = userdata;
-	const struct topology *topology = manager->topology;
+	struct monitor *monitor = userdata;
+	const struct topology *topology = monitor->core->topology;
 
-	monitor_publish(manager,
-			&(struct event){
-				.kind = EVENT_BOOST,
-				.now_ns = time_now_ns(),
-				.domain = api_domain_name(topology,
-							  topology_domain_of(topology, task->cpu)),
-				.pid = task->pid,
-				.comm = task->comm,
-				.task = task,
-				.previous_state = before ? io_boost_state_name(*before) : NULL,
-			});
+	report(monitor,
+	       &(struct event){
+		       .kind = EVENT_BOOST,
+		       .now_ns = time_now_ns(),
+		       .domain = api_domain_name(topology, topology_domain_of(topology, task->cpu)),
+		       .pid = task->pid,
+		       .comm = task->comm,
+		       .task = task,
+		       .previous_state = before ? io_boost_state_name(*before) : NULL,
+	       });
 }
 
 /* A new listener gets changes from now on. */
-void monitor_publish_boosts(struct manager *manager)
+static void run(void *state, uint64_t now_ns)
 {
-	const struct task_table *tasks = engine_tasks(manager->engine);
+	struct monitor *monitor = state;
+	const struct task_table *tasks = engine_tasks(monitor->core->engine);
 	uint32_t place;
 
-	if (!channel_has_subscriber(&manager->monitor)) {
-		manager->boost_news = boost_news_free(manager->boost_news);
+	if (!channel_has_subscriber(&monitor->channel)) {
+		monitor->boost_news = boost_news_free(monitor->boost_news);
 		return;
 	}
-	if (!manager->boost_news)
-		manager->boost_news = boost_news_new(tasks);
-	while (manager->boost_news && (place = engine_take_changed(manager->engine)) != UINT32_MAX)
-		boost_news_look(manager->boost_news, tasks, place, publish_boost, manager);
+	if (!monitor->boost_news)
+		monitor->boost_news = boost_news_new(tasks);
+	while (monitor->boost_news &&
+	       (place = engine_take_changed(monitor->core->engine)) != UINT32_MAX)
+		boost_news_look(monitor->boost_news, tasks, place, publish_boost, monitor);
 }
+
+static void free_news(void *state)
+{
+	boost_news_free(((struct monitor *)state)->boost_news);
+}
+
+const struct module monitor_module = {
+	.name = "monitor",
+	.free = free_news,
+	.target_changed = target_changed,
+	.run = run,
+	.report = report,
+};

@@ -2,12 +2,12 @@
 #include <errno.h>
 
 #include "daemon/api/api.h"
-#include "daemon/loop.h"
 #include "daemon/modules/overrides.h"
+#include "daemon/round.h"
 #include "shared/time.h"
 
 /* The type Override, of a domain or of tasks; the other argument is NULL. */
-static void put_override(struct json_out *out, const struct manager *manager,
+static void put_override(struct json_out *out, const struct topology *topology,
 			 const struct input_override *of_domain,
 			 const struct task_override *of_tasks)
 {
@@ -21,8 +21,7 @@ static void put_override(struct json_out *out, const struct manager *manager,
 
 	json_out_open(out, '{');
 	field_count(out, "id", of_domain ? limits->id : override->target.id);
-	field_text(out, "domain",
-		   of_domain ? manager->topology->domains[limits->domain].name : NULL);
+	field_text(out, "domain", of_domain ? topology->domains[limits->domain].name : NULL);
 	field_nonzero(out, "pid", pid);
 	field_text(out, "comm", pid ? override->comm : NULL);
 	field_text(out, "rule", of_tasks && !pid ? override->target.rule : NULL);
@@ -40,25 +39,27 @@ static void put_override(struct json_out *out, const struct manager *manager,
 }
 
 /* id 0: all overrides. */
-static void put_overrides(struct json_out *out, const struct manager *manager, uint32_t id)
+static void put_overrides(struct json_out *out, const struct overrides *overrides, uint32_t id)
 {
-	const struct override_table *table = engine_overrides(manager->engine);
-	const struct task_overrides *overrides = &manager->task_overrides;
+	const struct core *core = overrides->core;
+	const struct override_table *table = engine_overrides(core->engine);
+	const struct task_overrides *tasks = &overrides->tasks;
 
 	for (uint32_t i = 0; i < table->n; i++)
 		if (!id || table->entries[i].id == id)
-			put_override(out, manager, &table->entries[i], NULL);
-	for (uint32_t i = 0; i < overrides->n; i++)
-		if (!overrides->entries[i].ended && (!id || overrides->entries[i].target.id == id))
-			put_override(out, manager, NULL, &overrides->entries[i]);
+			put_override(out, core->topology, &table->entries[i], NULL);
+	for (uint32_t i = 0; i < tasks->n; i++)
+		if (!tasks->entries[i].ended && (!id || tasks->entries[i].target.id == id))
+			put_override(out, core->topology, NULL, &tasks->entries[i]);
 }
 
 int api_list_overrides(const struct call *call, struct reply *reply)
 {
+	const struct manager *manager = call->userdata;
 	struct json_out *out = reply_begin(reply);
 
 	field_open(out, "overrides", '[');
-	put_overrides(out, call->userdata, 0);
+	put_overrides(out, &manager->overrides, 0);
 	json_out_close(out, ']');
 	return reply_end(reply);
 }
@@ -143,6 +144,7 @@ static const char *take_request(const struct call *call, struct override_request
 int api_add_override(const struct call *call, struct reply *reply)
 {
 	struct manager *manager = call->userdata;
+	struct core *core = &manager->core;
 	struct override_request request;
 	const char *wrong = take_request(call, &request);
 	struct json_out *out;
@@ -151,7 +153,7 @@ int api_add_override(const struct call *call, struct reply *reply)
 
 	if (wrong)
 		return reply_send_invalid(reply, wrong);
-	r = overrides_add(manager, &request, &id, &wrong);
+	r = overrides_add(&manager->overrides, &request, &id, &wrong);
 	switch (r) {
 	case 0:
 		break;
@@ -160,7 +162,7 @@ int api_add_override(const struct call *call, struct reply *reply)
 	case -ENOENT:
 		return api_refuse_rule(reply, request.rule);
 	case -ENOSPC:
-		max = request.domain ? OVERRIDES_MAX : task_overrides_room(&manager->policy);
+		max = request.domain ? OVERRIDES_MAX : task_overrides_room(&core->policy);
 		return reply_send_error(reply, "io.wakegov.TooManyOverrides",
 					json_pack("{sI}", "max", (json_int_t)max));
 	case -EINVAL:
@@ -170,21 +172,22 @@ int api_add_override(const struct call *call, struct reply *reply)
 	default:
 		return r;
 	}
-	manager_round(manager);
+	round_run(core);
 	out = reply_begin(reply);
 	json_out_key(out, "override");
-	put_overrides(out, manager, id);
+	put_overrides(out, &manager->overrides, id);
 	return reply_end(reply);
 }
 
 int api_cancel_override(const struct call *call, struct reply *reply)
 {
 	struct manager *manager = call->userdata;
+	struct core *core = &manager->core;
 	json_int_t id = call_number(call, "id");
 
-	if (id <= 0 || id > UINT32_MAX || overrides_cancel(manager, (uint32_t)id) < 0)
+	if (id <= 0 || id > UINT32_MAX || overrides_cancel(&manager->overrides, (uint32_t)id) < 0)
 		return reply_send_error(reply, "io.wakegov.NoSuchOverride",
 					json_pack("{sI}", "id", id));
-	manager_round(manager);
+	round_run(core);
 	return reply_send(reply, json_object());
 }

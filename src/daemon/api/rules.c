@@ -7,9 +7,6 @@
 #include "core/opp.h"
 #include "core/placement.h"
 #include "daemon/api/api.h"
-#include "daemon/modules/clamps.h"
-#include "daemon/modules/idle_latency.h"
-#include "daemon/modules/placing.h"
 #include "daemon/process.h"
 #include "daemon/rule_tracking.h"
 #include "shared/cleanup.h"
@@ -19,15 +16,15 @@
 #define PRIVATE_KEYS (POLICY_MATCH_EXE | POLICY_MATCH_COMMAND)
 
 /* The bursts of the tasks that have their floor from this rule, the longest of their classes. */
-static uint64_t longest_burst_ns(const struct manager *manager, uint32_t rule,
+static uint64_t longest_burst_ns(const struct core *core, uint32_t rule,
 				 const struct topology_domain *domain)
 {
-	const struct clamp_classes *classes = engine_clamp_classes(manager->engine);
+	const struct clamp_classes *classes = engine_clamp_classes(core->engine);
 	struct class_clamp clamp;
 	uint64_t longest_ns = 0;
 
 	for (uint32_t class = 0; class < classes->n; class ++) {
-		clamp_classes_in(classes, &manager->policy, class, domain, &clamp);
+		clamp_classes_in(classes, &core->policy, class, domain, &clamp);
 		if (clamp.response_us && clamp.floor_rule == (int32_t)rule &&
 		    classes->burst_ns[class] > longest_ns)
 			longest_ns = classes->burst_ns[class];
@@ -35,10 +32,10 @@ static uint64_t longest_burst_ns(const struct manager *manager, uint32_t rule,
 	return longest_ns;
 }
 
-static void put_bursts(struct json_out *out, const struct manager *manager, uint32_t i)
+static void put_bursts(struct json_out *out, const struct core *core, uint32_t i)
 {
-	const struct policy_level *floor = &manager->policy.rules[i].properties.floor;
-	const struct topology *topology = manager->topology;
+	const struct policy_level *floor = &core->policy.rules[i].properties.floor;
+	const struct topology *topology = core->topology;
 	const struct topology_domain *domain = NULL;
 	uint64_t burst_ns = 0, full_khz, needs_khz;
 
@@ -47,7 +44,7 @@ static void put_bursts(struct json_out *out, const struct manager *manager, uint
 		if (!domain || topology->domains[j].capacity > domain->capacity)
 			domain = &topology->domains[j];
 	if (floor->kind == POLICY_LEVEL_RESPONSE && domain)
-		burst_ns = longest_burst_ns(manager, i, domain);
+		burst_ns = longest_burst_ns(core, i, domain);
 	if (!burst_ns) {
 		field_null(out, "bursts");
 		return;
@@ -71,7 +68,7 @@ static void put_p99(struct json_out *out, const char *key, const struct placemen
 		       placement_p99_ns(placement, with) / NS_PER_US);
 }
 
-static void put_group(struct json_out *out, const struct manager *manager,
+static void put_group(struct json_out *out, const struct placing *placing,
 		      const struct placed_group *group)
 {
 	const struct placement *placement = &group->placement;
@@ -81,7 +78,7 @@ static void put_group(struct json_out *out, const struct manager *manager,
 	char list[API_CPUS_SIZE] = "";
 
 	if (in_one)
-		cpu_mask_print_list(&manager->placing->caches.cpus[placement->preferred], list,
+		cpu_mask_print_list(&placing->caches.cpus[placement->preferred], list,
 				    sizeof(list));
 	json_out_open(out, '{');
 	field_count(out, "tasks", group->n_tasks);
@@ -98,34 +95,35 @@ static void put_group(struct json_out *out, const struct manager *manager,
 	json_out_close(out, '}');
 }
 
-static void put_groups(struct json_out *out, const struct manager *manager,
+static void put_groups(struct json_out *out, const struct placing *placing,
 		       const struct policy_rule *rule)
 {
 	field_open(out, "groups", '[');
 	for (uint32_t i = 0; i < PLACEMENT_GROUPS_MAX; i++) {
-		const struct placed_group *group = &manager->placing->groups[i];
+		const struct placed_group *group = &placing->groups[i];
 
 		if (group->key && !strcmp(group->rule, rule->name))
-			put_group(out, manager, group);
+			put_group(out, placing, group);
 	}
 	json_out_close(out, ']');
 }
 
-void api_put_idle_cpus(struct json_out *out, const struct manager *manager, int rule)
+void api_put_idle_cpus(struct json_out *out, const struct idle_latency *idle, int rule)
 {
 	char list[API_CPUS_SIZE];
 	struct cpu_mask cpus;
 
-	idle_latency_cpus(manager, rule, &cpus);
+	idle_latency_cpus(idle, rule, &cpus);
 	cpu_mask_print_list(&cpus, list, sizeof(list));
 	field_text(out, "idle_cpus", cpu_mask_is_empty(&cpus) ? NULL : list);
 }
 
 static int put_rule(struct json_out *out, const struct manager *manager, uint32_t i)
 {
-	const struct policy_rule *rule = &manager->policy.rules[i];
-	const char *why_not = manager->grouping.why_not[i];
-	struct rules_count count = rules_count(manager->rules, i);
+	const struct core *core = &manager->core;
+	const struct policy_rule *rule = &core->policy.rules[i];
+	const char *why_not = manager->clamps.grouping.why_not[i];
+	struct rules_count count = rules_count(core->rules, i);
 	_cleanup_free_ char *match = NULL;
 	char domain[DOMAIN_NAME_SIZE];
 	size_t size;
@@ -145,12 +143,12 @@ static int put_rule(struct json_out *out, const struct manager *manager, uint32_
 	field_text(out, "domain", rule->domain_cpu == POLICY_ANY_DOMAIN ? NULL : domain);
 	field_text(out, "class", rule->class[0] ? rule->class : NULL);
 	api_put_properties(out, &rule->properties);
-	put_bursts(out, manager, i);
-	put_groups(out, manager, rule);
-	api_put_idle_cpus(out, manager, (int)i);
+	put_bursts(out, core, i);
+	put_groups(out, &manager->placing, rule);
+	api_put_idle_cpus(out, &manager->idle_latency, (int)i);
 	field_count(out, "tasks", count.tasks);
 	field_count(out, "matches", count.matches);
-	field_bool(out, "by_cgroup", grouping_has_rule(manager, i));
+	field_bool(out, "by_cgroup", grouping_has_rule(&manager->clamps, i));
 	field_text(out, "by_task_why", why_not[0] ? why_not : NULL);
 	json_out_close(out, '}');
 	return 0;
@@ -159,14 +157,15 @@ static int put_rule(struct json_out *out, const struct manager *manager, uint32_
 int api_list_rules(const struct call *call, struct reply *reply)
 {
 	const struct manager *manager = call->userdata;
+	const struct core *core = &manager->core;
 	struct json_out *out = reply_begin(reply);
 	int r = 0;
 
-	field_count(out, "tasks", rules_n_tasks(manager->rules));
-	field_count(out, "max_tasks", manager->policy.max_ruled_tasks);
-	field_count(out, "refused", rules_refused(manager->rules));
+	field_count(out, "tasks", rules_n_tasks(core->rules));
+	field_count(out, "max_tasks", core->policy.max_ruled_tasks);
+	field_count(out, "refused", rules_refused(core->rules));
 	field_open(out, "rules", '[');
-	for (uint32_t i = 0; r == 0 && i < manager->policy.n_rules; i++)
+	for (uint32_t i = 0; r == 0 && i < core->policy.n_rules; i++)
 		r = put_rule(out, manager, i);
 	json_out_close(out, ']');
 	return r < 0 ? r : reply_end(reply);
@@ -174,7 +173,7 @@ int api_list_rules(const struct call *call, struct reply *reply)
 
 int api_list_rule_tasks(const struct call *call, struct reply *reply)
 {
-	const struct manager *manager = call->userdata;
+	const struct core *core = api_core(call);
 	const char *rule = call_text(call, "rule"), *wrong;
 	const struct rules_task *task;
 	struct json_out *out;
@@ -185,12 +184,12 @@ int api_list_rule_tasks(const struct call *call, struct reply *reply)
 	wrong = api_read_page(call, &page);
 	if (wrong)
 		return reply_send_invalid(reply, wrong);
-	i = rule_named(&manager->policy, rule);
+	i = rule_named(&core->policy, rule);
 	if (i < 0)
 		return api_refuse_rule(reply, rule);
 	out = reply_begin(reply);
 	field_open(out, "tasks", '[');
-	while ((task = rules_next_task(manager->rules, i, page.from, &place)) &&
+	while ((task = rules_next_task(core->rules, i, page.from, &place)) &&
 	       api_take_place(&page, place)) {
 		char comm[PROCESS_COMM_SIZE];
 
@@ -205,12 +204,12 @@ int api_list_rule_tasks(const struct call *call, struct reply *reply)
 }
 
 /* The rule that caps in the first domain where one does; NULL: none. */
-static const struct policy_rule *cap_of(const struct manager *manager, uint64_t matched)
+static const struct policy_rule *cap_of(const struct core *core, uint64_t matched)
 {
-	const struct policy *policy = &manager->policy;
+	const struct policy *policy = &core->policy;
 
-	for (uint32_t i = 0; i < manager->topology->n_domains; i++) {
-		const struct topology_domain *domain = &manager->topology->domains[i];
+	for (uint32_t i = 0; i < core->topology->n_domains; i++) {
+		const struct topology_domain *domain = &core->topology->domains[i];
 		int rule = rule_that_gives(policy, matched, RULE_CAP, domain);
 
 		if (rule >= 0 && rule_level_cap(&policy->rules[rule].properties.cap, domain) <
@@ -222,8 +221,8 @@ static const struct policy_rule *cap_of(const struct manager *manager, uint64_t 
 
 int api_list_capped_tasks(const struct call *call, struct reply *reply)
 {
-	const struct manager *manager = call->userdata;
-	const struct task_table *tasks = engine_tasks(manager->engine);
+	const struct core *core = api_core(call);
+	const struct task_table *tasks = engine_tasks(core->engine);
 	const struct task *task = NULL;
 	struct json_out *out;
 	struct api_page page;
@@ -234,7 +233,7 @@ int api_list_capped_tasks(const struct call *call, struct reply *reply)
 	out = reply_begin(reply);
 	field_open(out, "tasks", '[');
 	while ((task = task_next(tasks, task))) {
-		const struct policy_rule *rule = cap_of(manager, task->matched);
+		const struct policy_rule *rule = cap_of(core, task->matched);
 		uint32_t place = task_place(tasks, task);
 
 		if (!rule || place < page.from)
@@ -255,38 +254,39 @@ int api_list_capped_tasks(const struct call *call, struct reply *reply)
 }
 
 /* Whether the task has the property in at least one domain, wherever it runs now. */
-static bool gives(const struct manager *manager, uint64_t matched, uint32_t rule,
+static bool gives(const struct core *core, uint64_t matched, uint32_t rule,
 		  enum rule_property property)
 {
 	static const struct topology_domain nowhere = { .first_cpu = POLICY_ANY_DOMAIN - 1 };
-	const struct topology *topology = manager->topology;
+	const struct topology *topology = core->topology;
 
 	for (uint32_t i = 0; i < topology->n_domains; i++)
-		if (rule_that_gives(&manager->policy, matched, property, &topology->domains[i]) ==
+		if (rule_that_gives(&core->policy, matched, property, &topology->domains[i]) ==
 		    (int)rule)
 			return true;
 	return !topology->n_domains &&
-	       rule_that_gives(&manager->policy, matched, property, &nowhere) == (int)rule;
+	       rule_that_gives(&core->policy, matched, property, &nowhere) == (int)rule;
 }
 
-static bool gives_anywhere(const struct manager *manager, uint64_t matched, uint32_t rule,
+static bool gives_anywhere(const struct policy *policy, uint64_t matched, uint32_t rule,
 			   enum rule_property property)
 {
-	return rule_that_gives_anywhere(&manager->policy, matched, property) == (int)rule;
+	return rule_that_gives_anywhere(policy, matched, property) == (int)rule;
 }
 
 /* hides_program: the caller may not see the program and the command line of this task. */
 static int put_task_rule(struct json_out *out, const struct manager *manager, uint32_t i,
 			 const struct task_facts *facts, bool hides_program)
 {
-	const struct rules_task *task = rules_find(manager->rules, facts->pid);
+	const struct core *core = &manager->core;
+	const struct rules_task *task = rules_find(core->rules, facts->pid);
 	uint64_t matched = task ? task->matched : 0;
-	bool is_private = manager->policy.rules[i].match.given & PRIVATE_KEYS;
+	bool is_private = core->policy.rules[i].match.given & PRIVATE_KEYS;
 	_cleanup_free_ char *why = NULL;
 	bool matches;
 	int r;
 
-	why = rules_explain(manager->rules, i, facts, &matches);
+	why = rules_explain(core->rules, i, facts, &matches);
 	if (!why)
 		return -ENOMEM;
 	json_out_open(out, '{');
@@ -294,12 +294,13 @@ static int put_task_rule(struct json_out *out, const struct manager *manager, ui
 	r = put_rule(out, manager, i);
 	field_bool(out, "matches", matches);
 	field_text(out, "why", is_private && hides_program ? NULL : why);
-	field_bool(out, "gives_cap", gives(manager, matched, i, RULE_CAP));
-	field_bool(out, "gives_floor", gives(manager, matched, i, RULE_FLOOR));
-	field_bool(out, "gives_io_boost", gives(manager, matched, i, RULE_IO_BOOST));
-	field_bool(out, "gives_placement", gives_anywhere(manager, matched, i, RULE_PLACEMENT));
+	field_bool(out, "gives_cap", gives(core, matched, i, RULE_CAP));
+	field_bool(out, "gives_floor", gives(core, matched, i, RULE_FLOOR));
+	field_bool(out, "gives_io_boost", gives(core, matched, i, RULE_IO_BOOST));
+	field_bool(out, "gives_placement",
+		   gives_anywhere(&core->policy, matched, i, RULE_PLACEMENT));
 	field_bool(out, "gives_idle_latency",
-		   gives_anywhere(manager, matched, i, RULE_IDLE_LATENCY));
+		   gives_anywhere(&core->policy, matched, i, RULE_IDLE_LATENCY));
 	json_out_close(out, '}');
 	return r;
 }
@@ -308,6 +309,7 @@ static int put_task_rule(struct json_out *out, const struct manager *manager, ui
 int api_explain_rules(const struct call *call, struct reply *reply)
 {
 	struct manager *manager = call->userdata;
+	struct core *core = &manager->core;
 	json_int_t pid = call_number(call, "pid");
 	struct task_facts facts;
 	struct json_out *out;
@@ -316,20 +318,20 @@ int api_explain_rules(const struct call *call, struct reply *reply)
 
 	if (pid <= 0 || pid > INT32_MAX)
 		return reply_send_invalid(reply, "pid");
-	r = tracer_find_task(manager->tracer, (uint32_t)pid, &facts);
+	r = tracer_find_task(core->tracer, (uint32_t)pid, &facts);
 	if (r == -ESRCH)
 		return api_refuse_task(reply, pid);
 	if (r < 0)
 		return r;
-	rule_tracking_look_at(manager, &facts);
+	rule_tracking_look_at(core, &facts);
 	hides_program = !call->peer->sees_all && call->peer->uid != facts.uid;
 	out = reply_begin(reply);
 	field_open(out, "rules", '[');
 	/* Overrides come first: they win over the policy's own rules. */
-	for (uint32_t i = POLICY_RULES_MAX - manager->policy.n_overrides;
+	for (uint32_t i = POLICY_RULES_MAX - core->policy.n_overrides;
 	     r == 0 && i < POLICY_RULES_MAX; i++)
 		r = put_task_rule(out, manager, i, &facts, hides_program);
-	for (uint32_t i = 0; r == 0 && i < manager->policy.n_rules; i++)
+	for (uint32_t i = 0; r == 0 && i < core->policy.n_rules; i++)
 		r = put_task_rule(out, manager, i, &facts, hides_program);
 	json_out_close(out, ']');
 	field_count(out, "pid", (uint64_t)pid);

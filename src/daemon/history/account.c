@@ -7,7 +7,7 @@
 
 #include "core/io_model.h"
 #include "core/opp.h"
-#include "daemon/manager.h"
+#include "daemon/history/past.h"
 #include "shared/time.h"
 #include "wakegov/decay.h"
 
@@ -81,11 +81,11 @@ struct stats_time account_time(struct account *account, uint64_t now_ns)
 }
 
 /* Counts the I/Os of the group's tasks since the last count, if it is still the same group. */
-static void count_ios(struct manager *manager, uint32_t domain, const struct stats_time *time)
+static void count_ios(struct past *past, uint32_t domain, const struct stats_time *time)
 {
-	struct account *account = manager->account;
+	struct account *account = past->account;
 	struct boosted *boosted = &account->domains[domain];
-	const struct io_group *group = engine_group(manager->engine, boosted->group);
+	const struct io_group *group = engine_group(past->core->engine, boosted->group);
 	uint64_t from, n, whole;
 
 	if (!group)
@@ -102,7 +102,7 @@ static void count_ios(struct manager *manager, uint32_t domain, const struct sta
 		return;
 	/* Of 1 + gain, this part is the gain. */
 	whole = IO_PPM + (boosted->found.gain_ppm > 0 ? (uint32_t)boosted->found.gain_ppm : 0);
-	stats_add_ios(manager->stats, &boosted->key,
+	stats_add_ios(past->stats, &boosted->key,
 		      &(struct stats_sums){
 			      .ios = n,
 			      .gained = n * (whole - IO_PPM) / whole,
@@ -120,29 +120,30 @@ static uint32_t highest_cap(const struct explanation *rests_on, enum reason reas
 	return 0;
 }
 
-static uint32_t khz_for(struct manager *manager, uint32_t domain, uint32_t cap)
+static uint32_t khz_for(const struct core *core, uint32_t domain, uint32_t cap)
 {
-	const struct topology_domain *info = &manager->topology->domains[domain];
+	const struct topology_domain *info = &core->topology->domains[domain];
 	uint32_t min_khz, max_khz;
 
-	engine_limits(manager->engine, domain, &min_khz, &max_khz);
+	engine_limits(core->engine, domain, &min_khz, &max_khz);
 	return opp_at_or_above(info, opp_khz_for_cap(info, cap), min_khz, max_khz);
 }
 
-static void explain_boost(struct manager *manager, const struct decision *decision,
+static void explain_boost(struct past *past, const struct decision *decision,
 			  struct stats_effect *ret)
 {
-	const struct explanation *rests_on = engine_explanation(manager->engine, decision->domain);
-	const struct io_task *task = io_task_find(engine_tasks(manager->engine), decision->pid);
-	struct boosted *boosted = &manager->account->domains[decision->domain];
-	const struct io_group *group = task ? engine_group(manager->engine, task->io_boost.group)
+	const struct core *core = past->core;
+	const struct explanation *rests_on = engine_explanation(core->engine, decision->domain);
+	const struct io_task *task = io_task_find(engine_tasks(core->engine), decision->pid);
+	struct boosted *boosted = &past->account->domains[decision->domain];
+	const struct io_group *group = task ? engine_group(core->engine, task->io_boost.group)
 					    : NULL;
 
 	ret->key.kind = STATS_IO_BOOST;
 	snprintf(ret->key.name, sizeof(ret->key.name), "%s", decision->comm);
-	if (tracer_device_name(manager->tracer, rests_on->io.device, ret->key.device) < 0)
+	if (tracer_device_name(core->tracer, rests_on->io.device, ret->key.device) < 0)
 		ret->key.device[0] = '\0';
-	ret->without_khz = khz_for(manager, decision->domain,
+	ret->without_khz = khz_for(core, decision->domain,
 				   highest_cap(rests_on, REASON_IO_BOOST, false));
 	if (!group || !rests_on->io.tried)
 		return;
@@ -156,22 +157,22 @@ static void explain_boost(struct manager *manager, const struct decision *decisi
 }
 
 /* A cap or floor without a rule is a task's own clamp. */
-static void explain_clamp(struct manager *manager, const struct decision *decision,
+static void explain_clamp(const struct core *core, const struct decision *decision,
 			  enum stats_kind kind, uint32_t without_cap, struct stats_effect *ret)
 {
-	const char *rule = engine_explanation(manager->engine, decision->domain)->rule.name;
+	const char *rule = engine_explanation(core->engine, decision->domain)->rule.name;
 
 	ret->key.kind = kind;
 	snprintf(ret->key.name, sizeof(ret->key.name), "%s", rule[0] ? rule : "own");
-	ret->without_khz = khz_for(manager, decision->domain, without_cap);
+	ret->without_khz = khz_for(core, decision->domain, without_cap);
 }
 
 /* The target of the governor before wakegov: the highest, the lowest, or by utilisation. */
-static void explain_domain(struct manager *manager, const struct decision *decision,
+static void explain_domain(const struct core *core, const struct decision *decision,
 			   struct stats_effect *ret)
 {
-	const struct explanation *rests_on = engine_explanation(manager->engine, decision->domain);
-	const struct governed *governed = &manager->domains[decision->domain];
+	const struct explanation *rests_on = engine_explanation(core->engine, decision->domain);
+	const struct governed *governed = &core->domains[decision->domain];
 	uint32_t cap = highest_cap(rests_on, REASON_UTILISATION, true);
 
 	if (!strcmp(governed->governor_before, "performance"))
@@ -181,67 +182,74 @@ static void explain_domain(struct manager *manager, const struct decision *decis
 	ret->key.kind = STATS_DOMAIN;
 	snprintf(ret->key.name, sizeof(ret->key.name), "%s", governed->actuator.info->name);
 	snprintf(ret->key.device, sizeof(ret->key.device), "%s", governed->governor_before);
-	ret->without_khz = khz_for(manager, decision->domain, cap);
+	ret->without_khz = khz_for(core, decision->domain, cap);
 }
 
-static uint32_t work_cap(const struct manager *manager, uint32_t domain, uint64_t now_ns)
+static uint32_t work_cap(const struct core *core, uint32_t domain, uint64_t now_ns)
 {
 	struct input input;
 	uint32_t sum = 0;
 
-	topology_for_each_cpu(manager->topology, cpu, domain) {
-		tracer_read_cpu(manager->tracer, cpu, now_ns, &input);
+	topology_for_each_cpu(core->topology, cpu, domain) {
+		tracer_read_cpu(core->tracer, cpu, now_ns, &input);
 		sum += DECAY_CAP(input.cpu.util_q);
 	}
 	return sum;
 }
 
-void account_take(struct manager *manager, const struct decision *decision)
+void account_decided(void *state, const struct decision *decision)
 {
-	const struct explanation *rests_on = engine_explanation(manager->engine, decision->domain);
-	struct stats_time time = account_time(manager->account, decision->now_ns);
+	struct past *past = state;
+	const struct explanation *rests_on = engine_explanation(past->core->engine,
+								decision->domain);
+	struct stats_time time = account_time(past->account, decision->now_ns);
 	struct stats_cause cause = { .reason = decision->reason };
 
-	count_ios(manager, decision->domain, &time);
-	manager->account->domains[decision->domain].group = IO_BOOST_NO_GROUP;
+	count_ios(past, decision->domain, &time);
+	past->account->domains[decision->domain].group = IO_BOOST_NO_GROUP;
 	if (decision->reason == REASON_IO_BOOST)
-		explain_boost(manager, decision, &cause.effects[0]);
+		explain_boost(past, decision, &cause.effects[0]);
 	else if (decision->reason == REASON_FLOOR || decision->reason == REASON_OWN_FLOOR)
-		explain_clamp(manager, decision, STATS_FLOOR,
+		explain_clamp(past->core, decision, STATS_FLOOR,
 			      highest_cap(rests_on, decision->reason, false), &cause.effects[0]);
 	if (decision->limiter == LIMITER_CAP || decision->limiter == LIMITER_OWN_CAP)
-		explain_clamp(manager, decision, STATS_CAP, decision->want_cap, &cause.effects[1]);
-	explain_domain(manager, decision, &cause.effects[STATS_EFFECTS - 1]);
+		explain_clamp(past->core, decision, STATS_CAP, decision->want_cap,
+			      &cause.effects[1]);
+	explain_domain(past->core, decision, &cause.effects[STATS_EFFECTS - 1]);
 	/* The past utilisation of an idle CPU would count for as long as it is idle. */
 	if (decision->reason != REASON_IDLE)
-		cause.work_cap = work_cap(manager, decision->domain, decision->now_ns);
-	stats_set_cause(manager->stats, decision->domain, &cause, &time);
+		cause.work_cap = work_cap(past->core, decision->domain, decision->now_ns);
+	stats_set_cause(past->stats, decision->domain, &cause, &time);
 }
 
-void account_set_target(struct manager *manager, uint32_t domain, uint32_t khz, uint64_t now_ns)
+void account_target_set(void *state, uint32_t domain, uint32_t khz, uint64_t now_ns)
 {
-	struct stats_time time = account_time(manager->account, now_ns);
+	struct past *past = state;
+	struct stats_time time = account_time(past->account, now_ns);
 
-	stats_set_target(manager->stats, domain, khz, &time);
+	stats_set_target(past->stats, domain, khz, &time);
 }
 
-void account_set_powers(struct manager *manager)
+void account_powers_changed(void *state)
 {
-	for (uint32_t i = 0; i < manager->n_domains; i++) {
-		const struct topology_domain *info = &manager->topology->domains[i];
+	struct past *past = state;
+	const struct core *core = past->core;
+
+	for (uint32_t i = 0; i < core->n_domains; i++) {
+		const struct topology_domain *info = &core->topology->domains[i];
 
 		/* The unit of the kernel's table is not known. */
-		if (manager->domains[i].power_source == POWER_POLICY)
-			stats_set_power(manager->stats, i, info->opp_power[info->n_opps - 1] / 1e6);
+		if (core->domains[i].power_source == POWER_POLICY)
+			stats_set_power(past->stats, i, info->opp_power[info->n_opps - 1] / 1e6);
 	}
 }
 
-struct stats_time account_catch_up(struct manager *manager)
+struct stats_time account_catch_up(struct past *past)
 {
-	struct stats_time time = account_time(manager->account, time_now_ns());
+	struct stats_time time = account_time(past->account, time_now_ns());
 
-	for (uint32_t i = 0; i < manager->n_domains; i++)
-		count_ios(manager, i, &time);
-	stats_catch_up(manager->stats, &time);
+	for (uint32_t i = 0; i < past->core->n_domains; i++)
+		count_ios(past, i, &time);
+	stats_catch_up(past->stats, &time);
 	return time;
 }

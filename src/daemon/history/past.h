@@ -10,27 +10,32 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "daemon/history/stats.h"
+#include "daemon/module.h"
 #include "record/history.h"
 
 struct archive;
-struct manager;
+
+struct past {
+	struct core *core;
+	struct decision_log *log; /* the last decisions, in memory */
+	struct stats *stats;
+	struct account *account;
+	struct archive *archive; /* NULL: decisions are not kept */
+	bool is_counted;	 /* what is counted is kept */
+	bool is_unsaved;	 /* a target was changed since it was saved */
+	uint64_t saved_ns;
+	int32_t day; /* of then */
+	int32_t loaded[STATS_DAYS];
+};
+
+extern const struct module past_module;
 
 /*
- * Call this after the engine was made: adds the counts of the last days to the present ones.
- * Returns 0: nothing of it stops the daemon.
+ * Makes the tables in memory, once the domains are known; files come with its start.
+ * Returns 0 or -ENOMEM.
  */
-int past_start(struct manager *manager);
-/* Writes unwritten entries and counts. */
-void past_stop(struct manager *manager);
-
-/* Takes a decision that changed a target, with the names in it. */
-void past_add(struct manager *manager, const struct decision *decision, uint32_t read_back_khz);
-/*
- * Call this at the end of a round. still: nothing is left to do. Returns when a round is due to
- * save the counts; UINT64_MAX: no target has changed since they were saved. An idle machine is
- * woken once only.
- */
-uint64_t past_keep(struct manager *manager, uint64_t now_ns, bool still);
+int past_init(struct past *past);
 
 /*
  * archive.c: the decisions of the last week on disk, in ARCHIVE_FILES files DIRECTORY/history.N of

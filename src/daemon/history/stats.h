@@ -74,7 +74,7 @@ struct stats_time {
 };
 
 struct account;
-struct manager;
+struct past;
 struct stats;
 struct stats_period;
 
@@ -184,11 +184,13 @@ struct account *account_free(struct account *account);
 /* The time by both clocks. The wall clock is read once a minute, so a jump is noticed that late. */
 struct stats_time account_time(struct account *account, uint64_t now_ns);
 
+/* Hooks of the module past, which has the account and the statistics. */
+
 /* Sets the CPUs' known power, by which energy is estimated from now on. */
-void account_set_powers(struct manager *manager);
+void account_powers_changed(void *state);
 /* Enters a decision for a domain, also one that did not change the target. */
-void account_take(struct manager *manager, const struct decision *decision);
-/* The domain was set to khz, or released (0). */
-void account_set_target(struct manager *manager, uint32_t domain, uint32_t khz, uint64_t now_ns);
+void account_decided(void *state, const struct decision *decision);
+void account_target_set(void *state, uint32_t domain, uint32_t khz, uint64_t now_ns);
+
 /* Counts up to now. Returns the present time. */
-struct stats_time account_catch_up(struct manager *manager);
+struct stats_time account_catch_up(struct past *past);

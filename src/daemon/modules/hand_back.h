@@ -8,21 +8,22 @@
  * client that asked for it has gone.
  */
 
-#include "daemon/manager.h"
+#include "daemon/module.h"
 
 /* The longest time: a client that hangs must not leave the machine ungoverned. */
 #define HAND_BACK_MAX_US (3600ULL * 1000000)
 
-static inline bool hand_back_is_on(const struct manager *manager)
-{
-	return manager->hand_back.until_ns;
-}
+struct hand_back {
+	struct core *core; /* which has the end, handed_back_until_ns */
+	struct channel channel;
+	sd_event_source *timer;		   /* NULL: never requested */
+	char governor[CONTROL_VALUE_SIZE]; /* "": the governor of before */
+};
+
+extern const struct module hand_back_module;
 
 /*
  * governor NULL means those from before us. Returns 0; -ENODEV where no domain is driven; -EINVAL
  * where one does not offer the governor; or another negative errno. On failure nothing is changed.
  */
-int hand_back_start(struct manager *manager, const char *governor, uint64_t for_us);
-
-/* For the end of the daemon: restores the state before it, and takes no domain again. */
-void hand_back_restore(struct manager *manager);
+int hand_back_start(struct hand_back *hand_back, const char *governor, uint64_t for_us);

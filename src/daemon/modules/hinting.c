@@ -10,8 +10,7 @@
 #include <time.h>
 
 #include "core/rule.h"
-#include "daemon/loop.h"
-#include "daemon/manager.h"
+#include "daemon/round.h"
 #include "daemon/rule_tracking.h"
 #include "shared/cleanup.h"
 #include "shared/log.h"
@@ -24,30 +23,29 @@
 
 struct hint_hold {
 	struct channel channel;
-	struct manager *manager;
+	struct hinting *hinting;
 	uint64_t hint; /* id of the hint */
 	struct hint_hold *next;
 };
 
-static struct hints *hints_in(const struct manager *manager)
+static struct hints *hints_in(const struct hinting *hinting)
 {
-	return rules_hints(manager->rules);
+	return rules_hints(hinting->core->rules);
 }
 
 /* Applies the table of hints to the tasks. */
-static void put_in_force(struct manager *manager)
+static void put_in_force(struct hinting *hinting)
 {
-	if (hints_fill(hints_in(manager), &manager->policy)) {
-		engine_set_policy(manager->engine, &manager->policy);
-		rule_tracking_set_policy(manager);
+	if (hints_fill(hints_in(hinting), &hinting->core->policy)) {
+		engine_set_policy(hinting->core->engine, &hinting->core->policy);
+		rule_tracking_set_policy(hinting->core);
 	} else {
-		rule_tracking_rehint(manager);
+		rule_tracking_rehint(hinting->core);
 	}
 }
 
-static void set_timer(struct manager *manager)
+static void set_timer(struct hinting *hinting)
 {
-	struct hinting *hinting = &manager->hinting;
 	uint64_t next_ns = hinting->end_ns < hinting->save_ns ? hinting->end_ns : hinting->save_ns;
 
 	if (next_ns != UINT64_MAX)
@@ -57,31 +55,31 @@ static void set_timer(struct manager *manager)
 }
 
 /* Plans the end of a hint at end_ns; 0: now. */
-static void end_by(struct manager *manager, uint64_t end_ns)
+static void end_by(struct hinting *hinting, uint64_t end_ns)
 {
-	if (end_ns < manager->hinting.end_ns)
-		manager->hinting.end_ns = end_ns;
-	set_timer(manager);
+	if (end_ns < hinting->end_ns)
+		hinting->end_ns = end_ns;
+	set_timer(hinting);
 }
 
-static void save_later(struct manager *manager)
+static void save_later(struct hinting *hinting)
 {
-	if (manager->hinting.save_ns == UINT64_MAX)
-		manager->hinting.save_ns = time_now_ns() + SAVE_AFTER_NS;
-	set_timer(manager);
+	if (hinting->save_ns == UINT64_MAX)
+		hinting->save_ns = time_now_ns() + SAVE_AFTER_NS;
+	set_timer(hinting);
 }
 
-static void save(struct manager *manager)
+static void save(struct hinting *hinting)
 {
-	int r = hint_file_save(manager->options.run_dir, manager->rules);
+	int r = hint_file_save(hinting->core->options->run_dir, hinting->core->rules);
 
-	manager->hinting.save_ns = UINT64_MAX;
-	if (r < 0 && !manager->hinting.unsaved)
+	hinting->save_ns = UINT64_MAX;
+	if (r < 0 && !hinting->unsaved)
 		log_warning(
 			"hints are in force, but a restart of wakegovd will end them: cannot write "
 			"%s/" HINT_FILE ": %s",
-			manager->options.run_dir, strerror(-r));
-	manager->hinting.unsaved = r < 0;
+			hinting->core->options->run_dir, strerror(-r));
+	hinting->unsaved = r < 0;
 }
 
 /*
@@ -100,22 +98,22 @@ static bool is_pidfd_of(uint32_t pid, uint64_t pidfd_id)
 }
 
 /* Finds the task's facts and its own hint; NULL: it has none. */
-static int find_target(struct manager *manager, const struct hint_request *request,
+static int find_target(struct hinting *hinting, const struct hint_request *request,
 		       struct task_facts *ret, struct hint **ret_has)
 {
 	const struct query_peer *peer = request->peer;
 	uint32_t pid = request->pid ?: (uint32_t)peer->pid;
-	int r = pid ? tracer_find_task(manager->tracer, pid, ret) : -ESRCH;
+	int r = pid ? tracer_find_task(hinting->core->tracer, pid, ret) : -ESRCH;
 
 	if (r < 0)
 		return r;
 	if (request->pidfd_id && !is_pidfd_of(pid, request->pidfd_id))
 		return -ESRCH;
-	*ret_has = hints_find(hints_in(manager), pid);
+	*ret_has = hints_find(hints_in(hinting), pid);
 	/* The entry of an earlier task with this pid, whose end was not reported yet. */
 	if (*ret_has && (*ret_has)->start_ns != ret->start_ns) {
-		hints_remove(hints_in(manager), *ret_has);
-		put_in_force(manager);
+		hints_remove(hints_in(hinting), *ret_has);
+		put_in_force(hinting);
 		*ret_has = NULL;
 	}
 	/*
@@ -130,10 +128,10 @@ static int find_target(struct manager *manager, const struct hint_request *reque
 	return *ret_has && (*ret_has)->held && !peer->may_change ? -EBUSY : 0;
 }
 
-static int add(struct manager *manager, const struct hint_request *request,
+static int add(struct hinting *hinting, const struct hint_request *request,
 	       const struct task_facts *facts, struct hint **ret)
 {
-	struct hints *hints = hints_in(manager);
+	struct hints *hints = hints_in(hinting);
 	const struct query_peer *peer = request->peer;
 	struct hint hint = {
 		.pid = facts->pid,
@@ -147,7 +145,7 @@ static int add(struct manager *manager, const struct hint_request *request,
 
 	uint32_t n = hints_count_of(hints, peer->uid);
 
-	if (!peer->may_change && n >= manager->policy.query.max_hints)
+	if (!peer->may_change && n >= hinting->core->policy.query.max_hints)
 		return -EDQUOT;
 	/* A user has no more than are free, so that there are some for others. */
 	if (!peer->may_change && n >= HINTS_MAX - hints_count(hints))
@@ -157,60 +155,60 @@ static int add(struct manager *manager, const struct hint_request *request,
 	return *ret ? 0 : -ENOSPC;
 }
 
-int hinting_give(struct manager *manager, const struct hint_request *request, struct hint **ret)
+int hinting_give(struct hinting *hinting, const struct hint_request *request, struct hint **ret)
 {
-	int class = rule_class_named(&manager->policy, request->class);
+	int class = rule_class_named(&hinting->core->policy, request->class);
 	struct task_facts facts;
 	struct hint *hint;
-	int r = find_target(manager, request, &facts, &hint);
+	int r = find_target(hinting, request, &facts, &hint);
 	bool was_there = r == 0 && hint;
 
 	if (r == 0 && class < 0)
 		r = -ENODATA;
 	/* Its client holds nothing from now on: the new one is another hint. */
 	if (r == 0 && hint && hint->held) {
-		hints_remove(hints_in(manager), hint);
-		put_in_force(manager);
+		hints_remove(hints_in(hinting), hint);
+		put_in_force(hinting);
 		hint = NULL;
 	}
 	if (r == 0 && !hint)
-		r = add(manager, request, &facts, &hint);
+		r = add(hinting, request, &facts, &hint);
 	if (r < 0)
 		return r;
 	strcpy(hint->class, request->class);
 	hint->children = request->children;
 	if (request->children < 0)
-		hint->children = !manager->policy.classes[class].properties.not_inherited;
+		hint->children = !hinting->core->policy.classes[class].properties.not_inherited;
 	hint->end_ns = time_now_ns() + request->for_us * NS_PER_US;
-	if (was_there || hints_rule(&manager->policy, hint->class) < 0)
-		put_in_force(manager);
+	if (was_there || hints_rule(&hinting->core->policy, hint->class) < 0)
+		put_in_force(hinting);
 	/* A new hint has no heirs yet: its threads are reported to the core. */
 	if (!was_there)
-		rule_tracking_look_at_process(manager, facts.tgid);
-	if (!hint->n_tasks || hints_rule(&manager->policy, hint->class) < 0) {
-		hints_remove(hints_in(manager), hint);
-		put_in_force(manager);
+		rule_tracking_look_at_process(hinting->core, facts.tgid);
+	if (!hint->n_tasks || hints_rule(&hinting->core->policy, hint->class) < 0) {
+		hints_remove(hints_in(hinting), hint);
+		put_in_force(hinting);
 		return -ENOSPC;
 	}
-	end_by(manager, hint->end_ns);
-	save_later(manager);
+	end_by(hinting, hint->end_ns);
+	save_later(hinting);
 	*ret = hint;
 	return 0;
 }
 
-int hinting_end(struct manager *manager, const struct hint_request *request)
+int hinting_end(struct hinting *hinting, const struct hint_request *request)
 {
 	struct task_facts facts;
 	struct hint *hint;
-	int r = find_target(manager, request, &facts, &hint);
+	int r = find_target(hinting, request, &facts, &hint);
 
 	if (r == 0 && !hint)
 		r = -ENOENT;
 	if (r < 0)
 		return r;
-	hints_remove(hints_in(manager), hint);
-	put_in_force(manager);
-	save_later(manager);
+	hints_remove(hints_in(hinting), hint);
+	put_in_force(hinting);
+	save_later(hinting);
 	return 0;
 }
 
@@ -218,17 +216,17 @@ int hinting_end(struct manager *manager, const struct hint_request *request)
 static void on_unsubscribed(void *userdata)
 {
 	struct hint_hold *hold = userdata;
-	struct manager *manager = hold->manager;
-	struct hint *hint = hints_find_id(hints_in(manager), hold->hint);
+	struct hinting *hinting = hold->hinting;
+	struct hint *hint = hints_find_id(hints_in(hinting), hold->hint);
 
 	if (hint) {
 		hint->held = false;
 		hint->end_ns = 0;
 	}
-	end_by(manager, 0);
+	end_by(hinting, 0);
 }
 
-int hinting_hold(struct manager *manager, struct hint *hint, struct subscription *subscription)
+int hinting_hold(struct hinting *hinting, struct hint *hint, struct subscription *subscription)
 {
 	struct hint_hold *hold = calloc(1, sizeof(*hold));
 
@@ -236,23 +234,23 @@ int hinting_hold(struct manager *manager, struct hint *hint, struct subscription
 				       subscription) < 0) {
 		free(hold);
 		hint->end_ns = 0;
-		end_by(manager, 0);
+		end_by(hinting, 0);
 		return -ENOMEM;
 	}
 	hold->channel.unsubscribed = on_unsubscribed;
 	hold->channel.userdata = hold;
-	hold->manager = manager;
+	hold->hinting = hinting;
 	hold->hint = hint->id;
-	hold->next = manager->hinting.holds;
-	manager->hinting.holds = hold;
+	hold->next = hinting->holds;
+	hinting->holds = hold;
 	hint->held = true;
 	hint->end_ns = UINT64_MAX;
 	return 0;
 }
 
-static void free_unsubscribed(struct manager *manager)
+static void free_unsubscribed(struct hinting *hinting)
 {
-	struct hint_hold **at = &manager->hinting.holds, *hold;
+	struct hint_hold **at = &hinting->holds, *hold;
 
 	while ((hold = *at))
 		if (channel_has_subscriber(&hold->channel)) {
@@ -263,81 +261,101 @@ static void free_unsubscribed(struct manager *manager)
 		}
 }
 
-static void end_over(struct manager *manager, uint64_t now_ns)
+static void end_over(struct hinting *hinting, uint64_t now_ns)
 {
-	struct hints *hints = hints_in(manager);
+	struct hints *hints = hints_in(hinting);
 	struct hint *hint = NULL;
 	bool any = false;
 
 	hints->has_unused = false;
-	manager->hinting.end_ns = UINT64_MAX;
+	hinting->end_ns = UINT64_MAX;
 	while ((hint = hints_next(hints, hint)))
 		if (hint->end_ns <= now_ns || (!hint->n_tasks && !hint->held)) {
 			hints_remove(hints, hint);
 			any = true;
-		} else if (hint->end_ns < manager->hinting.end_ns) {
-			manager->hinting.end_ns = hint->end_ns;
+		} else if (hint->end_ns < hinting->end_ns) {
+			hinting->end_ns = hint->end_ns;
 		}
 	if (!any)
 		return;
-	put_in_force(manager);
-	save_later(manager);
+	put_in_force(hinting);
+	save_later(hinting);
 }
 
 static int on_timer(sd_event_source *source, uint64_t usec, void *userdata)
 {
-	struct manager *manager = userdata;
+	struct hinting *hinting = userdata;
 	uint64_t now_ns = time_now_ns();
 
-	free_unsubscribed(manager);
-	if (now_ns >= manager->hinting.end_ns)
-		end_over(manager, now_ns);
-	if (now_ns >= manager->hinting.save_ns)
-		save(manager);
-	set_timer(manager);
-	manager_round(manager);
+	free_unsubscribed(hinting);
+	if (now_ns >= hinting->end_ns)
+		end_over(hinting, now_ns);
+	if (now_ns >= hinting->save_ns)
+		save(hinting);
+	set_timer(hinting);
+	round_run(hinting->core);
 	return 0;
 }
 
-void hinting_check_tasks(struct manager *manager)
+/* Hints may have lost their last task. */
+static void check_tasks(void *state)
 {
-	if (hints_in(manager)->has_unused)
-		end_by(manager, 0);
+	struct hinting *hinting = state;
+
+	if (hints_in(hinting)->has_unused)
+		end_by(hinting, 0);
 }
 
-int hinting_start(struct manager *manager)
+/* Loads the hints from before the daemon's restart. */
+static int start(void *state)
 {
-	struct hints *hints = hints_in(manager);
+	struct hinting *hinting = state;
+	struct hints *hints = hints_in(hinting);
 	struct hint *hint;
-	int r = hint_file_load(manager->options.run_dir, time_now_ns(), manager->rules);
+	int r = hint_file_load(hinting->core->options->run_dir, time_now_ns(),
+			       hinting->core->rules);
 
 	if (r < 0)
 		log_warning("hints of the former wakegovd are dropped: cannot use %s/" HINT_FILE
 			    ": %s; give them again",
-			    manager->options.run_dir, statefile_refusal(r) ?: strerror(-r));
+			    hinting->core->options->run_dir, statefile_refusal(r) ?: strerror(-r));
 	while (r < 0 && (hint = hints_next(hints, NULL)))
 		hints_remove(hints, hint);
-	manager->hinting.save_ns = UINT64_MAX;
-	put_in_force(manager);
-	r = sd_event_add_time(manager->event, &manager->hinting.timer, CLOCK_MONOTONIC, 0,
-			      TIMER_ACCURACY_US, on_timer, manager);
+	hinting->save_ns = UINT64_MAX;
+	put_in_force(hinting);
+	r = sd_event_add_time(hinting->core->event, &hinting->timer, CLOCK_MONOTONIC, 0,
+			      TIMER_ACCURACY_US, on_timer, hinting);
 	if (r < 0)
 		return r;
-	end_over(manager, time_now_ns());
-	set_timer(manager);
+	end_over(hinting, time_now_ns());
+	set_timer(hinting);
 	if (hints_count(hints))
 		log_info("%u hint%s of the former wakegovd still hold%s", hints_count(hints),
 			 hints_count(hints) == 1 ? "" : "s", hints_count(hints) == 1 ? "s" : "");
 	return 0;
 }
 
-/* All clients are disconnected by now. */
-void hinting_stop(struct manager *manager)
+/* Saves them at the end, as their heirs are known now. */
+static void free_holds(void *state)
 {
-	/* The heirs are known now. */
-	if (manager->hinting.timer &&
-	    (hints_count(hints_in(manager)) || manager->hinting.save_ns != UINT64_MAX))
-		save(manager);
-	free_unsubscribed(manager);
-	sd_event_source_unref(manager->hinting.timer);
+	struct hinting *hinting = state;
+
+	if (hinting->timer && (hints_count(hints_in(hinting)) || hinting->save_ns != UINT64_MAX))
+		save(hinting);
+	free_unsubscribed(hinting);
+	sd_event_source_unref(hinting->timer);
 }
+
+static void add_rules(void *state, struct policy *policy)
+{
+	hints_fill(hints_in(state), policy);
+}
+
+const struct module hinting_module = {
+	.name = "hints",
+	.start = start,
+	.free = free_holds,
+	.add_rules = add_rules,
+	.policy_changed = check_tasks,
+	.tasks_changed = check_tasks,
+};

@@ -9,11 +9,22 @@
 
 #include <sys/types.h>
 
+#include "daemon/module.h"
 #include "rules/rules.h"
 
-struct manager;
 struct query_peer;
 struct subscription;
+
+struct hinting {
+	struct core *core;
+	uint64_t end_ns;  /* when the first hint ends; UINT64_MAX: none ends */
+	uint64_t save_ns; /* when to save hints; UINT64_MAX: the file is up to date */
+	bool unsaved;	  /* saving failed, which was logged */
+	struct hint_hold *holds;
+	sd_event_source *timer;
+};
+
+extern const struct module hinting_module;
 
 struct hint_request {
 	uint32_t pid;	   /* a process or one of its threads; 0: the caller itself */
@@ -36,23 +47,16 @@ struct hint_request {
  *	-EDQUOT		the user has as many as one may have
  *	-ENOSPC		there is no room for one more, or for its class beside the policy's rules
  */
-int hinting_give(struct manager *manager, const struct hint_request *request, struct hint **ret);
+int hinting_give(struct hinting *hinting, const struct hint_request *request, struct hint **ret);
 
 /* Ends the task's own hint. Returns as above, or -ENOENT: it has none. */
-int hinting_end(struct manager *manager, const struct hint_request *request);
+int hinting_end(struct hinting *hinting, const struct hint_request *request);
 
 /*
  * Makes the hint last until the client ends the subscription, which is made here. Returns 0, or
  * -ENOMEM with the hint ended.
  */
-int hinting_hold(struct manager *manager, struct hint *hint, struct subscription *subscription);
-
-/* Loads the hints from before the daemon's restart. Returns 0 or a negative errno. */
-int hinting_start(struct manager *manager);
-void hinting_stop(struct manager *manager);
-
-/* Call this after events of tasks: hints may have lost their last task. */
-void hinting_check_tasks(struct manager *manager);
+int hinting_hold(struct hinting *hinting, struct hint *hint, struct subscription *subscription);
 
 /*
  * hint_file.c: saves the hints that outlast the daemon in RUN_DIR/hints; those that a client holds

@@ -9,34 +9,40 @@
  * looked at from time to time, and the limit becomes that of the tasks that ran since, or none.
  */
 
-#include "daemon/manager.h"
+#include "daemon/module.h"
 #include "shared/cpu_mask.h"
 
-int idle_latency_start(struct manager *manager);
-/* Restores the limit that each CPU had before. */
-void idle_latency_end(struct manager *manager);
+struct limited_cpu {
+	uint32_t us;   /* POLICY_IDLE_LATENCY_NONE: it is not */
+	bool given_up; /* another program changed it, or it cannot be written */
+};
 
-/* The policy has changed; reports of its tasks follow. */
-void idle_latency_set_policy(struct manager *manager);
-/* The policy was read again: CPUs that were left to another program are limited again. */
-void idle_latency_retry(struct manager *manager);
-/* Takes a task whose rules are up to date. */
-void idle_latency_take_task(struct manager *manager, uint32_t pid);
-void idle_latency_end_task(struct manager *manager, uint32_t pid);
-/* Call it after a round: finds the tasks whose I/O boost asks for an idle latency now. */
-void idle_latency_take_boosts(struct manager *manager, uint64_t now_ns);
-/* TRACER_IDLE_LATENCY */
-void idle_latency_take_event(struct manager *manager, uint32_t cpu, uint64_t now_ns);
+struct limiting_task {
+	uint32_t pid;
+	uint32_t us;
+};
 
-/* Makes the look that is due; idle_latency_next_ns() says when that is. */
-void idle_latency_look(struct manager *manager, uint64_t now_ns);
-uint64_t idle_latency_next_ns(const struct manager *manager);
+struct idle_latency {
+	struct core *core;
+	bool wanted;  /* a rule gives one, or the I/O boost asks for one */
+	bool missing; /* this kernel has no such file */
+	bool warned;  /* the warning that it has no effect here was given */
+	bool failed;  /* a warning said that a write failed */
+	struct pid_index *index;
+	struct limiting_task *tasks; /* by place in the index */
+	struct limited_cpu *cpus;
+	uint32_t n_limited;
+	uint32_t boost_changes; /* of engine_idle_changes(), that are seen */
+	uint64_t next_ns;
+	uint64_t gap_ns;
+};
+
+extern const struct module idle_latency_module;
 
 #define IDLE_LATENCY_ANY_RULE (-1)
 
 /* The CPUs that are limited now to what the rule allows; those left to another program. */
-void idle_latency_cpus(const struct manager *manager, int rule, struct cpu_mask *ret);
-void idle_latency_given_up(const struct manager *manager, struct cpu_mask *ret);
-uint32_t idle_latency_count(const struct manager *manager); /* of CPUs that are limited */
+void idle_latency_cpus(const struct idle_latency *idle, int rule, struct cpu_mask *ret);
+void idle_latency_given_up(const struct idle_latency *idle, struct cpu_mask *ret);
 /* The reason why an idle latency has no effect here, as a clause; NULL: it may have one. */
-const char *idle_latency_why_not(const struct manager *manager);
+const char *idle_latency_why_not(const struct idle_latency *idle);

@@ -13,8 +13,10 @@
 #include "core/override.h"
 #include "core/settings.h"
 #include "core/topology.h"
+#include "daemon/module.h"
 
-struct manager;
+extern const struct module overrides_module;
+struct overrides;
 
 /* overrides.c */
 
@@ -39,29 +41,14 @@ struct override_request {
 };
 
 /*
- * Resumes the overrides of a predecessor that have not ended, once there is an engine. Failures are
- * logged and stop nothing.
- */
-void overrides_start(struct manager *manager);
-
-/*
- * Reports the domain overrides that end by now_ns, each once; call it before the engine advances to
- * that time.
- */
-void overrides_tell_ended(struct manager *manager, uint64_t now_ns);
-
-/* Ends the overrides whose time or task has ended; call it at task_overrides_next_ns(). */
-void overrides_end_over(struct manager *manager);
-
-/*
  * Adds an override and sets its id. Returns 0; -ENODEV: no such domain; -ESRCH: no such task;
  * -ENOENT: no such rule; -ENOSPC; -EINVAL, with the invalid parameter in *ret_wrong.
  */
-int overrides_add(struct manager *manager, const struct override_request *request, uint32_t *ret_id,
-		  const char **ret_wrong);
+int overrides_add(struct overrides *overrides, const struct override_request *request,
+		  uint32_t *ret_id, const char **ret_wrong);
 
 /* Ends an override. Returns 0, or -ENOENT: there is none with this id. */
-int overrides_cancel(struct manager *manager, uint32_t id);
+int overrides_cancel(struct overrides *overrides, uint32_t id);
 
 /*
  * override_table.c: the overrides of tasks and of rules, a table of fixed size, whose entries
@@ -90,6 +77,12 @@ struct task_override {
 struct task_overrides {
 	struct task_override entries[TASK_OVERRIDES_MAX]; /* by id, ascending */
 	uint32_t n;
+};
+
+struct overrides {
+	struct core *core;
+	struct task_overrides tasks;
+	bool unsaved; /* saving failed, which was logged */
 };
 
 /* Adds one whose id is above all others. Returns false when the table is full. */

@@ -23,11 +23,11 @@ static struct placed_task *find_task(const struct placing *placing, uint32_t pid
 	return place == PID_INDEX_NONE ? NULL : &placing->tasks[place];
 }
 
-const char *placing_why_not(const struct manager *manager)
+const char *placing_why_not(const struct placing *placing)
 {
-	if (manager->placing->caches.n < 2)
+	if (placing->caches.n < 2)
 		return "all CPUs share one last-level cache, and there are no clusters";
-	if (manager->policy.backend == POLICY_BACKEND_OBSERVE)
+	if (placing->core->policy.backend == POLICY_BACKEND_OBSERVE)
 		return "wakegovd only observes";
 	return NULL;
 }
@@ -70,9 +70,8 @@ static uint32_t wanted_cache(struct placing *placing, struct placed_task *task)
 	return task->cache;
 }
 
-static void apply_to_task(struct manager *manager, struct placed_task *task)
+static void apply_to_task(struct placing *placing, struct placed_task *task)
 {
-	struct placing *placing = manager->placing;
 	uint32_t cache = wanted_cache(placing, task);
 	int r;
 
@@ -90,22 +89,22 @@ static void apply_to_task(struct manager *manager, struct placed_task *task)
 	placing->refused = true;
 }
 
-static void watch(struct manager *manager, uint32_t group)
+static void watch(struct placing *placing, uint32_t group)
 {
-	const struct placed_group *of = &manager->placing->groups[group];
+	const struct placed_group *of = &placing->groups[group];
 
-	tracer_watch_group(manager->tracer, group, of->placement.held, of->next_ns == UINT64_MAX);
+	tracer_watch_group(placing->core->tracer, group, of->placement.held,
+			   of->next_ns == UINT64_MAX);
 }
 
-static void apply(struct manager *manager, uint32_t group)
+static void apply(struct placing *placing, uint32_t group)
 {
-	struct placing *placing = manager->placing;
 	uint32_t place = pid_index_next(placing->index, 0);
 
 	for (; place != PID_INDEX_NONE; place = pid_index_next(placing->index, place + 1))
 		if (placing->tasks[place].group == group)
-			apply_to_task(manager, &placing->tasks[place]);
-	watch(manager, group);
+			apply_to_task(placing, &placing->tasks[place]);
+	watch(placing, group);
 	log_debug("placement of %s: caches %llx: %s", placing->groups[group].rule,
 		  (unsigned long long)placing->groups[group].placement.held,
 		  placement_why_text(placing->groups[group].placement.why));
@@ -124,25 +123,24 @@ static uint64_t sum_of(const struct placement_counts *counts)
  * Looks at a group. One that was idle since the last look is looked at when one of its tasks wakes
  * up.
  */
-static void look(struct manager *manager, uint32_t index, uint64_t now_ns)
+static void look(struct placing *placing, uint32_t index, uint64_t now_ns)
 {
-	struct placing *placing = manager->placing;
 	struct placement_machine *machine = &placing->machine;
 	struct placed_group *group = &placing->groups[index];
 	struct placement_counts counts;
 	bool changed, slept;
 
-	if (manager->hand_back.until_ns)
+	if (placing->core->handed_back_until_ns)
 		return;
-	tracer_read_group(manager->tracer, index, &counts);
+	tracer_read_group(placing->core->tracer, index, &counts);
 	for (uint32_t i = 0; i < machine->n_caches; i++) {
 		machine->caches[i].n_idle = 0;
-		machine->caches[i].busy_ns = tracer_cache_busy_ns(manager->tracer, i, now_ns);
+		machine->caches[i].busy_ns = tracer_cache_busy_ns(placing->core->tracer, i, now_ns);
 	}
-	for (uint32_t cpu = 0; cpu < manager->topology->n_cpus; cpu++) {
+	for (uint32_t cpu = 0; cpu < placing->core->topology->n_cpus; cpu++) {
 		uint32_t cache = caches_of_cpu(&placing->caches, cpu);
 
-		if (cache != PLACEMENT_NO_CACHE && !tracer_cpu_works(manager->tracer, cpu))
+		if (cache != PLACEMENT_NO_CACHE && !tracer_cpu_works(placing->core->tracer, cpu))
 			machine->caches[cache].n_idle++;
 	}
 	slept = group->seen == sum_of(&counts);
@@ -151,54 +149,61 @@ static void look(struct manager *manager, uint32_t index, uint64_t now_ns)
 	group->next_ns = slept && group->n_tasks ? UINT64_MAX
 						 : placement_next_ns(&group->placement);
 	if (changed)
-		apply(manager, index);
+		apply(placing, index);
 	else
-		watch(manager, index);
+		watch(placing, index);
 }
 
-uint64_t placing_look(struct manager *manager, uint64_t now_ns)
+static void run(void *state, uint64_t now_ns)
 {
-	struct placed_group *groups = manager->placing->groups;
+	struct placing *placing = state;
+	struct placed_group *groups = placing->groups;
 	uint64_t next_ns = UINT64_MAX;
 
 	for (uint32_t i = 0; i < PLACEMENT_GROUPS_MAX; i++) {
 		struct placement *placement = &groups[i].placement;
 
 		/* While the domains are handed back no task is placed; it may end at any time. */
-		if (manager->hand_back.until_ns) {
+		if (placing->core->handed_back_until_ns) {
 			groups[i].next_ns = 0;
 			if (!groups[i].key || !(placement->held | placement->aside))
 				continue;
 			placement_init(placement, placement->kind, groups[i].key);
-			apply(manager, i);
+			apply(placing, i);
 		} else if (groups[i].key) {
 			if (groups[i].next_ns <= now_ns)
-				look(manager, i, now_ns);
+				look(placing, i, now_ns);
 			if (groups[i].next_ns < next_ns)
 				next_ns = groups[i].next_ns;
 		}
 	}
-	return next_ns;
+	placing->next_ns = next_ns;
+}
+
+static uint64_t next_ns(void *state, uint64_t now_ns, uint64_t others_ns)
+{
+	return ((const struct placing *)state)->next_ns;
 }
 
 /* The index of the task's group, added if need be; PLACEMENT_GROUPS_MAX: none, or no room. */
-static uint32_t take_group(struct manager *manager, uint32_t pid)
+static uint32_t take_group(struct placing *placing, uint32_t pid)
 {
-	const struct rules_task *known = rules_find(manager->rules, pid);
-	struct placed_group *groups = manager->placing->groups;
+	const struct rules_task *known = rules_find(placing->core->rules, pid);
+	struct placed_group *groups = placing->groups;
 	uint32_t free = PLACEMENT_GROUPS_MAX;
 	const struct policy_rule *of;
 	const struct hint *hint;
 	uint64_t key;
 	int rule;
 
-	if (!known || !manager->placing->wanted || placing_why_not(manager))
+	if (!known || !placing->wanted || placing_why_not(placing))
 		return PLACEMENT_GROUPS_MAX;
-	rule = rule_that_gives_anywhere(&manager->policy, known->matched, RULE_PLACEMENT);
-	if (rule < 0 || manager->policy.rules[rule].properties.placement.value == PLACEMENT_NONE)
+	rule = rule_that_gives_anywhere(&placing->core->policy, known->matched, RULE_PLACEMENT);
+	if (rule < 0 ||
+	    placing->core->policy.rules[rule].properties.placement.value == PLACEMENT_NONE)
 		return PLACEMENT_GROUPS_MAX;
-	of = &manager->policy.rules[rule];
-	hint = rules_hint_of(manager->rules, (uint32_t)rule, pid);
+	of = &placing->core->policy.rules[rule];
+	hint = rules_hint_of(placing->core->rules, (uint32_t)rule, pid);
 	key = hint ? hint->id | HINT_KEY : known->cgroup_id;
 	for (uint32_t i = PLACEMENT_GROUPS_MAX; key && i-- > 0;) {
 		if (groups[i].key == key && !strcmp(groups[i].rule, of->name) &&
@@ -212,7 +217,7 @@ static uint32_t take_group(struct manager *manager, uint32_t pid)
 	groups[free] = (struct placed_group){ .key = key, .next_ns = UINT64_MAX };
 	strcpy(groups[free].rule, of->name);
 	placement_init(&groups[free].placement, of->properties.placement.value, key);
-	tracer_clear_group(manager->tracer, free);
+	tracer_clear_group(placing->core->tracer, free);
 	return free;
 }
 
@@ -238,43 +243,41 @@ static uint32_t first_cache(const struct placing *placing, const struct placed_g
 	return best;
 }
 
-static void add_task(struct manager *manager, uint32_t pid, uint32_t index, uint32_t forked_in)
+static void add_task(struct placing *placing, uint32_t pid, uint32_t index, uint32_t forked_in)
 {
-	struct placing *placing = manager->placing;
 	struct placed_group *group = &placing->groups[index];
 	uint32_t place = pid_index_add(placing->index, pid);
 	struct placed_task *task;
 
-	if (place == PID_INDEX_NONE || tracer_place_task(manager->tracer, pid, index) < 0)
+	if (place == PID_INDEX_NONE || tracer_place_task(placing->core->tracer, pid, index) < 0)
 		return;
 	task = &placing->tasks[place];
 	*task = (struct placed_task){ pid, index, PLACEMENT_NO_CACHE };
 	group->n_tasks++;
-	tracer_place(manager->tracer, pid_index_count(placing->index), PLACEMENT_FULL_NS);
+	tracer_place(placing->core->tracer, pid_index_count(placing->index), PLACEMENT_FULL_NS);
 	set_cache(placing, task, first_cache(placing, group, pid, forked_in));
-	look(manager, index, time_now_ns());
-	apply_to_task(manager, task);
+	look(placing, index, time_now_ns());
+	apply_to_task(placing, task);
 }
 
 /* Removes the task, and its group after the last one. */
-static void remove_task(struct manager *manager, struct placed_task *task)
+static void remove_task(struct placing *placing, struct placed_task *task)
 {
-	struct placing *placing = manager->placing;
 	struct placed_group *group = &placing->groups[task->group];
 
 	set_cache(placing, task, PLACEMENT_NO_CACHE);
 	pid_index_remove(placing->index, task - placing->tasks);
-	tracer_unplace_task(manager->tracer, task->pid);
+	tracer_unplace_task(placing->core->tracer, task->pid);
 	if (!--group->n_tasks) {
-		tracer_watch_group(manager->tracer, group - placing->groups, 0, false);
+		tracer_watch_group(placing->core->tracer, group - placing->groups, 0, false);
 		group->key = 0;
 	}
-	tracer_place(manager->tracer, pid_index_count(placing->index), PLACEMENT_FULL_NS);
+	tracer_place(placing->core->tracer, pid_index_count(placing->index), PLACEMENT_FULL_NS);
 }
 
-void placing_take_task(struct manager *manager, uint32_t pid, uint32_t tgid, uint32_t parent)
+/* A task whose rules are up to date; tgid and parent may be 0. */
+static void take_task(struct placing *placing, uint32_t pid, uint32_t tgid, uint32_t parent)
 {
-	struct placing *placing = manager->placing;
 	struct placed_task *task = find_task(placing, pid);
 	uint32_t index;
 
@@ -284,115 +287,145 @@ void placing_take_task(struct manager *manager, uint32_t pid, uint32_t tgid, uin
 	if (!affinities_knows(placing->affinities, pid) &&
 	    !affinities_forked(placing->affinities, tgid, pid))
 		affinities_forked(placing->affinities, parent, pid);
-	index = take_group(manager, pid);
+	index = take_group(placing, pid);
 	if (task && task->group == index)
 		return;
 	if (task)
-		remove_task(manager, task);
+		remove_task(placing, task);
 	if (index < PLACEMENT_GROUPS_MAX) {
-		add_task(manager, pid, index, PLACEMENT_NO_CACHE);
+		add_task(placing, pid, index, PLACEMENT_NO_CACHE);
 		return;
 	}
-	tracer_unplace_task(manager->tracer, pid);
+	tracer_unplace_task(placing->core->tracer, pid);
 	affinities_release_task(placing->affinities, pid);
 }
 
-void placing_end_task(struct manager *manager, uint32_t pid)
+static void task_seen(void *state, const struct task_facts *facts)
 {
-	struct placed_task *task = find_task(manager->placing, pid);
-
-	if (task)
-		remove_task(manager, task);
-	affinities_forget(manager->placing->affinities, pid);
+	take_task(state, facts->pid, facts->tgid, facts->parent);
 }
 
-void placing_take_event(struct manager *manager, const struct tracer_event *event)
+static void task_rehinted(void *state, uint32_t pid)
 {
-	struct placing *placing = manager->placing;
-	const struct placed_task *parent;
+	take_task(state, pid, 0, 0);
+}
+
+static void task_ended(void *state, uint32_t pid)
+{
+	struct placing *placing = state;
+	struct placed_task *task = find_task(placing, pid);
+
+	if (task)
+		remove_task(placing, task);
+	affinities_forget(placing->affinities, pid);
+}
+
+/* It joins its parent's group at once; a record of the rules that it matches follows. */
+static void take_child(struct placing *placing, const struct tracer_event *event)
+{
+	const struct placed_task *parent = find_task(placing, event->parent);
+
+	affinities_forked(placing->affinities, event->parent, event->pid);
+	if (parent && !find_task(placing, event->pid))
+		add_task(placing, event->pid, parent->group, event->cache);
+}
+
+static void take_event(void *state, const struct tracer_event *event, uint64_t now_ns)
+{
+	struct placing *placing = state;
 	struct placed_group *group;
 
-	if (event->type == TRACER_PLACED_CHILD) {
-		/* It joins its parent's group at once; a record of the rules that it matches
-		 * follows. */
-		parent = find_task(placing, event->parent);
-		affinities_forked(placing->affinities, event->parent, event->pid);
-		if (parent && !find_task(placing, event->pid))
-			add_task(manager, event->pid, parent->group, event->cache);
-		return;
-	}
-	if (event->group >= PLACEMENT_GROUPS_MAX || !placing->groups[event->group].key)
+	if (event->type == TRACER_PLACED_CHILD)
+		take_child(placing, event);
+	if ((event->type != TRACER_GROUP_WAKES && event->type != TRACER_FULL_CACHE) ||
+	    event->group >= PLACEMENT_GROUPS_MAX || !placing->groups[event->group].key)
 		return;
 	group = &placing->groups[event->group];
 	if (event->type == TRACER_GROUP_WAKES)
 		group->next_ns = 0;
 	else if (placement_full(&group->placement, event->cache, time_now_ns()))
-		apply(manager, event->group);
+		apply(placing, event->group);
 }
 
-void placing_set_policy(struct manager *manager)
+static void rules_changed(void *state)
 {
-	struct placing *placing = manager->placing;
+	struct placing *placing = state;
 	uint32_t place;
 
-	placing->wanted = rule_any_gives(&manager->policy, RULE_PLACEMENT);
+	placing->wanted = rule_any_gives(&placing->core->policy, RULE_PLACEMENT);
 	place = pid_index_next(placing->index, 0);
 	for (; place != PID_INDEX_NONE; place = pid_index_next(placing->index, place + 1))
-		placing_take_task(manager, placing->tasks[place].pid, 0, 0);
+		take_task(placing, placing->tasks[place].pid, 0, 0);
 }
 
-void placing_update_cpus(struct manager *manager)
+static void cpus_changed(void *state)
 {
-	struct placing *placing = manager->placing;
+	struct placing *placing = state;
 	struct cpu_mask online;
 
 	affinity_read_online(&online);
 	for (uint32_t i = 0; i < placing->caches.n; i++) {
 		placing->machine.caches[i].n_cpus = 0;
-		for (uint32_t cpu = 0; cpu < manager->topology->n_cpus; cpu++)
+		for (uint32_t cpu = 0; cpu < placing->core->topology->n_cpus; cpu++)
 			placing->machine.caches[i].n_cpus += cpu_mask_has(&placing->caches.cpus[i],
 									  cpu) &&
 							     cpu_mask_has(&online, cpu);
-		tracer_set_cache_size(manager->tracer, i, placing->machine.caches[i].n_cpus);
+		tracer_set_cache_size(placing->core->tracer, i, placing->machine.caches[i].n_cpus);
 	}
 	for (uint32_t i = 0; i < PLACEMENT_GROUPS_MAX; i++)
 		if (placing->groups[i].key)
-			look(manager, i, time_now_ns());
+			look(placing, i, time_now_ns());
 }
 
-int placing_start(struct manager *manager)
+static int start(void *state)
 {
-	struct placing *placing = calloc(1, sizeof(*placing));
+	struct placing *placing = state;
+	struct core *core = placing->core;
 
-	if (!placing)
-		return -ENOMEM;
-	manager->placing = placing;
-	placing->affinities = affinities_new(manager->options.run_dir);
+	placing->next_ns = UINT64_MAX;
+	placing->affinities = affinities_new(core->options->run_dir);
 	placing->index = pid_index_new(AFFINITIES_MAX);
 	placing->tasks = calloc(AFFINITIES_MAX, sizeof(*placing->tasks));
 	if (!placing->affinities || !placing->index || !placing->tasks)
 		return -ENOMEM;
-	caches_discover(manager->topology->n_cpus, &placing->caches);
+	caches_discover(core->topology->n_cpus, &placing->caches);
 	placing->machine.n_caches = placing->caches.n;
-	for (uint32_t cpu = 0; cpu < manager->topology->n_cpus; cpu++)
-		tracer_set_cpu_cache(manager->tracer, cpu, caches_of_cpu(&placing->caches, cpu));
-	placing_update_cpus(manager);
+	for (uint32_t cpu = 0; cpu < core->topology->n_cpus; cpu++)
+		tracer_set_cpu_cache(core->tracer, cpu, caches_of_cpu(&placing->caches, cpu));
+	cpus_changed(placing);
 	return 0;
 }
 
-void placing_end(struct manager *manager)
+static void released(void *state)
 {
-	struct placing *placing = manager->placing;
+	struct placing *placing = state;
 	int r = 0;
 
-	if (!placing)
-		return;
 	if (placing->affinities)
 		r = affinities_release(placing->affinities, journal_report_restore, NULL);
-	journal_log_left(r, "the affinity of tasks", manager->options.run_dir, "affinities");
+	journal_log_left(r, "the affinity of tasks", placing->core->options->run_dir, "affinities");
+}
+
+static void free_tables(void *state)
+{
+	struct placing *placing = state;
+
 	affinities_free(placing->affinities);
 	pid_index_free(placing->index);
 	free(placing->tasks);
-	free(placing);
-	manager->placing = NULL;
 }
+
+const struct module placing_module = {
+	.name = "placement",
+	.start = start,
+	.released = released,
+	.free = free_tables,
+	.rules_changed = rules_changed,
+	.task_seen = task_seen,
+	.task_rehinted = task_rehinted,
+	.task_ended = task_ended,
+	.take_event = take_event,
+	.cpus_changed = cpus_changed,
+	.run = run,
+	.next_ns = next_ns,
+};

@@ -12,7 +12,7 @@
 #include "actuator/discovery.h"
 #include "core/pid_index.h"
 #include "core/placement.h"
-#include "daemon/manager.h"
+#include "daemon/module.h"
 
 struct placed_group {
 	uint64_t key; /* number of the hint or the cgroup; 0: free */
@@ -31,6 +31,7 @@ struct placed_task {
 };
 
 struct placing {
+	struct core *core;
 	bool wanted; /* a rule or class places tasks */
 	struct caches caches;
 	struct placement_machine machine;
@@ -38,25 +39,11 @@ struct placing {
 	struct pid_index *index;
 	struct placed_task *tasks;
 	struct placed_group groups[PLACEMENT_GROUPS_MAX];
-	bool refused; /* the kernel refused, which was logged */
+	bool refused;	  /* the kernel refused, which was logged */
+	uint64_t next_ns; /* of all groups */
 };
 
-int placing_start(struct manager *manager);
-/* Restores the affinity of every task. */
-void placing_end(struct manager *manager);
-
-/* The policy has changed; reports of its tasks follow. */
-void placing_set_policy(struct manager *manager);
-/* Takes a task whose rules are up to date. tgid and parent may be 0. */
-void placing_take_task(struct manager *manager, uint32_t pid, uint32_t tgid, uint32_t parent);
-void placing_end_task(struct manager *manager, uint32_t pid);
-/* TRACER_PLACED_CHILD, TRACER_FULL_CACHE and TRACER_GROUP_WAKES. */
-void placing_take_event(struct manager *manager, const struct tracer_event *event);
-/* CPUs came or went. */
-void placing_update_cpus(struct manager *manager);
-
-/* Makes the looks that are due. Returns when the next one is; UINT64_MAX: none. */
-uint64_t placing_look(struct manager *manager, uint64_t now_ns);
+extern const struct module placing_module;
 
 /* The reason why no task can be placed here, as a clause; NULL: tasks can be placed. */
-const char *placing_why_not(const struct manager *manager);
+const char *placing_why_not(const struct placing *placing);

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "daemon/manager.h"
 #include "shared/cleanup.h"
 #include "shared/log.h"
 #include "shared/time.h"
@@ -49,7 +48,7 @@ static int put_reply(struct reply *reply, const char *data, const char *ended, u
 	return reply_end(reply);
 }
 
-static int publish(struct manager *manager, const char *data, const char *ended, uint64_t bytes)
+static int publish(struct recording *recording, const char *data, const char *ended, uint64_t bytes)
 {
 	struct buffer message = { .max = MESSAGE_BYTES_MAX };
 	struct channel_tag tag = { 0 };
@@ -59,7 +58,7 @@ static int publish(struct manager *manager, const char *data, const char *ended,
 	reply_init(&reply, &message, false);
 	r = put_reply(&reply, data, ended, bytes);
 	if (r == 0)
-		r = query_server_publish(manager->server, &manager->recording.channel, &tag,
+		r = query_server_publish(recording->core->server, &recording->channel, &tag,
 					 &message);
 	buffer_deinit(&message);
 	return r;
@@ -67,38 +66,37 @@ static int publish(struct manager *manager, const char *data, const char *ended,
 
 static int send_block(void *userdata, const void *data, size_t size)
 {
-	struct manager *manager = userdata;
+	struct recording *recording = userdata;
 	_cleanup_free_ char *text = NULL;
 
-	if (!channel_has_subscriber(&manager->recording.channel))
+	if (!channel_has_subscriber(&recording->channel))
 		return -EPIPE;
 	text = encode(data, size);
-	return text ? publish(manager, text, NULL, size) : -ENOMEM;
+	return text ? publish(recording, text, NULL, size) : -ENOMEM;
 }
 
-static void end_recording(struct manager *manager)
+static void end_recording(struct recording *recording)
 {
-	engine_set_tap(manager->engine, NULL, NULL);
-	manager->recording.recorder = recorder_free(manager->recording.recorder);
+	engine_set_tap(recording->core->engine, NULL, NULL);
+	recording->recorder = recorder_free(recording->recorder);
 }
 
-int recording_start(struct manager *manager, uint64_t max_bytes, struct reply *reply)
+int recording_start(struct recording *recording, uint64_t max_bytes, struct reply *reply)
 {
-	const struct record_sink sink = { .write = send_block, .userdata = manager };
-	struct recording *recording = &manager->recording;
+	const struct record_sink sink = { .write = send_block, .userdata = recording };
 	int r;
 
 	/* The end of an earlier client was not noticed yet. */
-	end_recording(manager);
+	end_recording(recording);
 	recording->recorder = recorder_new(&sink);
 	if (!recording->recorder)
 		return -ENOMEM;
-	recorder_begin(recording->recorder, manager->engine);
+	recorder_begin(recording->recorder, recording->core->engine);
 	r = recorder_error(recording->recorder);
 	if (r == 0)
 		r = put_reply(reply, "", NULL, 0);
 	if (r < 0) {
-		end_recording(manager);
+		end_recording(recording);
 		return r;
 	}
 	recording->max_bytes = max_bytes;
@@ -108,9 +106,8 @@ int recording_start(struct manager *manager, uint64_t max_bytes, struct reply *r
 	return 0;
 }
 
-void recording_stop(struct manager *manager, const char *why)
+void recording_stop(struct recording *recording, const char *why)
 {
-	struct recording *recording = &manager->recording;
 	int r;
 
 	if (!recording->recorder)
@@ -119,21 +116,22 @@ void recording_stop(struct manager *manager, const char *why)
 	if (r < 0)
 		why = "failed";
 	if (channel_has_subscriber(&recording->channel)) {
-		publish(manager, "", why, recorder_bytes(recording->recorder));
+		publish(recording, "", why, recorder_bytes(recording->recorder));
 		recording->channel.is_over = true;
 	}
 	log_info("the recording ended: %s", r < 0 ? strerror(-r) : why);
-	end_recording(manager);
+	end_recording(recording);
 }
 
-void recording_keep(struct manager *manager, uint64_t now_ns)
+/* Sends what was recorded, and ends the recording when it is full. */
+static void run(void *state, uint64_t now_ns)
 {
-	struct recording *recording = &manager->recording;
+	struct recording *recording = state;
 
 	if (!recording->recorder)
 		return;
 	if (recorder_bytes(recording->recorder) + END_BYTES >= recording->max_bytes) {
-		recording_stop(manager, "size");
+		recording_stop(recording, "size");
 		return;
 	}
 	if (now_ns - recording->flushed_ns >= FLUSH_NS) {
@@ -141,5 +139,16 @@ void recording_keep(struct manager *manager, uint64_t now_ns)
 		recording->flushed_ns = now_ns;
 	}
 	if (recorder_error(recording->recorder))
-		recording_stop(manager, "failed");
+		recording_stop(recording, "failed");
 }
+
+static void free_recorder(void *state)
+{
+	recorder_free(((struct recording *)state)->recorder);
+}
+
+const struct module recording_module = {
+	.name = "recording",
+	.free = free_recorder,
+	.run = run,
+};

@@ -6,10 +6,20 @@
  * asked for it: the daemon writes no file.
  */
 
-#include <stdint.h>
+#include "daemon/module.h"
+#include "record/recorder.h"
 
-struct manager;
 struct reply;
+
+struct recording {
+	struct core *core;
+	struct channel channel;	   /* blocks, to the client of Record */
+	struct recorder *recorder; /* NULL while nothing is recorded */
+	uint64_t max_bytes;
+	uint64_t flushed_ns;
+};
+
+extern const struct module recording_module;
 
 #define RECORDING_BYTES_LEAST	(1ULL << 20)
 #define RECORDING_BYTES_DEFAULT (64ULL << 20)
@@ -19,10 +29,7 @@ struct reply;
  * channel must have its subscriber. Writes the first reply of io.wakegov.Record. Returns 0, or a
  * negative errno with nothing changed.
  */
-int recording_start(struct manager *manager, uint64_t max_bytes, struct reply *reply);
+int recording_start(struct recording *recording, uint64_t max_bytes, struct reply *reply);
 
 /* Ends the recording, if any. why: a word for the client. */
-void recording_stop(struct manager *manager, const char *why);
-
-/* For the end of a round: sends what was recorded, and ends the recording when it is full. */
-void recording_keep(struct manager *manager, uint64_t now_ns);
+void recording_stop(struct recording *recording, const char *why);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #pragma once
 
-#include "daemon/manager.h"
+#include "daemon/module.h"
 
 /*
  * Where no decision is open, next to no program runs: while every domain is kept at its highest OPP
@@ -10,8 +10,10 @@
  * how busy single tasks were, and their I/O.
  */
 
-/*
- * Looks whether it begins or ends; call it after the decisions of a round. Returns when the next
- * round is due for it; UINT64_MAX: not before there is another reason for one.
- */
-uint64_t saturation_look(struct manager *manager, uint64_t now_ns);
+struct saturation {
+	struct core *core;
+	uint64_t next_ns;  /* next look; 0: ticks are not counted */
+	uint64_t round_ns; /* when a round is due for it */
+};
+
+extern const struct module saturation_module;
