@@ -560,19 +560,20 @@ static uint32_t chain_covered_q(const struct engine *engine, uint32_t cpu, uint3
 	NS_PER_S /* with half of it, chains of a load that comes and goes are learnt anew \
 		  */
 
-uint64_t engine_full_ns(const struct engine *engine)
+uint64_t engine_full_ns(const struct engine *engine, uint64_t now_ns)
 {
 	uint64_t full_ns = 0;
 
 	for (uint32_t i = 0; i < engine->topology->n_domains; i++) {
 		const struct domain *domain = &engine->domains[i];
+		uint64_t since_ns = domain_full_since_ns(domain, now_ns);
 
 		if (!domain->active)
 			continue;
-		if (!domain->full_since_ns)
+		if (!since_ns)
 			return UINT64_MAX;
-		if (domain->full_since_ns + FULL_NS > full_ns)
-			full_ns = domain->full_since_ns + FULL_NS;
+		if (since_ns + FULL_NS > full_ns)
+			full_ns = since_ns + FULL_NS;
 	}
 	return full_ns;
 }
@@ -593,7 +594,7 @@ bool engine_keeps_full(const struct engine *engine, uint32_t domain, uint32_t sh
 
 bool engine_follows_chains(const struct engine *engine, uint64_t now_ns)
 {
-	return engine->policy.chains && now_ns < engine_full_ns(engine);
+	return engine->policy.chains && now_ns < engine_full_ns(engine, now_ns);
 }
 
 void engine_band(const struct engine *engine, uint32_t cpu, struct engine_band *ret)

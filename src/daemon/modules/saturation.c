@@ -50,7 +50,7 @@ static uint64_t look(struct saturation *saturation, uint64_t now_ns)
 {
 	struct core *core = saturation->core;
 	uint64_t *next_ns = &saturation->next_ns;
-	uint64_t full_ns = engine_full_ns(core->engine);
+	uint64_t full_ns = engine_full_ns(core->engine, now_ns);
 
 	if (!full_ns || now_ns < full_ns || core->handed_back_until_ns ||
 	    !tracer_may_trace_only_ticks(core->tracer)) {
