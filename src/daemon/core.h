@@ -68,7 +68,7 @@ struct rule_tracking {
 					       as bits, that were reported */
 };
 
-/* round.h */
+/* loop.h */
 struct rounds {
 	sd_event_source *timer;
 	uint64_t resynced_ns; /* last comparison of requests in flight with the kernel's numbers */

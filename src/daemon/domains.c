@@ -10,7 +10,6 @@
 #include "actuator/power_controls.h"
 #include "daemon/journal.h"
 #include "daemon/module.h"
-#include "daemon/opps.h"
 #include "diag/advice.h"
 #include "shared/cleanup.h"
 #include "shared/log.h"

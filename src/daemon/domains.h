@@ -31,3 +31,13 @@ int domains_adopt(struct core *core, const char *name, uint32_t *ret_adopted);
 
 /* Looks for other programs that change the same controls, and logs new ones. */
 void domains_find_conflicts(struct core *core);
+
+/*
+ * opps.c: follows what a domain can do: turbo is switched on, or the driver raises the highest
+ * frequency. OPPs are only added, above the others, so that what was counted and recorded by OPP
+ * stays right. Those that a domain may not have for now lie above scaling_max_freq, which
+ * domains_read_limits() reads.
+ */
+
+/* Looks whether turbo or the hardware's maximum was switched, and adds OPPs then. */
+void opps_follow(struct core *core, uint32_t domain);

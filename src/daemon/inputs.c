@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "daemon/inputs.h"
+#include "daemon/loop.h"
 
 #include <errno.h>
 
 #include "daemon/domains.h"
 #include "daemon/freq_invariance.h"
 #include "daemon/module.h"
-#include "daemon/opps.h"
 #include "frequency/frequency.h"
 #include "shared/log.h"
 #include "shared/time.h"

@@ -3,7 +3,7 @@
 
 /*
  * The event loop: an event source wakes the daemon (loop.c), what the source reports becomes inputs
- * of the core (inputs.h), and a round decides, writes and publishes (round.h).
+ * of the engine (inputs.c), and a round decides, writes and publishes (round.c).
  */
 
 #include "daemon/core.h"
@@ -25,3 +25,30 @@ int loop_open(struct loop *loop);
 int loop_listen(struct loop *loop);
 
 void loop_close(struct loop *loop);
+
+/* inputs.c; userdata is the daemon's core. */
+
+/*
+ * Takes one record of the tracer. Records of tasks, CPUs and devices only say that there is
+ * something to read; the others go to the file or the module that they are for.
+ */
+void inputs_take_event(void *userdata, const struct tracer_event *event);
+
+/* Sample what the engine asks for in a round (struct engine_ops). */
+void inputs_sample_task(void *userdata, const struct io_task *task, uint64_t now_ns);
+void inputs_sample_device(void *userdata, uint32_t device, uint64_t now_ns);
+void inputs_sample_domain(void *userdata, uint32_t domain, uint64_t now_ns);
+
+/* Samples a CPU, and the clamp classes that ran there. */
+void inputs_sample_cpu(struct core *core, uint32_t cpu, uint64_t now_ns);
+
+/* round.c */
+
+/* Adds the timer for rounds without an event. Returns 0 or a negative errno. */
+int rounds_start(struct core *core);
+
+/*
+ * One round: ends holds, decides for due domains and writes, arms the kernel side, lets the modules
+ * do what is due, and sets the timer for the next round without an event.
+ */
+void round_run(struct core *core);

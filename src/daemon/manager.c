@@ -12,7 +12,7 @@
 #include "daemon/domains.h"
 #include "daemon/freq_invariance.h"
 #include "daemon/journal.h"
-#include "daemon/round.h"
+#include "daemon/loop.h"
 #include "daemon/rule_tracking.h"
 #include "frequency/frequency.h"
 #include "shared/cleanup.h"

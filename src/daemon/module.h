@@ -32,8 +32,7 @@ struct module {
 
 	/* The domains are ours. Returns 0, or a negative errno that ends the daemon's start. */
 	int (*start)(void *state);
-	/* Nothing is decided any more; the domains are ours still. Also after a start that failed.
-	 */
+	/* Nothing is decided any more; the domains are ours still. Start may have failed. */
 	void (*stop)(void *state);
 	/* The domains are released: time to restore what the module changed. */
 	void (*released)(void *state);

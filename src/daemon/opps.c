@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "daemon/opps.h"
+#include "daemon/domains.h"
 
 #include "actuator/discovery.h"
 #include "core/opp.h"

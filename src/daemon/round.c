@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "daemon/round.h"
+#include "daemon/loop.h"
 
 #include <string.h>
 
 #include "daemon/domains.h"
-#include "daemon/inputs.h"
 #include "daemon/journal.h"
 #include "daemon/module.h"
 #include "daemon/process.h"

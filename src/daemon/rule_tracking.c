@@ -6,7 +6,7 @@
 
 #include "config/load.h"
 #include "core/rule.h"
-#include "daemon/inputs.h"
+#include "daemon/loop.h"
 #include "rules/rules.h"
 #include "shared/log.h"
 #include "shared/time.h"

@@ -7,10 +7,10 @@
 
 #include "daemon/domains.h"
 #include "daemon/journal.h"
+#include "daemon/loop.h"
 #include "daemon/modules/hand_back.h"
 #include "daemon/modules/policy.h"
 #include "daemon/modules/recording.h"
-#include "daemon/round.h"
 #include "shared/cleanup.h"
 #include "shared/log.h"
 

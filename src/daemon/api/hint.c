@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "daemon/api/api.h"
+#include "daemon/loop.h"
 #include "daemon/modules/hinting.h"
-#include "daemon/round.h"
 #include "shared/time.h"
 
 int api_list_classes(const struct call *call, struct reply *reply)

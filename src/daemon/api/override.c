@@ -2,8 +2,8 @@
 #include <errno.h>
 
 #include "daemon/api/api.h"
+#include "daemon/loop.h"
 #include "daemon/modules/overrides.h"
-#include "daemon/round.h"
 #include "shared/time.h"
 
 /* The type Override, of a domain or of tasks; the other argument is NULL. */

@@ -12,7 +12,7 @@
 #include "actuator/uclamp_groups.h"
 #include "core/clamp_class.h"
 #include "daemon/journal.h"
-#include "daemon/round.h"
+#include "daemon/loop.h"
 #include "daemon/rule_tracking.h"
 #include "shared/log.h"
 #include "shared/sysfs.h"

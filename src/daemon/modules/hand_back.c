@@ -8,7 +8,7 @@
 #include "actuator/governor.h"
 #include "core/rule.h"
 #include "daemon/domains.h"
-#include "daemon/round.h"
+#include "daemon/loop.h"
 #include "daemon/rule_tracking.h"
 #include "frequency/frequency.h"
 #include "shared/log.h"

@@ -10,7 +10,7 @@
 #include <time.h>
 
 #include "core/rule.h"
-#include "daemon/round.h"
+#include "daemon/loop.h"
 #include "daemon/rule_tracking.h"
 #include "shared/cleanup.h"
 #include "shared/log.h"

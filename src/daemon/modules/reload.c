@@ -14,7 +14,7 @@
 #include "config/load.h"
 #include "daemon/domains.h"
 #include "daemon/journal.h"
-#include "daemon/round.h"
+#include "daemon/loop.h"
 #include "daemon/rule_tracking.h"
 #include "shared/cleanup.h"
 #include "shared/log.h"

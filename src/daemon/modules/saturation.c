@@ -2,7 +2,7 @@
 #include "daemon/modules/saturation.h"
 
 #include "core/engine.h"
-#include "daemon/inputs.h"
+#include "daemon/loop.h"
 #include "shared/time.h"
 #include "tracer/tracer.h"
 
