@@ -28,18 +28,18 @@ static const struct {
 	const struct module *module;
 	size_t state;
 } rows[] = {
-	{ &overrides_module, offsetof(struct manager, overrides) },
-	{ &hand_back_module, offsetof(struct manager, hand_back) },
-	{ &saturation_module, offsetof(struct manager, saturation) },
-	{ &monitor_module, offsetof(struct manager, monitor) },
-	{ &clamps_module, offsetof(struct manager, clamps) },
-	{ &placing_module, offsetof(struct manager, placing) },
-	{ &idle_latency_module, offsetof(struct manager, idle_latency) },
-	{ &rule_tracking_module, offsetof(struct manager, core.tracking) },
-	{ &recording_module, offsetof(struct manager, recording) },
-	{ &past_module, offsetof(struct manager, past) },
-	{ &hinting_module, offsetof(struct manager, hinting) },
-	{ &policies_module, offsetof(struct manager, policies) },
+	{ &overrides_module, offsetof(struct manager, overrides.core) },
+	{ &hand_back_module, offsetof(struct manager, hand_back.core) },
+	{ &saturation_module, offsetof(struct manager, saturation.core) },
+	{ &monitor_module, offsetof(struct manager, monitor.core) },
+	{ &clamps_module, offsetof(struct manager, clamps.core) },
+	{ &placing_module, offsetof(struct manager, placing.core) },
+	{ &idle_latency_module, offsetof(struct manager, idle_latency.core) },
+	{ &rule_tracking_module, offsetof(struct manager, core.tracking.core) },
+	{ &recording_module, offsetof(struct manager, recording.core) },
+	{ &past_module, offsetof(struct manager, past.core) },
+	{ &hinting_module, offsetof(struct manager, hinting.core) },
+	{ &policies_module, offsetof(struct manager, policies.core) },
 };
 
 _Static_assert(ARRAY_SIZE(rows) <= MODULES_MAX, "the table of instances has an end");

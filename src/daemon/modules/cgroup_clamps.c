@@ -124,11 +124,12 @@ static void explain_failure(struct clamps *clamps, uint32_t rule, enum uclamp_gr
 static void give(struct clamps *clamps, uint32_t rule, enum uclamp_group_end end, uint32_t cap,
 		 const char *path)
 {
+	struct core *core = clamps->core;
 	struct uclamp written;
 	struct group group;
 	int r;
 
-	if (!find_group(&clamps->core->policy, rule, path, &group) ||
+	if (!find_group(&core->policy, rule, path, &group) ||
 	    is_left(&clamps->grouping, rule, end, inode_of(group.directory)))
 		return;
 	if (group.length == 1) {
@@ -142,8 +143,7 @@ static void give(struct clamps *clamps, uint32_t rule, enum uclamp_group_end end
 			  (int)group.length, path);
 		return;
 	}
-	written = uclamp_less_margin((struct uclamp){ cap, cap },
-				     tracer_clamps_last(clamps->core->tracer));
+	written = uclamp_less_margin((struct uclamp){ cap, cap }, tracer_clamps_last(core->tracer));
 	cap = end == UCLAMP_GROUP_MAX ? written.max_cap : written.min_cap;
 	r = uclamp_groups_set(clamps->groups, group.directory, end, cap, rule);
 	if (r < 0)
@@ -155,15 +155,16 @@ static void give(struct clamps *clamps, uint32_t rule, enum uclamp_group_end end
 
 static void leave_out_wrong(struct clamps *clamps, uint64_t matched, const char *path)
 {
+	struct core *core = clamps->core;
 	static const char why[] = "another rule gives a task of %s more freedom";
-	const struct grouped wrong = grouped_find_wrong(&clamps->grouping.by, &clamps->core->policy,
-							clamps->core->topology, matched);
+	const struct grouped wrong = grouped_find_wrong(&clamps->grouping.by, &core->policy,
+							core->topology, matched);
 
 	for (uint64_t bits = wrong.caps | wrong.floors; bits; bits &= bits - 1) {
 		uint32_t i = __builtin_ctzll(bits);
 		struct group group;
 
-		if (!find_group(&clamps->core->policy, i, path, &group))
+		if (!find_group(&core->policy, i, path, &group))
 			continue;
 		if (wrong.caps >> i & 1)
 			leave_out(clamps, i, UCLAMP_GROUP_MAX, group.directory, why,
@@ -176,6 +177,7 @@ static void leave_out_wrong(struct clamps *clamps, uint64_t matched, const char 
 
 void grouping_take_task(struct clamps *clamps, const struct rules_task *task)
 {
+	struct core *core = clamps->core;
 	struct grouping *grouping = &clamps->grouping;
 	struct grouping_seen *seen = &grouping->seen[task->cgroup_id % GROUPING_SEEN];
 	struct class_clamp due;
@@ -187,11 +189,11 @@ void grouping_take_task(struct clamps *clamps, const struct rules_task *task)
 	grouping->reapply |= task->moved && grouping->n_left;
 	if (seen->cgroup_id == task->cgroup_id && seen->matched == task->matched)
 		return;
-	path = rules_cgroup_of(clamps->core->rules, task);
+	path = rules_cgroup_of(core->rules, task);
 	if (!path)
 		return;
 	leave_out_wrong(clamps, task->matched, path);
-	clamp_of_rules(&clamps->core->policy, task->matched, 0, clamps->core->topology, &due);
+	clamp_of_rules(&core->policy, task->matched, 0, core->topology, &due);
 	if (due.cap_rule >= 0 && grouping->by.caps >> due.cap_rule & 1)
 		give(clamps, due.cap_rule, UCLAMP_GROUP_MAX, due.cap, path);
 	if (due.floor_rule >= 0 && grouping->by.floors >> due.floor_rule & 1)
@@ -201,11 +203,12 @@ void grouping_take_task(struct clamps *clamps, const struct rules_task *task)
 
 void grouping_set_policy(struct clamps *clamps)
 {
+	struct core *core = clamps->core;
 	struct grouping *grouping = &clamps->grouping;
 
 	*grouping = (struct grouping){ .active = grouping->active, .reapply = true };
 	if (grouping->active && sysfs_cgroup_mount()[0])
-		grouping->by = grouped_find(&clamps->core->policy, clamps->core->topology);
+		grouping->by = grouped_find(&core->policy, core->topology);
 	uclamp_groups_begin_claims(clamps->groups);
 }
 
@@ -232,11 +235,12 @@ bool grouping_has_rule(const struct clamps *clamps, uint32_t rule)
 bool grouping_covers(const struct clamps *clamps, uint32_t pid, enum uclamp_group_end end,
 		     uint32_t rule)
 {
-	const struct rules_task *task = rules_find(clamps->core->rules, pid);
-	const char *path = task ? rules_cgroup_of(clamps->core->rules, task) : NULL;
+	struct core *core = clamps->core;
+	const struct rules_task *task = rules_find(core->rules, pid);
+	const char *path = task ? rules_cgroup_of(core->rules, task) : NULL;
 	struct group group;
 
-	return path && find_group(&clamps->core->policy, rule, path, &group) &&
+	return path && find_group(&core->policy, rule, path, &group) &&
 	       uclamp_groups_has_rule(clamps->groups, group.directory, end, rule);
 }
 
@@ -265,17 +269,18 @@ static int on_groups(sd_event_source *source, int fd, uint32_t revents, void *us
 
 int grouping_start(struct clamps *clamps)
 {
+	struct core *core = clamps->core;
 	int r;
 
-	clamps->groups = uclamp_groups_new(clamps->core->options->run_dir);
+	clamps->groups = uclamp_groups_new(core->options->run_dir);
 	if (!clamps->groups) {
 		log_error("cannot watch the clamps of cgroups: out of memory, or of inotify "
 			  "instances");
 		return -ENOMEM;
 	}
-	clamps->grouping.active = engine_clamps_tasks(clamps->core->engine);
-	r = sd_event_add_io(clamps->core->event, NULL, uclamp_groups_fd(clamps->groups), EPOLLIN,
-			    on_groups, clamps);
+	clamps->grouping.active = engine_clamps_tasks(core->engine);
+	r = sd_event_add_io(core->event, NULL, uclamp_groups_fd(clamps->groups), EPOLLIN, on_groups,
+			    clamps);
 	return r < 0 ? r : 0;
 }
 

@@ -34,6 +34,7 @@ static void warn_of_refusal(const struct policy *policy, const struct task_clamp
 
 static void apply_clamp(struct clamps *clamps, struct task_clamp *clamp, uint64_t now_ns)
 {
+	struct core *core = clamps->core;
 	const struct grouped *by = &clamps->grouping.by;
 	struct uclamp ours;
 	int r;
@@ -46,10 +47,10 @@ static void apply_clamp(struct clamps *clamps, struct task_clamp *clamp, uint64_
 	    grouping_covers(clamps, clamp->pid, UCLAMP_GROUP_MIN, clamp->min_rule))
 		clamp->min_cap = CLAMP_MIN_NONE;
 	ours = uclamp_less_margin((struct uclamp){ clamp->min_cap, clamp->max_cap },
-				  tracer_clamps_last(clamps->core->tracer));
+				  tracer_clamps_last(core->tracer));
 	r = uclamps_set(clamps->tasks, clamp->pid, ours, now_ns);
 	if (r < 0)
-		warn_of_refusal(&clamps->core->policy, clamp, r);
+		warn_of_refusal(&core->policy, clamp, r);
 	log_debug("task %u: clamps %u-%u (%s, %s): %d", clamp->pid, clamp->min_cap, clamp->max_cap,
 		  clamp_why_name(clamp->min_why), clamp_why_name(clamp->max_why), r);
 }
@@ -80,17 +81,18 @@ static void take_escapes(struct clamps *clamps, uint64_t now_ns)
 /* Applies changed clamps to tasks, and restores those of their children. */
 static void apply_changed(struct clamps *clamps, uint64_t now_ns)
 {
-	const struct task_table *tasks = engine_tasks(clamps->core->engine);
+	struct core *core = clamps->core;
+	const struct task_table *tasks = engine_tasks(core->engine);
 	const struct task *task = NULL;
 	struct task_clamp clamp;
 
-	while (engine_take_clamp(clamps->core->engine, &clamp))
+	while (engine_take_clamp(core->engine, &clamp))
 		apply_clamp(clamps, &clamp, now_ns);
 	/* All again: groups took clamps over from tasks, or tasks from groups. */
 	while (clamps->grouping.reapply && (task = task_next(tasks, task))) {
 		if (!task->clamped)
 			continue;
-		engine_clamp_of_task(clamps->core->engine, task, &clamp);
+		engine_clamp_of_task(core->engine, task, &clamp);
 		apply_clamp(clamps, &clamp, now_ns);
 	}
 	clamps->grouping.reapply = false;
@@ -104,6 +106,7 @@ static void apply_changed(struct clamps *clamps, uint64_t now_ns)
  */
 static void take_own(struct clamps *clamps, uint32_t pid, uint32_t own, bool ended, uint64_t now_ns)
 {
+	struct core *core = clamps->core;
 	struct input input = {
 		.now_ns = now_ns,
 		.type = INPUT_OWN_CLAMPS,
@@ -115,14 +118,15 @@ static void take_own(struct clamps *clamps, uint32_t pid, uint32_t own, bool end
 		uclamps_check(clamps->tasks, pid, now_ns);
 	if (!ended && uclamps_find(clamps->tasks, pid, &before, &merged))
 		input.own_clamps.own = wakegov_own(before.min_cap, before.max_cap);
-	if (ended || engine_needs_own_clamps(clamps->core->engine))
-		engine_apply(clamps->core->engine, &input);
+	if (ended || engine_needs_own_clamps(core->engine))
+		engine_apply(core->engine, &input);
 }
 
 /* Checks the clamps of every task: records of changes were lost. */
 static void check_all(struct clamps *clamps, uint64_t now_ns)
 {
-	const struct task_table *tasks = engine_tasks(clamps->core->engine);
+	struct core *core = clamps->core;
+	const struct task_table *tasks = engine_tasks(core->engine);
 	const struct task *task = NULL;
 	struct uclamp now;
 	struct input beside = { .now_ns = now_ns, .type = INPUT_CO_RUNNER };
@@ -132,7 +136,7 @@ static void check_all(struct clamps *clamps, uint64_t now_ns)
 		if (!(task->own || task->co_runner_class) || uclamp_read(task->pid, &now) != -ESRCH)
 			continue;
 		beside.co_runner.pid = task->pid;
-		engine_apply(clamps->core->engine, &beside);
+		engine_apply(core->engine, &beside);
 		take_own(clamps, task->pid, 0, true, now_ns);
 	}
 }

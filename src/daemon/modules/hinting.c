@@ -36,11 +36,13 @@ static struct hints *hints_in(const struct hinting *hinting)
 /* Applies the table of hints to the tasks. */
 static void put_in_force(struct hinting *hinting)
 {
-	if (hints_fill(hints_in(hinting), &hinting->core->policy)) {
-		engine_set_policy(hinting->core->engine, &hinting->core->policy);
-		rule_tracking_set_policy(hinting->core);
+	struct core *core = hinting->core;
+
+	if (hints_fill(hints_in(hinting), &core->policy)) {
+		engine_set_policy(core->engine, &core->policy);
+		rule_tracking_set_policy(core);
 	} else {
-		rule_tracking_rehint(hinting->core);
+		rule_tracking_rehint(core);
 	}
 }
 
@@ -71,14 +73,15 @@ static void save_later(struct hinting *hinting)
 
 static void save(struct hinting *hinting)
 {
-	int r = hint_file_save(hinting->core->options->run_dir, hinting->core->rules);
+	struct core *core = hinting->core;
+	int r = hint_file_save(core->options->run_dir, core->rules);
 
 	hinting->save_ns = UINT64_MAX;
 	if (r < 0 && !hinting->unsaved)
 		log_warning(
 			"hints are in force, but a restart of wakegovd will end them: cannot write "
 			"%s/" HINT_FILE ": %s",
-			hinting->core->options->run_dir, strerror(-r));
+			core->options->run_dir, strerror(-r));
 	hinting->unsaved = r < 0;
 }
 
@@ -157,7 +160,8 @@ static int add(struct hinting *hinting, const struct hint_request *request,
 
 int hinting_give(struct hinting *hinting, const struct hint_request *request, struct hint **ret)
 {
-	int class = rule_class_named(&hinting->core->policy, request->class);
+	struct core *core = hinting->core;
+	int class = rule_class_named(&core->policy, request->class);
 	struct task_facts facts;
 	struct hint *hint;
 	int r = find_target(hinting, request, &facts, &hint);
@@ -178,14 +182,14 @@ int hinting_give(struct hinting *hinting, const struct hint_request *request, st
 	strcpy(hint->class, request->class);
 	hint->children = request->children;
 	if (request->children < 0)
-		hint->children = !hinting->core->policy.classes[class].properties.not_inherited;
+		hint->children = !core->policy.classes[class].properties.not_inherited;
 	hint->end_ns = time_now_ns() + request->for_us * NS_PER_US;
-	if (was_there || hints_rule(&hinting->core->policy, hint->class) < 0)
+	if (was_there || hints_rule(&core->policy, hint->class) < 0)
 		put_in_force(hinting);
 	/* A new hint has no heirs yet: its threads are reported to the core. */
 	if (!was_there)
-		rule_tracking_look_at_process(hinting->core, facts.tgid);
-	if (!hint->n_tasks || hints_rule(&hinting->core->policy, hint->class) < 0) {
+		rule_tracking_look_at_process(core, facts.tgid);
+	if (!hint->n_tasks || hints_rule(&core->policy, hint->class) < 0) {
 		hints_remove(hints_in(hinting), hint);
 		put_in_force(hinting);
 		return -ENOSPC;
@@ -310,21 +314,21 @@ static void check_tasks(void *state)
 static int start(void *state)
 {
 	struct hinting *hinting = state;
+	struct core *core = hinting->core;
 	struct hints *hints = hints_in(hinting);
 	struct hint *hint;
-	int r = hint_file_load(hinting->core->options->run_dir, time_now_ns(),
-			       hinting->core->rules);
+	int r = hint_file_load(core->options->run_dir, time_now_ns(), core->rules);
 
 	if (r < 0)
 		log_warning("hints of the former wakegovd are dropped: cannot use %s/" HINT_FILE
 			    ": %s; give them again",
-			    hinting->core->options->run_dir, statefile_refusal(r) ?: strerror(-r));
+			    core->options->run_dir, statefile_refusal(r) ?: strerror(-r));
 	while (r < 0 && (hint = hints_next(hints, NULL)))
 		hints_remove(hints, hint);
 	hinting->save_ns = UINT64_MAX;
 	put_in_force(hinting);
-	r = sd_event_add_time(hinting->core->event, &hinting->timer, CLOCK_MONOTONIC, 0,
-			      TIMER_ACCURACY_US, on_timer, hinting);
+	r = sd_event_add_time(core->event, &hinting->timer, CLOCK_MONOTONIC, 0, TIMER_ACCURACY_US,
+			      on_timer, hinting);
 	if (r < 0)
 		return r;
 	end_over(hinting, time_now_ns());

@@ -40,12 +40,13 @@ const char *idle_latency_why_not(const struct idle_latency *idle)
 /* pid is whose limit it is, and may have ended. */
 static void set_limit(struct idle_latency *idle, uint32_t cpu, uint32_t us, uint32_t pid)
 {
+	struct core *core = idle->core;
 	struct limited_cpu *limited = &idle->cpus[cpu];
 	int r = RESUME_LATENCY_DONE;
 
 	if (us != NONE)
-		r = resume_latency_limit(idle->core->saved, cpu, us);
-	else if (restore_resume_latency(idle->core->saved, cpu) == RESTORE_TAKEN_OVER)
+		r = resume_latency_limit(core->saved, cpu, us);
+	else if (restore_resume_latency(core->saved, cpu) == RESTORE_TAKEN_OVER)
 		r = RESUME_LATENCY_FOREIGN;
 	if (r == RESUME_LATENCY_FOREIGN)
 		log_notice(
@@ -65,7 +66,7 @@ static void set_limit(struct idle_latency *idle, uint32_t cpu, uint32_t us, uint
 		log_debug("CPU %u: idle latency %d us, for pid %u", cpu, (int)us, pid);
 	idle->n_limited += (us != NONE) - (limited->us != NONE);
 	limited->us = us;
-	tracer_set_idle_limit(idle->core->tracer, cpu, limited->given_up ? 0 : us);
+	tracer_set_idle_limit(core->tracer, cpu, limited->given_up ? 0 : us);
 }
 
 static void look_by(struct idle_latency *idle, uint64_t at_ns)
@@ -101,23 +102,24 @@ static void take_event(void *state, const struct tracer_event *event, uint64_t n
 /* Without tasks, or while the domains are handed back, no CPU is limited. */
 static void look(struct idle_latency *idle, uint64_t now_ns)
 {
-	bool may_limit = !idle->core->handed_back_until_ns && pid_index_count(idle->index);
+	struct core *core = idle->core;
+	bool may_limit = !core->handed_back_until_ns && pid_index_count(idle->index);
 	bool changed = false;
 
 	if (!idle->n_limited || (may_limit && now_ns < idle->next_ns))
 		return;
-	for (uint32_t cpu = 0; cpu < idle->core->topology->n_cpus; cpu++) {
+	for (uint32_t cpu = 0; cpu < core->topology->n_cpus; cpu++) {
 		uint32_t before_us = idle->cpus[cpu].us, us = NONE, pid = 0;
 
 		if (before_us == NONE)
 			continue;
 		if (may_limit)
-			us = tracer_take_idle_latency(idle->core->tracer, cpu, &pid);
+			us = tracer_take_idle_latency(core->tracer, cpu, &pid);
 		set_limit(idle, cpu, us, pid);
 		changed |= idle->cpus[cpu].us != before_us;
 	}
 	if (changed)
-		saved_save(idle->core->saved); /* what cannot be is tried again by the next one */
+		saved_save(core->saved); /* what cannot be is tried again by the next one */
 	idle->gap_ns = changed ? LOOK_NS : 2 * idle->gap_ns;
 	if (idle->gap_ns > LOOK_MOST_NS)
 		idle->gap_ns = LOOK_MOST_NS;
@@ -133,6 +135,7 @@ static uint64_t next_ns(void *state, uint64_t now_ns, uint64_t others_ns)
 
 static void set_task(struct idle_latency *idle, uint32_t pid, uint32_t us)
 {
+	struct core *core = idle->core;
 	uint32_t place = pid_index_find(idle->index, pid);
 
 	if (us == (place == PID_INDEX_NONE ? NONE : idle->tasks[place].us))
@@ -142,10 +145,10 @@ static void set_task(struct idle_latency *idle, uint32_t pid, uint32_t us)
 	if (place == PID_INDEX_NONE)
 		return;
 	idle->tasks[place] = (struct limiting_task){ pid, us };
-	tracer_set_idle_latency(idle->core->tracer, pid, us);
+	tracer_set_idle_latency(core->tracer, pid, us);
 	if (us == NONE)
 		pid_index_remove(idle->index, place);
-	tracer_follow_idle_latencies(idle->core->tracer, pid_index_count(idle->index));
+	tracer_follow_idle_latencies(core->tracer, pid_index_count(idle->index));
 	look_by(idle, time_now_ns() + LOOK_NS);
 }
 
@@ -153,19 +156,19 @@ static void set_task(struct idle_latency *idle, uint32_t pid, uint32_t us)
 static void take_task(void *state, uint32_t pid)
 {
 	struct idle_latency *idle = state;
-	const struct io_task *task = io_task_find(engine_tasks(idle->core->engine), pid);
-	const struct rules_task *ruled = rules_find(idle->core->rules, pid);
+	struct core *core = idle->core;
+	const struct io_task *task = io_task_find(engine_tasks(core->engine), pid);
+	const struct rules_task *ruled = rules_find(core->rules, pid);
 	uint32_t us = NONE;
 	int rule = -1;
 
 	if (ruled)
-		rule = rule_that_gives_anywhere(&idle->core->policy, ruled->matched,
-						RULE_IDLE_LATENCY);
+		rule = rule_that_gives_anywhere(&core->policy, ruled->matched, RULE_IDLE_LATENCY);
 	if (rule >= 0)
-		us = idle->core->policy.rules[rule].properties.idle_latency.value;
+		us = core->policy.rules[rule].properties.idle_latency.value;
 	else if (task && task->io_boost.limits_idle)
-		us = idle->core->policy.io_boost.idle_latency_us;
-	if (idle->missing || idle->core->policy.backend == POLICY_BACKEND_OBSERVE)
+		us = core->policy.io_boost.idle_latency_us;
+	if (idle->missing || core->policy.backend == POLICY_BACKEND_OBSERVE)
 		us = NONE;
 	set_task(idle, pid, us);
 }
@@ -177,19 +180,20 @@ static void take_task(void *state, uint32_t pid)
  */
 static void take_boosts(struct idle_latency *idle, uint64_t now_ns)
 {
+	struct core *core = idle->core;
 	const struct io_task *task = NULL;
 	uint32_t place = 0, pid;
 
-	if (idle->boost_changes == engine_idle_changes(idle->core->engine))
+	if (idle->boost_changes == engine_idle_changes(core->engine))
 		return;
-	idle->boost_changes = engine_idle_changes(idle->core->engine);
+	idle->boost_changes = engine_idle_changes(core->engine);
 	while ((place = pid_index_next(idle->index, place)) != PID_INDEX_NONE)
 		take_task(idle, idle->tasks[place++].pid);
-	while ((task = io_task_next(engine_tasks(idle->core->engine), task)))
+	while ((task = io_task_next(engine_tasks(core->engine), task)))
 		take_task(idle, task->pid);
-	for (uint32_t cpu = 0; cpu < idle->core->topology->n_cpus; cpu++)
+	for (uint32_t cpu = 0; cpu < core->topology->n_cpus; cpu++)
 		if (idle->cpus[cpu].us != NONE)
-			tracer_take_idle_latency(idle->core->tracer, cpu, &pid);
+			tracer_take_idle_latency(core->tracer, cpu, &pid);
 	idle->next_ns = now_ns;
 }
 
@@ -213,10 +217,11 @@ static void task_ended(void *state, uint32_t pid)
 static void rules_changed(void *state)
 {
 	struct idle_latency *idle = state;
+	struct core *core = idle->core;
 	const char *why;
 
-	idle->wanted = rule_any_gives(&idle->core->policy, RULE_IDLE_LATENCY) ||
-		       idle->core->policy.io_boost.idle_latency_us != NONE;
+	idle->wanted = rule_any_gives(&core->policy, RULE_IDLE_LATENCY) ||
+		       core->policy.io_boost.idle_latency_us != NONE;
 	why = idle_latency_why_not(idle);
 	if (!why || idle->warned)
 		return;
@@ -228,11 +233,12 @@ static void rules_changed(void *state)
 static void reloaded(void *state)
 {
 	struct idle_latency *idle = state;
+	struct core *core = idle->core;
 
 	idle->failed = false;
-	for (uint32_t cpu = 0; cpu < idle->core->topology->n_cpus; cpu++) {
+	for (uint32_t cpu = 0; cpu < core->topology->n_cpus; cpu++) {
 		if (idle->cpus[cpu].given_up)
-			tracer_set_idle_limit(idle->core->tracer, cpu, NONE);
+			tracer_set_idle_limit(core->tracer, cpu, NONE);
 		idle->cpus[cpu].given_up = false;
 	}
 }
@@ -259,12 +265,13 @@ static int start(void *state)
 static void released(void *state)
 {
 	struct idle_latency *idle = state;
+	struct core *core = idle->core;
 	int r;
 
 	if (!idle->cpus)
 		return;
-	r = restore_resume_latencies(idle->core->saved, journal_report_restore, NULL);
-	journal_log_left(r, "the limits of idle states", idle->core->options->run_dir, SAVED_FILE);
+	r = restore_resume_latencies(core->saved, journal_report_restore, NULL);
+	journal_log_left(r, "the limits of idle states", core->options->run_dir, SAVED_FILE);
 }
 
 static void free_tables(void *state)
@@ -279,12 +286,13 @@ static void free_tables(void *state)
 /* By the latency itself, as the task that limited the CPU may have ended. */
 void idle_latency_cpus(const struct idle_latency *idle, int rule, struct cpu_mask *ret)
 {
+	struct core *core = idle->core;
 	bool any = rule == IDLE_LATENCY_ANY_RULE;
 	const struct policy_level *level =
-		&idle->core->policy.rules[any ? 0 : rule].properties.idle_latency;
+		&core->policy.rules[any ? 0 : rule].properties.idle_latency;
 
 	*ret = (struct cpu_mask){ 0 };
-	for (uint32_t cpu = 0; cpu < idle->core->topology->n_cpus; cpu++) {
+	for (uint32_t cpu = 0; cpu < core->topology->n_cpus; cpu++) {
 		uint32_t us = idle->cpus[cpu].us;
 
 		if (us != NONE &&

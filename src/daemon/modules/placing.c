@@ -125,22 +125,23 @@ static uint64_t sum_of(const struct placement_counts *counts)
  */
 static void look(struct placing *placing, uint32_t index, uint64_t now_ns)
 {
+	struct core *core = placing->core;
 	struct placement_machine *machine = &placing->machine;
 	struct placed_group *group = &placing->groups[index];
 	struct placement_counts counts;
 	bool changed, slept;
 
-	if (placing->core->handed_back_until_ns)
+	if (core->handed_back_until_ns)
 		return;
-	tracer_read_group(placing->core->tracer, index, &counts);
+	tracer_read_group(core->tracer, index, &counts);
 	for (uint32_t i = 0; i < machine->n_caches; i++) {
 		machine->caches[i].n_idle = 0;
-		machine->caches[i].busy_ns = tracer_cache_busy_ns(placing->core->tracer, i, now_ns);
+		machine->caches[i].busy_ns = tracer_cache_busy_ns(core->tracer, i, now_ns);
 	}
-	for (uint32_t cpu = 0; cpu < placing->core->topology->n_cpus; cpu++) {
+	for (uint32_t cpu = 0; cpu < core->topology->n_cpus; cpu++) {
 		uint32_t cache = caches_of_cpu(&placing->caches, cpu);
 
-		if (cache != PLACEMENT_NO_CACHE && !tracer_cpu_works(placing->core->tracer, cpu))
+		if (cache != PLACEMENT_NO_CACHE && !tracer_cpu_works(core->tracer, cpu))
 			machine->caches[cache].n_idle++;
 	}
 	slept = group->seen == sum_of(&counts);
@@ -188,7 +189,8 @@ static uint64_t next_ns(void *state, uint64_t now_ns, uint64_t others_ns)
 /* The index of the task's group, added if need be; PLACEMENT_GROUPS_MAX: none, or no room. */
 static uint32_t take_group(struct placing *placing, uint32_t pid)
 {
-	const struct rules_task *known = rules_find(placing->core->rules, pid);
+	struct core *core = placing->core;
+	const struct rules_task *known = rules_find(core->rules, pid);
 	struct placed_group *groups = placing->groups;
 	uint32_t free = PLACEMENT_GROUPS_MAX;
 	const struct policy_rule *of;
@@ -198,12 +200,11 @@ static uint32_t take_group(struct placing *placing, uint32_t pid)
 
 	if (!known || !placing->wanted || placing_why_not(placing))
 		return PLACEMENT_GROUPS_MAX;
-	rule = rule_that_gives_anywhere(&placing->core->policy, known->matched, RULE_PLACEMENT);
-	if (rule < 0 ||
-	    placing->core->policy.rules[rule].properties.placement.value == PLACEMENT_NONE)
+	rule = rule_that_gives_anywhere(&core->policy, known->matched, RULE_PLACEMENT);
+	if (rule < 0 || core->policy.rules[rule].properties.placement.value == PLACEMENT_NONE)
 		return PLACEMENT_GROUPS_MAX;
-	of = &placing->core->policy.rules[rule];
-	hint = rules_hint_of(placing->core->rules, (uint32_t)rule, pid);
+	of = &core->policy.rules[rule];
+	hint = rules_hint_of(core->rules, (uint32_t)rule, pid);
 	key = hint ? hint->id | HINT_KEY : known->cgroup_id;
 	for (uint32_t i = PLACEMENT_GROUPS_MAX; key && i-- > 0;) {
 		if (groups[i].key == key && !strcmp(groups[i].rule, of->name) &&
@@ -217,7 +218,7 @@ static uint32_t take_group(struct placing *placing, uint32_t pid)
 	groups[free] = (struct placed_group){ .key = key, .next_ns = UINT64_MAX };
 	strcpy(groups[free].rule, of->name);
 	placement_init(&groups[free].placement, of->properties.placement.value, key);
-	tracer_clear_group(placing->core->tracer, free);
+	tracer_clear_group(core->tracer, free);
 	return free;
 }
 
@@ -245,16 +246,17 @@ static uint32_t first_cache(const struct placing *placing, const struct placed_g
 
 static void add_task(struct placing *placing, uint32_t pid, uint32_t index, uint32_t forked_in)
 {
+	struct core *core = placing->core;
 	struct placed_group *group = &placing->groups[index];
 	uint32_t place = pid_index_add(placing->index, pid);
 	struct placed_task *task;
 
-	if (place == PID_INDEX_NONE || tracer_place_task(placing->core->tracer, pid, index) < 0)
+	if (place == PID_INDEX_NONE || tracer_place_task(core->tracer, pid, index) < 0)
 		return;
 	task = &placing->tasks[place];
 	*task = (struct placed_task){ pid, index, PLACEMENT_NO_CACHE };
 	group->n_tasks++;
-	tracer_place(placing->core->tracer, pid_index_count(placing->index), PLACEMENT_FULL_NS);
+	tracer_place(core->tracer, pid_index_count(placing->index), PLACEMENT_FULL_NS);
 	set_cache(placing, task, first_cache(placing, group, pid, forked_in));
 	look(placing, index, time_now_ns());
 	apply_to_task(placing, task);
@@ -263,16 +265,17 @@ static void add_task(struct placing *placing, uint32_t pid, uint32_t index, uint
 /* Removes the task, and its group after the last one. */
 static void remove_task(struct placing *placing, struct placed_task *task)
 {
+	struct core *core = placing->core;
 	struct placed_group *group = &placing->groups[task->group];
 
 	set_cache(placing, task, PLACEMENT_NO_CACHE);
 	pid_index_remove(placing->index, task - placing->tasks);
-	tracer_unplace_task(placing->core->tracer, task->pid);
+	tracer_unplace_task(core->tracer, task->pid);
 	if (!--group->n_tasks) {
-		tracer_watch_group(placing->core->tracer, group - placing->groups, 0, false);
+		tracer_watch_group(core->tracer, group - placing->groups, 0, false);
 		group->key = 0;
 	}
-	tracer_place(placing->core->tracer, pid_index_count(placing->index), PLACEMENT_FULL_NS);
+	tracer_place(core->tracer, pid_index_count(placing->index), PLACEMENT_FULL_NS);
 }
 
 /* A task whose rules are up to date; tgid and parent may be 0. */
@@ -361,16 +364,17 @@ static void rules_changed(void *state)
 static void cpus_changed(void *state)
 {
 	struct placing *placing = state;
+	struct core *core = placing->core;
 	struct cpu_mask online;
 
 	affinity_read_online(&online);
 	for (uint32_t i = 0; i < placing->caches.n; i++) {
 		placing->machine.caches[i].n_cpus = 0;
-		for (uint32_t cpu = 0; cpu < placing->core->topology->n_cpus; cpu++)
+		for (uint32_t cpu = 0; cpu < core->topology->n_cpus; cpu++)
 			placing->machine.caches[i].n_cpus += cpu_mask_has(&placing->caches.cpus[i],
 									  cpu) &&
 							     cpu_mask_has(&online, cpu);
-		tracer_set_cache_size(placing->core->tracer, i, placing->machine.caches[i].n_cpus);
+		tracer_set_cache_size(core->tracer, i, placing->machine.caches[i].n_cpus);
 	}
 	for (uint32_t i = 0; i < PLACEMENT_GROUPS_MAX; i++)
 		if (placing->groups[i].key)

@@ -36,20 +36,21 @@ static int read_text(const char *text, struct policy_files **ret, char **ret_mes
 
 static int put_into_force(struct policies *policies)
 {
+	struct core *core = policies->core;
 	struct policy policy;
 	int r = profile_apply(policies, policies->files, &policy);
 
 	if (r < 0)
 		return r;
-	policy.backend = policies->core->policy.backend;
-	policy.max_tasks = policies->core->policy.max_tasks;
-	policy.max_decisions = policies->core->policy.max_decisions;
-	policy.max_ruled_tasks = policies->core->policy.max_ruled_tasks;
-	policy.query = policies->core->policy.query;
-	policy.history = policies->core->policy.history;
-	policy_put_into_effect(policies->core, &policy);
+	policy.backend = core->policy.backend;
+	policy.max_tasks = core->policy.max_tasks;
+	policy.max_decisions = core->policy.max_decisions;
+	policy.max_ruled_tasks = core->policy.max_ruled_tasks;
+	policy.query = core->policy.query;
+	policy.history = core->policy.history;
+	policy_put_into_effect(core, &policy);
 	profile_listen(policies);
-	round_run(policies->core);
+	round_run(core);
 	return 0;
 }
 
@@ -110,9 +111,9 @@ int policy_hold_start(struct policies *policies, const char *text, char **ret_me
 
 static int read_files(struct policies *policies, char **ret_message)
 {
+	struct core *core = policies->core;
 	struct policy_files *files;
-	int r = policy_files_read(policies->core->options->policy_path,
-				  policies->core->options->policy_may_be_missing,
+	int r = policy_files_read(core->options->policy_path, core->options->policy_may_be_missing,
 				  policies->dropin_dir, NULL, &files, ret_message);
 
 	if (r < 0)
@@ -126,6 +127,7 @@ static int read_files(struct policies *policies, char **ret_message)
 
 static int reload(struct policies *policies, char **ret_message)
 {
+	struct core *core = policies->core;
 	struct policy policy;
 	int r = read_files(policies, ret_message);
 
@@ -137,7 +139,7 @@ static int reload(struct policies *policies, char **ret_message)
 
 		policies->last_error = strdup(why);
 		for (; *why; why += strcspn(why, "\n"), why += *why == '\n')
-			journal_report(policies->core, MESSAGE_POLICY_REFUSED, NULL,
+			journal_report(core, MESSAGE_POLICY_REFUSED, NULL,
 				       "%.*s; the old policy stays in force",
 				       (int)strcspn(why, "\n"), why);
 		return r;
@@ -145,20 +147,20 @@ static int reload(struct policies *policies, char **ret_message)
 	r = profile_apply(policies, policies->files, &policy);
 	if (r < 0)
 		return r;
-	if (policy.backend != policies->core->policy.backend)
+	if (policy.backend != core->policy.backend)
 		log_warning("a new backend takes effect when wakegovd is restarted");
-	if (policy.max_tasks != policies->core->policy.max_tasks ||
-	    policy.max_decisions != policies->core->policy.max_decisions ||
-	    policy.max_ruled_tasks != policies->core->policy.max_ruled_tasks)
+	if (policy.max_tasks != core->policy.max_tasks ||
+	    policy.max_decisions != core->policy.max_decisions ||
+	    policy.max_ruled_tasks != core->policy.max_ruled_tasks)
 		log_warning("new sizes of tables take effect when wakegovd is restarted");
 	policies->reloads++;
-	policy_put_into_effect(policies->core, &policy);
-	domains_find_conflicts(policies->core);
-	rule_tracking_check_policy(policies->core);
-	modules_call(policies->core, reloaded);
+	policy_put_into_effect(core, &policy);
+	domains_find_conflicts(core);
+	rule_tracking_check_policy(core);
+	modules_call(core, reloaded);
 	profile_listen(policies);
-	journal_report(policies->core, MESSAGE_POLICY_READ, NULL, "policy read again from %s",
-		       policies->core->options->policy_path);
+	journal_report(core, MESSAGE_POLICY_READ, NULL, "policy read again from %s",
+		       core->options->policy_path);
 	return 0;
 }
 
