@@ -182,8 +182,16 @@ static void set_winner(struct decision *decision, const struct demand *demand)
 /* Where many tasks share the CPUs, each CPU has less to do for a moment now and then. */
 #define MOMENT_NS (100 * NS_PER_MS)
 
+uint64_t domain_full_since_ns(const struct domain *domain, uint64_t now_ns)
+{
+	if (domain->less_since_ns && now_ns > domain->less_since_ns + MOMENT_NS)
+		return 0;
+	return domain->full_since_ns;
+}
+
 static void note_full(struct domain *domain, bool is_full, uint64_t now_ns)
 {
+	domain->full_since_ns = domain_full_since_ns(domain, now_ns);
 	if (is_full) {
 		domain->less_since_ns = 0;
 		if (!domain->full_since_ns)
@@ -191,8 +199,6 @@ static void note_full(struct domain *domain, bool is_full, uint64_t now_ns)
 	} else if (!domain->less_since_ns) {
 		domain->less_since_ns = now_ns;
 	}
-	if (domain->less_since_ns && now_ns >= domain->less_since_ns + MOMENT_NS)
-		domain->full_since_ns = 0;
 }
 
 void domain_decide(struct domain *domain, const struct demand *demand, uint64_t now_ns)

@@ -65,10 +65,9 @@ struct domain {
 	uint64_t watch_long_running;
 	uint64_t changed_ns;	 /* time of the last change of the target */
 	uint64_t lower_since_ns; /* since when a lower OPP is wanted; 0: it is not */
-	/* Since when its own utilisation takes the highest, but for moments; 0: it does not. */
-	uint64_t full_since_ns;
-	uint64_t less_since_ns; /* since when it takes less, for a moment yet; 0: it does not */
-	uint64_t chain_gap_ns;	/* between the last looks at a chain that stays */
+	uint64_t full_since_ns;	 /* at the last decision: domain_full_since_ns() */
+	uint64_t less_since_ns;	 /* since when it takes less; 0: it does not */
+	uint64_t chain_gap_ns;	 /* between the last looks at a chain that stays */
 	struct decision last;
 
 	/* Decisions change none of the following. */
@@ -85,6 +84,12 @@ uint64_t domain_rate_limit_ns(const struct domain *domain);
 
 /* The effective limits: policy and overrides, within scaling_min/max; min is never above max. */
 void domain_limits(const struct domain *domain, uint32_t *ret_min_khz, uint32_t *ret_max_khz);
+
+/*
+ * Since when its own utilisation takes the highest OPP, but for moments; 0: it does not. A domain
+ * with less to do is perhaps not decided for again.
+ */
+uint64_t domain_full_since_ns(const struct domain *domain, uint64_t now_ns);
 
 /* Adds the limits to the explanation. */
 void domain_explain(const struct domain *domain, struct explanation *ret);

@@ -250,7 +250,7 @@ bool engine_follows_requests(const struct engine *engine);
  * CPUs alone: from then on, as long as that stays so, no task could change a decision. UINT64_MAX:
  * a domain has not; 0: none is governed.
  */
-uint64_t engine_full_ns(const struct engine *engine);
+uint64_t engine_full_ns(const struct engine *engine, uint64_t now_ns);
 
 /*
  * Whether a CPU that works for this share of the time, of 1024, at the highest OPP that the limits

@@ -4,7 +4,8 @@
 /*
  * What the parts of the engine share: the state (engine.c), the grant of boosts (boosts.c), by
  * groups of tasks (io_groups.c) and whether it pays for them (boost_trials.c, idle_trials.c), when
- * requests are followed (tracing_duty.c), and the demand of a domain (merge.c).
+ * requests are followed (tracing_duty.c), the demand of a domain (merge.c), and when to decide
+ * again (plan.c).
  */
 
 #include <stddef.h>
@@ -37,9 +38,18 @@ struct cpu {
 
 /* A chain counts on a CPU for so long after it was last there; as WAKEGOV_CHAIN_HOLD_NS. */
 #define ENGINE_CHAIN_HOLD_NS (50 * NS_PER_MS)
+#define ENGINE_CHAIN_NEAR    16 /* a chain's demand is another than its CPU's if a 16th apart */
 
-#define ENGINE_NO_CPU	     UINT32_MAX
-#define ENGINE_BLOCK	     32 /* with 1,024 domains a pass over all takes three times as long */
+/* Until when the chain that was last on the CPU counts; 0: no longer. */
+static inline uint64_t engine_chain_until_ns(const struct cpu *cpu, uint64_t now_ns)
+{
+	uint64_t until_ns = cpu->chain.seen_ns + ENGINE_CHAIN_HOLD_NS;
+
+	return cpu->chain.util_q && now_ns < until_ns ? until_ns : 0;
+}
+
+#define ENGINE_NO_CPU UINT32_MAX
+#define ENGINE_BLOCK  32 /* with 1,024 domains a pass over all takes three times as long */
 
 /* The caps and floors of the tasks at work in a domain. The highest of each wins. */
 struct effective_cap {
@@ -293,6 +303,10 @@ void idle_trials_advance(struct engine *engine, uint64_t now_ns);
  */
 void tracing_duty_update(struct engine *engine, uint64_t now_ns);
 uint64_t tracing_duty_next_ns(const struct engine *engine);
+
+/* plan.c: sets when the proposed decision for a domain is to be made again, without an event. */
+void engine_plan_next(const struct engine *engine, struct domain *domain,
+		      const struct demand *demand, uint64_t now_ns);
 
 /* effective_cap.c */
 void effective_cap_find(const struct engine *engine, uint32_t domain, uint64_t now_ns,

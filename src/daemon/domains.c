@@ -9,13 +9,13 @@
 #include "actuator/governor.h"
 #include "actuator/power_controls.h"
 #include "daemon/journal.h"
-#include "daemon/opps.h"
+#include "daemon/module.h"
 #include "diag/advice.h"
 #include "shared/cleanup.h"
 #include "shared/log.h"
 #include "shared/time.h"
 
-static void set_active(struct manager *manager, uint32_t domain, bool active)
+static void set_active(struct core *core, uint32_t domain, bool active)
 {
 	struct input input = {
 		.now_ns = time_now_ns(),
@@ -23,20 +23,20 @@ static void set_active(struct manager *manager, uint32_t domain, bool active)
 		.domain = {
 			.domain = domain,
 			.active = active,
-			.driven = manager->domains[domain].actuator.state ==
+			.driven = core->domains[domain].actuator.state ==
 				  ACTUATOR_STATE_DRIVEN,
-			.clamps = manager->domains[domain].backend->clamps_tasks,
+			.clamps = core->domains[domain].backend->clamps_tasks,
 		},
 	};
 
-	engine_apply(manager->engine, &input);
+	engine_apply(core->engine, &input);
 	if (!active)
-		account_set_target(manager, domain, 0, input.now_ns);
+		modules_call(core, target_set, domain, 0, input.now_ns);
 }
 
-int domains_read_limits(struct manager *manager, uint32_t domain)
+int domains_read_limits(struct core *core, uint32_t domain)
 {
-	struct governed *governed = &manager->domains[domain];
+	struct governed *governed = &core->domains[domain];
 	struct input input = {
 		.now_ns = time_now_ns(),
 		.type = INPUT_LIMITS,
@@ -49,7 +49,7 @@ int domains_read_limits(struct manager *manager, uint32_t domain)
 		return r;
 	governed->others_min_khz = input.limits.min_khz;
 	governed->others_max_khz = input.limits.max_khz;
-	engine_apply(manager->engine, &input);
+	engine_apply(core->engine, &input);
 	return 0;
 }
 
@@ -58,18 +58,18 @@ int domains_read_limits(struct manager *manager, uint32_t domain)
  * hotplug and suspend. Where the kernel measures it, it tells a frequency of the past, which may
  * not take the place of one that an event has reported.
  */
-static void read_frequency(struct manager *manager, uint32_t domain)
+static void read_frequency(struct core *core, uint32_t domain)
 {
-	struct actuator_domain *actuator = &manager->domains[domain].actuator;
+	struct actuator_domain *actuator = &core->domains[domain].actuator;
 	uint64_t reported_ns;
 	uint32_t khz;
 
 	if (actuator_domain_read_back(actuator, &khz) < 0 || !khz)
 		return;
-	topology_for_each_cpu(manager->topology, cpu, domain) {
-		tracer_reported_khz(manager->tracer, cpu, &reported_ns);
+	topology_for_each_cpu(core->topology, cpu, domain) {
+		tracer_reported_khz(core->tracer, cpu, &reported_ns);
 		if (actuator_domain_is_request(actuator, khz) || !reported_ns)
-			tracer_set_frequency(manager->tracer, cpu, khz);
+			tracer_set_frequency(core->tracer, cpu, khz);
 	}
 }
 
@@ -77,44 +77,44 @@ static void read_frequency(struct manager *manager, uint32_t domain)
  * The files of a driver that was unloaded or switched (intel_pstate/status) do not come back; those
  * of the next driver are new files, perhaps with other frequencies.
  */
-static void end_without_driver(struct manager *manager, const char *name)
+static void end_without_driver(struct core *core, const char *name)
 {
 	int code;
 
-	if (sd_event_get_exit_code(manager->event, &code) >= 0)
+	if (sd_event_get_exit_code(core->event, &code) >= 0)
 		return;
 	log_error(
 		"%s: its cpufreq driver is gone: wakegovd ends; start it again for the next driver, "
 		"as systemd does",
 		name);
-	sd_event_exit(manager->event, -ENODEV);
+	sd_event_exit(core->event, -ENODEV);
 }
 
 /* Applies an outcome of the actuator to the state of the domain. */
-void domains_take_outcome(struct manager *manager, uint32_t domain, int outcome)
+void domains_take_outcome(struct core *core, uint32_t domain, int outcome)
 {
-	struct governed *governed = &manager->domains[domain];
+	struct governed *governed = &core->domains[domain];
 	const char *name = governed->actuator.info->name;
 	struct message_about about = { .domain = name };
 
 	switch (outcome) {
 	case ACTUATOR_TAKEN_OVER:
-		journal_report(manager, MESSAGE_YIELDED, &about,
+		journal_report(core, MESSAGE_YIELDED, &about,
 			       "%s: %s; wakegov leaves it alone until: wakegovctl adopt %s", name,
 			       governed->actuator.why, name);
-		set_active(manager, domain, false);
+		set_active(core, domain, false);
 		break;
 	case ACTUATOR_OFFLINE:
-		journal_report(manager, MESSAGE_OFFLINE, &about, "%s: its CPUs are offline", name);
-		set_active(manager, domain, false);
+		journal_report(core, MESSAGE_OFFLINE, &about, "%s: its CPUs are offline", name);
+		set_active(core, domain, false);
 		break;
 	case -ENODEV:
-		end_without_driver(manager, name);
+		end_without_driver(core, name);
 		break;
 	default:
 		if (outcome < 0 && !governed->error_logged) {
 			about.reason = strerrorname_np(-outcome);
-			journal_report(manager, MESSAGE_WRITE_FAILED, &about,
+			journal_report(core, MESSAGE_WRITE_FAILED, &about,
 				       "%s: cannot write its frequency: %s", name,
 				       strerror(-outcome));
 		}
@@ -123,30 +123,30 @@ void domains_take_outcome(struct manager *manager, uint32_t domain, int outcome)
 	}
 }
 
-void domains_verify(struct manager *manager, uint32_t domain)
+void domains_verify(struct core *core, uint32_t domain)
 {
-	struct governed *governed = &manager->domains[domain];
+	struct governed *governed = &core->domains[domain];
 	enum actuator_state before = governed->actuator.state;
 	uint32_t asked_khz;
 	int outcome;
 
-	opps_follow(manager, domain);
+	opps_follow(core, domain);
 	if (before == ACTUATOR_STATE_YIELDED)
 		return;
 	/*
 	 * During a hand-back nothing is decided for observed domains either, and a domain that
 	 * comes online is acquired with the others.
 	 */
-	if (manager->hand_back.until_ns &&
+	if (core->handed_back_until_ns &&
 	    (before == ACTUATOR_STATE_OFFLINE || before == ACTUATOR_STATE_OBSERVED)) {
-		set_active(manager, domain, false);
+		set_active(core, domain, false);
 		return;
 	}
 	if (before == ACTUATOR_STATE_HANDED_BACK) {
-		set_active(manager, domain, false);
+		set_active(core, domain, false);
 		outcome = actuator_verify_handed_back(&governed->actuator);
 		if (outcome == ACTUATOR_TAKEN_OVER)
-			domains_take_outcome(manager, domain, outcome);
+			domains_take_outcome(core, domain, outcome);
 		return;
 	}
 	/* A domain that was offline at the start is taken when it comes online. */
@@ -156,24 +156,24 @@ void domains_verify(struct manager *manager, uint32_t domain)
 		outcome = governed->backend->verify(&governed->actuator);
 	if (outcome != ACTUATOR_DONE) {
 		if (governed->actuator.state != before || outcome < 0)
-			domains_take_outcome(manager, domain, outcome);
+			domains_take_outcome(core, domain, outcome);
 		return;
 	}
 	if (before == ACTUATOR_STATE_OFFLINE)
-		journal_report(manager, MESSAGE_ONLINE,
+		journal_report(core, MESSAGE_ONLINE,
 			       &(struct message_about){ .domain = governed->actuator.info->name },
 			       "%s: back online, governed again", governed->actuator.info->name);
-	set_active(manager, domain, true);
-	domains_read_limits(manager, domain);
-	read_frequency(manager, domain);
+	set_active(core, domain, true);
+	domains_read_limits(core, domain);
+	read_frequency(core, domain);
 	/* The request may be lost: hotplug and resume restart the governor. */
 	asked_khz = governed->actuator.asked_khz;
-	if (!asked_khz || asked_khz != engine_last(manager->engine, domain)->target_khz)
-		engine_forget_target(manager->engine, domain);
+	if (!asked_khz || asked_khz != engine_last(core->engine, domain)->target_khz)
+		engine_forget_target(core->engine, domain);
 }
 
 /* Logs each outcome once: a driver without the control lacks it after every reload. */
-void domains_set_preference(struct manager *manager, uint32_t domain)
+void domains_set_preference(struct core *core, uint32_t domain)
 {
 	static const char *const words[] = {
 		[POLICY_PREFERENCE_NONE] = NULL,
@@ -183,13 +183,13 @@ void domains_set_preference(struct manager *manager, uint32_t domain)
 		[POLICY_PREFERENCE_BALANCE_POWER] = "balance_power",
 		[POLICY_PREFERENCE_POWER] = "power",
 	};
-	struct governed *governed = &manager->domains[domain];
+	struct governed *governed = &core->domains[domain];
 	struct policy_domain policy;
 	int outcome;
 
 	if (!governed->actuator.held)
 		return;
-	policy_domain_for(&manager->policy, governed->actuator.info->name, &policy);
+	policy_domain_for(&core->policy, governed->actuator.info->name, &policy);
 	outcome = preference_set(&governed->actuator, words[policy.preference]);
 	if (outcome != governed->preference_outcome && outcome != PREFERENCE_DONE &&
 	    outcome != PREFERENCE_UNCHANGED)
@@ -198,14 +198,14 @@ void domains_set_preference(struct manager *manager, uint32_t domain)
 }
 
 /* The values that the other program set are saved as those to restore. */
-static int adopt(struct manager *manager, uint32_t domain)
+static int adopt(struct core *core, uint32_t domain)
 {
-	struct governed *governed = &manager->domains[domain];
+	struct governed *governed = &core->domains[domain];
 	const char *name = governed->actuator.info->name;
 	int r;
 
 	governed->actuator.state = ACTUATOR_STATE_RELEASED;
-	r = backend_acquire(&governed->actuator, manager->policy.backend, &governed->backend,
+	r = backend_acquire(&governed->actuator, core->policy.backend, &governed->backend,
 			    governed->passed_over);
 	if (r < 0) {
 		log_error("%s: cannot be adopted: %s", name, governed->actuator.why);
@@ -213,19 +213,19 @@ static int adopt(struct manager *manager, uint32_t domain)
 		return r;
 	}
 	log_notice("%s: adopted on request, backend %s", name, governed->backend->name);
-	engine_forget_target(manager->engine, domain);
-	domains_verify(manager, domain);
+	engine_forget_target(core->engine, domain);
+	domains_verify(core, domain);
 	return r;
 }
 
-int domains_adopt(struct manager *manager, const char *name, uint32_t *ret_adopted)
+int domains_adopt(struct core *core, const char *name, uint32_t *ret_adopted)
 {
 	bool found = !name;
 	int error = 0;
 
 	*ret_adopted = 0;
-	for (uint32_t i = 0; i < manager->n_domains; i++) {
-		const struct actuator_domain *actuator = &manager->domains[i].actuator;
+	for (uint32_t i = 0; i < core->n_domains; i++) {
+		const struct actuator_domain *actuator = &core->domains[i].actuator;
 		int r;
 
 		if (name && strcmp(actuator->info->name, name) != 0)
@@ -233,7 +233,7 @@ int domains_adopt(struct manager *manager, const char *name, uint32_t *ret_adopt
 		found = true;
 		if (actuator->state != ACTUATOR_STATE_YIELDED)
 			continue;
-		r = adopt(manager, i);
+		r = adopt(core, i);
 		if (r < 0)
 			error = error ?: r;
 		else
@@ -244,32 +244,44 @@ int domains_adopt(struct manager *manager, const char *name, uint32_t *ret_adopt
 
 static void note_conflict(void *userdata, const struct conflict *conflict)
 {
-	struct manager *manager = userdata;
+	struct conflicts_found *found = userdata;
 
-	manager->conflicts[manager->n_conflicts++] = conflict;
+	found->conflicts[found->n++] = conflict;
 }
 
-static bool is_among(const struct conflict *conflict, const struct conflict *const *conflicts,
-		     uint32_t n)
+static bool is_among(const struct conflict *conflict, const struct conflicts_found *found)
 {
-	for (uint32_t i = 0; i < n; i++)
-		if (conflicts[i] == conflict)
+	for (uint32_t i = 0; i < found->n; i++)
+		if (found->conflicts[i] == conflict)
 			return true;
 	return false;
 }
 
-void domains_find_conflicts(struct manager *manager)
+void domains_find_conflicts(struct core *core)
 {
-	const struct conflict *before[CONFLICTS_MAX];
-	uint32_t n_before = manager->n_conflicts;
+	const struct conflicts_found before = core->conflicts;
+	struct conflicts_found *found = &core->conflicts;
 
-	memcpy(before, manager->conflicts, sizeof(before));
-	manager->n_conflicts = 0;
-	conflicts_find(note_conflict, manager);
-	for (uint32_t i = 0; i < manager->n_conflicts; i++) {
-		_cleanup_free_ char *sentence = advice_on_conflict(manager->conflicts[i]);
+	found->n = 0;
+	conflicts_find(note_conflict, found);
+	for (uint32_t i = 0; i < found->n; i++) {
+		_cleanup_free_ char *sentence = advice_on_conflict(found->conflicts[i]);
 
-		if (sentence && !is_among(manager->conflicts[i], before, n_before))
+		if (sentence && !is_among(found->conflicts[i], &before))
 			log_notice("%s", sentence);
 	}
+}
+
+static void verify_touched(void *userdata, struct actuator_domain *actuator, enum control control)
+{
+	struct core *core = userdata;
+
+	for (uint32_t i = 0; i < core->n_domains; i++)
+		if (&core->domains[i].actuator == actuator)
+			domains_verify(core, i);
+}
+
+void domains_verify_touched(struct core *core)
+{
+	actuator_watch_read(core->watch, verify_touched, core);
 }

@@ -6,25 +6,38 @@
  * the account. A domain that another program has taken over stays yielded until it is adopted.
  */
 
-#include "daemon/manager.h"
+#include "daemon/core.h"
 
 /* Checks whether a domain is still ours and online. */
-void domains_verify(struct manager *manager, uint32_t domain);
+void domains_verify(struct core *core, uint32_t domain);
+
+/* Checks the domains in whose files other programs have written since the last time. */
+void domains_verify_touched(struct core *core);
 
 /* Applies an outcome of the actuator to the state of the domain. */
-void domains_take_outcome(struct manager *manager, uint32_t domain, int outcome);
+void domains_take_outcome(struct core *core, uint32_t domain, int outcome);
 
 /* Reads scaling_min/max of a domain for the core. Returns 0; -EBUSY: offline; -ENODEV: no driver */
-int domains_read_limits(struct manager *manager, uint32_t domain);
+int domains_read_limits(struct core *core, uint32_t domain);
 
 /* Sets the policy's energy preference, also after a reload. */
-void domains_set_preference(struct manager *manager, uint32_t domain);
+void domains_set_preference(struct core *core, uint32_t domain);
 
 /*
  * Takes back a domain that was yielded to another program, or all (NULL), and returns their number.
  * -ENOENT: no domain has the name.
  */
-int domains_adopt(struct manager *manager, const char *name, uint32_t *ret_adopted);
+int domains_adopt(struct core *core, const char *name, uint32_t *ret_adopted);
 
 /* Looks for other programs that change the same controls, and logs new ones. */
-void domains_find_conflicts(struct manager *manager);
+void domains_find_conflicts(struct core *core);
+
+/*
+ * opps.c: follows what a domain can do: turbo is switched on, or the driver raises the highest
+ * frequency. OPPs are only added, above the others, so that what was counted and recorded by OPP
+ * stays right. Those that a domain may not have for now lie above scaling_max_freq, which
+ * domains_read_limits() reads.
+ */
+
+/* Looks whether turbo or the hardware's maximum was switched, and adds OPPs then. */
+void opps_follow(struct core *core, uint32_t domain);

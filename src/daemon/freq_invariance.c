@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "daemon/core.h"
 #include "daemon/journal.h"
 #include "daemon/process.h"
 #include "frequency/frequency.h"
@@ -12,9 +13,9 @@
 #include "shared/time.h"
 
 /* Logs changes only: the start has logged the first value. */
-static void take_reference(struct manager *manager, uint32_t domain, uint32_t khz)
+static void take_reference(struct core *core, uint32_t domain, uint32_t khz)
 {
-	struct topology_domain *info = &manager->topology->domains[domain];
+	struct topology_domain *info = &core->topology->domains[domain];
 	const struct input input = {
 		.now_ns = time_now_ns(),
 		.type = INPUT_REFERENCE,
@@ -24,16 +25,16 @@ static void take_reference(struct manager *manager, uint32_t domain, uint32_t kh
 	if (info->reference_khz == khz)
 		return;
 	info->reference_khz = khz;
-	if (!manager->engine)
+	if (!core->engine)
 		return;
-	engine_apply(manager->engine, &input);
-	topology_for_each_cpu(manager->topology, cpu, domain)
-		tracer_set_reference(manager->tracer, cpu, topology_domain_reference_khz(info));
+	engine_apply(core->engine, &input);
+	topology_for_each_cpu(core->topology, cpu, domain)
+		tracer_set_reference(core->tracer, cpu, topology_domain_reference_khz(info));
 	log_info("%s: capacity is measured by %u MHz from now on", info->name,
 		 topology_domain_reference_khz(info) / 1000);
 }
 
-void freq_invariance_choose_references(struct manager *manager)
+void freq_invariance_choose_references(struct core *core)
 {
 	const char *unread, *why;
 	struct turbo turbo;
@@ -41,89 +42,85 @@ void freq_invariance_choose_references(struct manager *manager)
 
 	if (!known)
 		log_debug("turbo frequencies: %s", unread);
-	manager->base_khz = known ? turbo.base_khz : 0;
-	for (uint32_t i = 0; i < manager->topology->n_domains; i++) {
-		const struct topology_domain *info = &manager->topology->domains[i];
+	core->base_khz = known ? turbo.base_khz : 0;
+	for (uint32_t i = 0; i < core->topology->n_domains; i++) {
+		const struct topology_domain *info = &core->topology->domains[i];
 		struct policy_domain policy;
 		uint32_t khz;
 
-		policy_domain_for(&manager->policy, info->name, &policy);
+		policy_domain_for(&core->policy, info->name, &policy);
 		khz = reference_choose(&policy.reference, known ? &turbo : NULL, &why);
 		if (why)
 			log_warning("%s: frequency-reference is not as the policy wants: %s%s%s",
 				    info->name, why, known ? "" : ": ", known ? "" : unread);
 		if (!khz && reference_turbo_is_off())
 			khz = reference_base_khz(info->first_cpu);
-		take_reference(manager, i, khz);
+		take_reference(core, i, khz);
 	}
 }
 
 static uint32_t ask_kernel(void *userdata, uint32_t cpu)
 {
-	struct manager *manager = userdata;
-	uint32_t domain = topology_domain_of(manager->topology, cpu), khz;
+	struct core *core = userdata;
+	uint32_t domain = topology_domain_of(core->topology, cpu), khz;
 
 	if (domain == TOPOLOGY_NO_DOMAIN ||
-	    actuator_domain_read_back(&manager->domains[domain].actuator, &khz) < 0)
+	    actuator_domain_read_back(&core->domains[domain].actuator, &khz) < 0)
 		return 0;
 	return khz;
 }
 
-int freq_invariance_start(struct manager *manager)
+int freq_invariance_start(struct core *core)
 {
-	manager->frequency = frequency_new(manager->topology->n_cpus, manager->base_khz,
-					   counter_readers, ask_kernel, manager);
-	if (!manager->frequency)
+	core->frequency = frequency_new(core->topology->n_cpus, core->base_khz, counter_readers,
+					ask_kernel, core);
+	if (!core->frequency)
 		return -ENOMEM;
-	log_debug("frequency source: %s%s%s", frequency_source(manager->frequency),
-		  frequency_why(manager->frequency)[0] ? "; " : "",
-		  frequency_why(manager->frequency));
+	log_debug("frequency source: %s%s%s", frequency_source(core->frequency),
+		  frequency_why(core->frequency)[0] ? "; " : "", frequency_why(core->frequency));
 	return 0;
 }
 
-int freq_invariance_drop_capabilities(struct manager *manager)
+int freq_invariance_drop_capabilities(struct core *core)
 {
-	return process_drop_capabilities(frequency_capabilities(manager->frequency));
+	return process_drop_capabilities(frequency_capabilities(core->frequency));
 }
 
-static void measure(struct manager *manager, uint32_t cpu, uint64_t now_ns)
+static void measure(struct core *core, uint32_t cpu, uint64_t now_ns)
 {
-	const char *dropped = frequency_source(manager->frequency);
+	const char *dropped = frequency_source(core->frequency);
 	uint64_t reported_ns;
-	uint32_t reported_khz = tracer_reported_khz(manager->tracer, cpu, &reported_ns), khz;
+	uint32_t reported_khz = tracer_reported_khz(core->tracer, cpu, &reported_ns), khz;
 
-	switch (frequency_measure(manager->frequency, cpu, now_ns, reported_khz, reported_ns,
-				  &khz)) {
+	switch (frequency_measure(core->frequency, cpu, now_ns, reported_khz, reported_ns, &khz)) {
 	case FREQUENCY_MEASURED:
-		tracer_set_measured(manager->tracer, cpu, khz);
+		tracer_set_measured(core->tracer, cpu, khz);
 		break;
 	case FREQUENCY_DROPPED:
-		journal_report(manager, MESSAGE_SOURCE_DROPPED,
+		journal_report(core, MESSAGE_SOURCE_DROPPED,
 			       &(struct message_about){ .reason = dropped },
 			       "frequencies are no longer counted by %s but by %s: %s", dropped,
-			       frequency_source(manager->frequency),
-			       frequency_why(manager->frequency));
-		freq_invariance_drop_capabilities(manager);
+			       frequency_source(core->frequency), frequency_why(core->frequency));
+		freq_invariance_drop_capabilities(core);
 		break;
 	case FREQUENCY_NOTHING:
 		break;
 	}
 }
 
-void freq_invariance_measure_cpu(struct manager *manager, uint32_t cpu, uint64_t now_ns)
+void freq_invariance_measure_cpu(struct core *core, uint32_t cpu, uint64_t now_ns)
 {
-	if (topology_domain_of(manager->topology, cpu) != TOPOLOGY_NO_DOMAIN &&
-	    tracer_cpu_works(manager->tracer, cpu))
-		measure(manager, cpu, now_ns);
+	if (topology_domain_of(core->topology, cpu) != TOPOLOGY_NO_DOMAIN &&
+	    tracer_cpu_works(core->tracer, cpu))
+		measure(core, cpu, now_ns);
 }
 
-void freq_invariance_measure_tried(struct manager *manager, struct input_task *task,
-				   uint64_t now_ns)
+void freq_invariance_measure_tried(struct core *core, struct input_task *task, uint64_t now_ns)
 {
-	uint32_t domain = topology_domain_of(manager->topology, task->cpu);
+	uint32_t domain = topology_domain_of(core->topology, task->cpu);
 
-	if (domain == TOPOLOGY_NO_DOMAIN || !engine_tries(manager->engine, domain))
+	if (domain == TOPOLOGY_NO_DOMAIN || !engine_tries(core->engine, domain))
 		return;
-	measure(manager, task->cpu, now_ns);
-	task->level_q = tracer_level_q(manager->tracer, task->cpu);
+	measure(core, task->cpu, now_ns);
+	task->level_q = tracer_level_q(core->tracer, task->cpu);
 }

@@ -11,6 +11,7 @@
 #include <systemd/sd-login.h>
 
 #include "actuator/tunables.h"
+#include "daemon/module.h"
 #include "shared/log.h"
 #include "shared/statefile.h"
 #include "shared/text.h"
@@ -115,24 +116,26 @@ void journal_log(enum message message, const struct message_about *about, const 
 		log_message(level, "%s", line);
 }
 
-void journal_report(struct manager *manager, enum message message,
-		    const struct message_about *about, const char *format, ...)
+void journal_report(struct core *core, enum message message, const struct message_about *about,
+		    const char *format, ...)
 {
 	char line[LINE_SIZE];
+	struct event event;
 	va_list args;
 
 	va_start(args, format);
 	vsnprintf(line, sizeof(line), format, args);
 	va_end(args);
 	journal_log(message, about, "%s", line);
-	monitor_publish(manager, &(struct event){
-					 .kind = messages[message].kind,
-					 .now_ns = time_now_ns(),
-					 .domain = about ? about->domain : NULL,
-					 .pid = about ? about->pid : 0,
-					 .comm = about ? about->comm : NULL,
-					 .message = line,
-				 });
+	event = (struct event){
+		.kind = messages[message].kind,
+		.now_ns = time_now_ns(),
+		.domain = about ? about->domain : NULL,
+		.pid = about ? about->pid : 0,
+		.comm = about ? about->comm : NULL,
+		.message = line,
+	};
+	modules_call(core, report, &event);
 }
 
 void journal_report_restore(void *userdata, const struct restore_result *result)

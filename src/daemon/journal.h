@@ -15,8 +15,10 @@
  */
 
 #include "actuator/restore.h"
-#include "daemon/manager.h"
-#include "varlink/call.h"
+#include "core/decision.h"
+#include "core/task_table.h"
+
+struct core;
 
 enum message {
 	MESSAGE_GOVERNING,	/* the daemon is up */
@@ -48,10 +50,9 @@ struct message_about {
 void journal_log(enum message message, const struct message_about *about, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/* The same, and to monitors. */
-void journal_report(struct manager *manager, enum message message,
-		    const struct message_about *about, const char *format, ...)
-	__attribute__((format(printf, 4, 5)));
+/* The same, and to the modules that take reports. */
+void journal_report(struct core *core, enum message message, const struct message_about *about,
+		    const char *format, ...) __attribute__((format(printf, 4, 5)));
 
 /* Logs the result of restoring a control. */
 void journal_report_restore(void *userdata, const struct restore_result *result);
@@ -62,7 +63,7 @@ void journal_report_restore(void *userdata, const struct restore_result *result)
  */
 void journal_log_left(int r, const char *what, const char *run_dir, const char *file);
 
-/* monitor.c: io.wakegov.Monitor, events for the clients that listen. */
+/* What is reported to people; a module may take it by its hook report. */
 
 enum event_kind {
 	EVENT_DECISION, /* a domain's target changed */
@@ -85,15 +86,3 @@ struct event {
 	const struct io_task *task;	       /* of EVENT_BOOST */
 	const char *previous_state;	       /* previous state of the boost; NULL: a new task */
 };
-
-/* The Monitor method. */
-int monitor_subscribe(const struct call *call, struct reply *reply);
-
-/* Sends an event to the listeners; costs nothing without any. */
-void monitor_publish(struct manager *manager, const struct event *event);
-
-/* A decision that was logged. */
-void monitor_publish_decision(struct manager *manager, const struct decision_entry *entry);
-
-/* Sends changes of tasks' boosts; call it at the end of a round. */
-void monitor_publish_boosts(struct manager *manager);

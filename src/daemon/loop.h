@@ -2,31 +2,35 @@
 #pragma once
 
 /*
- * The event loop. An event source wakes the daemon (events.c), what the source reports becomes
- * inputs of the core (inputs.c), and a round decides, writes and publishes (round.c).
+ * The event loop: an event source wakes the daemon (loop.c), what the source reports becomes inputs
+ * of the engine (inputs.c), and a round decides, writes and publishes (round.c).
  */
 
-#include "daemon/manager.h"
+#include "daemon/core.h"
 
-/* events.c */
+struct loop {
+	struct core *core;
+	int hotplug_fd;
+	sd_event_source *newcomer_timer; /* NULL: no CPU has come that was not there at the start */
+	uint32_t newcomer;		 /* the first of them */
+};
 
 /*
  * Creates the event loop; from then on no signal ends the daemon half way. Returns 0 or a negative
  * errno.
  */
-int events_open(struct manager *manager);
+int loop_open(struct loop *loop);
 
-/* Registers all event sources, once every subsystem exists. Returns 0 or a negative errno. */
-int events_listen(struct manager *manager);
+/* Registers the event sources, once the tracer exists. Returns 0 or a negative errno. */
+int loop_listen(struct loop *loop);
 
-/* Checks for writes of other programs to our files since the last time. */
-void events_take_touched(struct manager *manager);
+void loop_close(struct loop *loop);
 
-/* inputs.c; userdata is the manager. */
+/* inputs.c; userdata is the daemon's core. */
 
 /*
  * Takes one record of the tracer. Records of tasks, CPUs and devices only say that there is
- * something to read; the others go to the file that they are for.
+ * something to read; the others go to the file or the module that they are for.
  */
 void inputs_take_event(void *userdata, const struct tracer_event *event);
 
@@ -36,12 +40,15 @@ void inputs_sample_device(void *userdata, uint32_t device, uint64_t now_ns);
 void inputs_sample_domain(void *userdata, uint32_t domain, uint64_t now_ns);
 
 /* Samples a CPU, and the clamp classes that ran there. */
-void inputs_sample_cpu(struct manager *manager, uint32_t cpu, uint64_t now_ns);
+void inputs_sample_cpu(struct core *core, uint32_t cpu, uint64_t now_ns);
 
 /* round.c */
 
+/* Adds the timer for rounds without an event. Returns 0 or a negative errno. */
+int rounds_start(struct core *core);
+
 /*
- * One round: ends holds, decides for due domains and writes, arms the kernel side, and sets the
- * timer for the next round without an event.
+ * One round: ends holds, decides for due domains and writes, arms the kernel side, lets the modules
+ * do what is due, and sets the timer for the next round without an event.
  */
-void manager_round(struct manager *manager);
+void round_run(struct core *core);

@@ -91,7 +91,7 @@ static void print_warning(void *userdata, const char *line)
 }
 
 /* Checks FILE alone, so that a drop-in can be tried before it is installed; NULL: the policy. */
-static int check_config(const struct manager_options *options, const char *file)
+static int check_config(const struct daemon_options *options, const char *file)
 {
 	const char *path = file ? file : options->policy_path;
 	_cleanup_free_ char *message = NULL, *dropin_dir = NULL;
@@ -118,7 +118,7 @@ static int check_config(const struct manager_options *options, const char *file)
 	return EXIT_SUCCESS;
 }
 
-static int show_config(const struct manager_options *options)
+static int show_config(const struct daemon_options *options)
 {
 	_cleanup_free_ char *dropin_dir = NULL, *message = NULL;
 
@@ -174,13 +174,13 @@ static bool sees_all_tasks(void)
 
 struct command {
 	int job;
-	struct manager_options manager;
+	struct daemon_options manager;
 	const char *check_file; /* NULL: the policy, with its drop-ins */
 };
 
 static int parse(int argc, char *argv[], struct command *command)
 {
-	struct manager_options *manager = &command->manager;
+	struct daemon_options *manager = &command->manager;
 	int option;
 
 	while ((option = getopt_long(argc, argv, "", long_options, NULL)) != -1) {

@@ -1,89 +1,123 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "daemon/manager.h"
-#include "daemon/boost_news.h"
-#include "daemon/stats.h"
 
 #include <errno.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <systemd/sd-daemon.h>
 #include <unistd.h>
 
-#include "actuator/saved.h"
-#include "daemon/api.h"
-#include "daemon/clamps.h"
+#include "daemon/api/api.h"
+#include "daemon/domains.h"
 #include "daemon/freq_invariance.h"
-#include "daemon/hand_back.h"
-#include "daemon/hinting.h"
-#include "daemon/idle_latency.h"
 #include "daemon/journal.h"
 #include "daemon/loop.h"
-#include "daemon/overrides.h"
-#include "daemon/past.h"
-#include "daemon/placing.h"
-#include "daemon/policy.h"
 #include "daemon/rule_tracking.h"
 #include "frequency/frequency.h"
 #include "shared/cleanup.h"
 #include "shared/log.h"
 #include "shared/time.h"
 
-static int make_core(struct manager *manager)
+/*
+ * The modules and their states, in the order in which their hooks are called. The rules come after
+ * what hears of their tasks, and before what adds rules of its own; the history after all that may
+ * need another round, and before a profile's change.
+ */
+static const struct {
+	const struct module *module;
+	size_t state;
+} rows[] = {
+	{ &overrides_module, offsetof(struct manager, overrides.core) },
+	{ &hand_back_module, offsetof(struct manager, hand_back.core) },
+	{ &saturation_module, offsetof(struct manager, saturation.core) },
+	{ &monitor_module, offsetof(struct manager, monitor.core) },
+	{ &clamps_module, offsetof(struct manager, clamps.core) },
+	{ &placing_module, offsetof(struct manager, placing.core) },
+	{ &idle_latency_module, offsetof(struct manager, idle_latency.core) },
+	{ &rule_tracking_module, offsetof(struct manager, core.tracking.core) },
+	{ &recording_module, offsetof(struct manager, recording.core) },
+	{ &past_module, offsetof(struct manager, past.core) },
+	{ &hinting_module, offsetof(struct manager, hinting.core) },
+	{ &policies_module, offsetof(struct manager, policies.core) },
+};
+
+_Static_assert(ARRAY_SIZE(rows) <= MODULES_MAX, "the table of instances has an end");
+
+static void add_modules(struct manager *manager)
 {
-	manager->engine = engine_new(manager->topology, &manager->policy);
-	manager->log = decision_log_new(manager->policy.max_decisions);
-	manager->stats = stats_new(manager->topology);
-	manager->account = account_new(manager->topology);
-	if (!manager->engine || !manager->log || !manager->stats || !manager->account) {
-		log_error("out of memory for %u tasks: lower max-tasks in the policy",
-			  manager->policy.max_tasks);
-		return -ENOMEM;
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct module_instance *instance = &manager->modules[i];
+
+		instance->module = rows[i].module;
+		instance->state = (char *)manager + rows[i].state;
+		*(struct core **)instance->state = &manager->core;
 	}
-	account_set_powers(manager);
-	overrides_start(manager);
+	manager->core.modules = manager->modules;
+}
+
+static int make_engine(struct core *core, struct past *past)
+{
+	core->engine = engine_new(core->topology, &core->policy);
+	if (core->engine && past_init(past) == 0)
+		return 0;
+	log_error("out of memory for %u tasks: lower max-tasks in the policy",
+		  core->policy.max_tasks);
+	return -ENOMEM;
+}
+
+static int start_modules(struct core *core)
+{
+	modules_each(core, row)
+	{
+		int r = row->module->start ? row->module->start(row->state) : 0;
+
+		if (r < 0) {
+			log_debug("%s cannot start: %s", row->module->name, strerror(-r));
+			return r;
+		}
+	}
 	return 0;
 }
 
-static int (*const steps[])(struct manager *) = {
-	startup_read_policy,
-	startup_find_domains,
-	startup_lock,
-	startup_restore_predecessor,
-	events_open,
-	startup_discover,
-	make_core,
-	startup_start_tracer,
-	freq_invariance_start,
-	api_open,
-	startup_acquire_domains,
-	grouping_start,
-	placing_start,
-	idle_latency_start,
-	rule_tracking_start,
-	past_start,
-	hinting_start,
-	events_listen,
-	profile_listen,
-	freq_invariance_drop_capabilities,
-};
+static int start(struct manager *manager)
+{
+	struct core *core = &manager->core;
+	int r = startup_read_policy(&manager->policies);
 
-int manager_new(const struct manager_options *options, struct manager **ret)
+	r = r < 0 ? r : startup_find_domains(core);
+	r = r < 0 ? r : startup_lock(core, &manager->locks);
+	r = r < 0 ? r : startup_restore_predecessor(core, &manager->locks);
+	r = r < 0 ? r : loop_open(&manager->loop);
+	r = r < 0 ? r : startup_discover(core);
+	r = r < 0 ? r : make_engine(core, &manager->past);
+	r = r < 0 ? r : startup_start_tracer(core);
+	r = r < 0 ? r : freq_invariance_start(core);
+	r = r < 0 ? r : api_open(manager);
+	r = r < 0 ? r : startup_acquire_domains(core);
+	r = r < 0 ? r : rounds_start(core);
+	r = r < 0 ? r : loop_listen(&manager->loop);
+	r = r < 0 ? r : start_modules(core);
+	return r < 0 ? r : freq_invariance_drop_capabilities(core);
+}
+
+int manager_new(const struct daemon_options *options, struct manager **ret)
 {
 	struct manager *manager = calloc(1, sizeof(*manager));
-	int r = 0;
+	int r;
 
 	if (!manager)
 		return -ENOMEM;
 	manager->options = *options;
-	manager->lock_fd = -1;
-	manager->machine_lock_fd = -1;
-	manager->hotplug_fd = -1;
-	manager->profile.power_fd = -1;
-	manager->profile.clock_fd = -1;
-	manager->scan_due_ns = UINT64_MAX;
-	manager->started_ns = time_now_ns();
-	for (size_t i = 0; i < ARRAY_SIZE(steps) && r >= 0; i++)
-		r = steps[i](manager);
+	manager->core.options = &manager->options;
+	manager->core.counts.started_ns = time_now_ns();
+	manager->loop.core = &manager->core;
+	manager->loop.hotplug_fd = -1;
+	manager->locks = (struct locks){ -1, -1 };
+	manager->policies.profile.power_fd = -1;
+	manager->policies.profile.clock_fd = -1;
+	add_modules(manager);
+	r = start(manager);
 	if (r < 0) {
 		manager_free(manager);
 		return r;
@@ -94,34 +128,35 @@ int manager_new(const struct manager_options *options, struct manager **ret)
 
 int manager_run(struct manager *manager)
 {
+	struct core *core = &manager->core;
 	uint32_t driven = 0;
 	int r = 0, code = 0;
 
-	for (uint32_t i = 0; i < manager->n_domains; i++)
-		driven += manager->domains[i].backend->writes;
-	journal_report(manager, MESSAGE_GOVERNING, NULL,
+	for (uint32_t i = 0; i < core->n_domains; i++)
+		driven += core->domains[i].backend->writes;
+	journal_report(core, MESSAGE_GOVERNING, NULL,
 		       "wakegov " WAKEGOV_VERSION ": governing %u of %u domains", driven,
-		       manager->n_domains);
-	sd_notifyf(0, "READY=1\nSTATUS=Governing %u of %u domains", driven, manager->n_domains);
-	manager_round(manager);
-	while (r >= 0 && sd_event_get_state(manager->event) != SD_EVENT_FINISHED) {
-		r = sd_event_run(manager->event, UINT64_MAX);
-		manager->wakeups++;
+		       core->n_domains);
+	sd_notifyf(0, "READY=1\nSTATUS=Governing %u of %u domains", driven, core->n_domains);
+	round_run(core);
+	while (r >= 0 && sd_event_get_state(core->event) != SD_EVENT_FINISHED) {
+		r = sd_event_run(core->event, UINT64_MAX);
+		core->counts.wakeups++;
 	}
 	sd_notify(0, "STOPPING=1");
-	sd_event_get_exit_code(manager->event, &code);
+	sd_event_get_exit_code(core->event, &code);
 	return r < 0 ? r : code;
 }
 
-static void release_domains(struct manager *manager)
+static void release_domains(struct core *core)
 {
 	bool failed = false;
 	int r;
 
-	if (manager->saved)
-		restore_visit(manager->saved);
-	for (uint32_t i = 0; i < manager->n_domains; i++) {
-		struct governed *governed = &manager->domains[i];
+	if (core->saved)
+		restore_visit(core->saved);
+	for (uint32_t i = 0; i < core->n_domains; i++) {
+		struct governed *governed = &core->domains[i];
 
 		if (governed->backend &&
 		    governed->backend->release(&governed->actuator, journal_report_restore, NULL) <
@@ -132,61 +167,52 @@ static void release_domains(struct manager *manager)
 	 * The file that could not be written after one domain can be removed after the last: that
 	 * takes no room.
 	 */
-	r = failed ? saved_save(manager->saved) : 0;
-	if (r < 0 && !manager->saved->n)
+	r = failed ? saved_save(core->saved) : 0;
+	if (r < 0 && !core->saved->n)
 		log_error("cannot remove %s/originals: %s; remove it, or the next wakegovd "
 			  "restores its values again",
-			  manager->options.run_dir, strerror(-r));
+			  core->options->run_dir, strerror(-r));
+}
+
+static void free_core(struct core *core)
+{
+	sd_event_source_unref(core->rounds.timer);
+	actuator_watch_free(core->watch);
+	for (uint32_t i = 0; i < core->n_domains; i++)
+		actuator_domain_deinit(&core->domains[i].actuator);
+	tracer_free(core->tracer);
+	frequency_free(core->frequency);
+	engine_free(core->engine);
+	saved_free(core->saved);
+	sd_event_unref(core->event);
+	free(core->domains);
+	free(core->topology);
 }
 
 struct manager *manager_free(struct manager *manager)
 {
+	struct core *core;
+
 	if (!manager)
 		return NULL;
+	core = &manager->core;
 	/* Takes other programs' last writes before the end. */
-	if (manager->watch)
-		events_take_touched(manager);
-	hand_back_restore(manager);
-	past_stop(manager);
-	release_domains(manager);
-	grouping_end(manager);
-	placing_end(manager);
-	idle_latency_end(manager);
-	if (manager->clamps)
-		journal_log_left(uclamps_release(manager->clamps, journal_report_restore, NULL),
-				 "the clamps of tasks", manager->options.run_dir, "clamps");
-	uclamps_free(manager->clamps);
-	recorder_free(manager->recording.recorder);
-	query_server_free(manager->server);
+	if (core->watch)
+		domains_verify_touched(core);
+	modules_call(core, stop);
+	release_domains(core);
+	modules_call(core, released);
+	query_server_free(core->server);
 	if (manager->socket_path)
 		unlink(manager->socket_path);
 	free(manager->socket_path);
-	sd_event_source_unref(manager->timer);
-	sd_event_source_unref(manager->newcomer_timer);
-	sd_event_source_unref(manager->hand_back.timer);
-	policy_hold_deinit(manager);
-	profile_deinit(manager);
-	actuator_watch_free(manager->watch);
-	for (uint32_t i = 0; i < manager->n_domains; i++)
-		actuator_domain_deinit(&manager->domains[i].actuator);
-	hinting_stop(manager);
-	rules_free(manager->rules);
-	tracer_free(manager->tracer);
-	frequency_free(manager->frequency);
-	engine_free(manager->engine);
-	decision_log_free(manager->log);
-	stats_free(manager->stats);
-	account_free(manager->account);
-	boost_news_free(manager->boost_news);
-	saved_free(manager->saved);
-	sd_event_unref(manager->event);
-	close_fdp(&manager->hotplug_fd);
-	close_fdp(&manager->machine_lock_fd);
-	close_fdp(&manager->lock_fd);
-	free(manager->domains);
-	free(manager->topology);
-	free(manager->dropin_dir);
-	free(manager->last_reload_error);
+	for (size_t i = ARRAY_SIZE(rows); i-- > 0;)
+		if (rows[i].module->free)
+			rows[i].module->free(manager->modules[i].state);
+	loop_close(&manager->loop);
+	free_core(core);
+	close_fdp(&manager->locks.machine);
+	close_fdp(&manager->locks.run_dir);
 	free(manager);
 	return NULL;
 }

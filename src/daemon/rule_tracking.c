@@ -6,10 +6,7 @@
 
 #include "config/load.h"
 #include "core/rule.h"
-#include "daemon/clamps.h"
-#include "daemon/idle_latency.h"
-#include "daemon/manager.h"
-#include "daemon/placing.h"
+#include "daemon/loop.h"
 #include "rules/rules.h"
 #include "shared/log.h"
 #include "shared/time.h"
@@ -39,29 +36,29 @@ static void warn_of_policy(void *userdata, const char *line)
 	log_warning("%s", line);
 }
 
-void rule_tracking_check_policy(struct manager *manager)
+void rule_tracking_check_policy(struct core *core)
 {
-	policy_machine_check(&manager->policy, manager->topology, warn_of_policy, NULL);
-	rules_check(&manager->policy, manager->topology, warn_of_rule, NULL);
+	policy_machine_check(&core->policy, core->topology, warn_of_policy, NULL);
+	rules_check(&core->policy, core->topology, warn_of_rule, NULL);
 }
 
 /* Warns once per pair of rules. */
-static void warn_of_crossing(struct manager *manager, uint64_t matched)
+static void warn_of_crossing(struct core *core, uint64_t matched)
 {
-	const struct policy_rule *rules = manager->policy.rules;
+	const struct policy_rule *rules = core->policy.rules;
 	uint32_t cap;
-	int floor = rules_find_crossed(&manager->policy, manager->topology, matched, &cap);
+	int floor = rules_find_crossed(&core->policy, core->topology, matched, &cap);
 
-	if (floor < 0 || manager->crossed_rules[cap] >> floor & 1)
+	if (floor < 0 || core->tracking.crossed[cap] >> floor & 1)
 		return;
-	manager->crossed_rules[cap] |= 1ULL << floor;
+	core->tracking.crossed[cap] |= 1ULL << floor;
 	log_warning("%s:%u: [rule %s] for tasks that [rule %s] (%s:%u) caps as well its floor is "
 		    "above the cap: the cap wins",
 		    rules[floor].file, rules[floor].line, rules[floor].name, rules[cap].name,
 		    rules[cap].file, rules[cap].line);
 }
 
-static void tell_core(struct manager *manager, const struct rules_task *task, const char *comm)
+static void tell_engine(struct core *core, const struct rules_task *task, const char *comm)
 {
 	struct input input = {
 		.now_ns = time_now_ns(),
@@ -70,208 +67,225 @@ static void tell_core(struct manager *manager, const struct rules_task *task, co
 	};
 
 	strncpy(input.task_rules.comm, comm, sizeof(input.task_rules.comm) - 1);
-	engine_apply(manager->engine, &input);
+	engine_apply(core->engine, &input);
 }
 
 /* Plans a scan, unless an earlier one is planned. */
-static void plan_scan(struct manager *manager, uint64_t delay_ns)
+static void plan_scan(struct core *core, uint64_t delay_ns)
 {
 	uint64_t at_ns = time_now_ns() + delay_ns;
 
-	if (at_ns < manager->scanned_ns + SCAN_GAP_NS)
-		at_ns = manager->scanned_ns + SCAN_GAP_NS;
-	if (at_ns < manager->scan_due_ns)
-		manager->scan_due_ns = at_ns;
+	if (at_ns < core->tracking.scanned_ns + SCAN_GAP_NS)
+		at_ns = core->tracking.scanned_ns + SCAN_GAP_NS;
+	if (at_ns < core->tracking.scan_due_ns)
+		core->tracking.scan_due_ns = at_ns;
 }
 
 static void take_facts(void *userdata, const struct task_facts *facts)
 {
-	struct manager *manager = userdata;
+	struct core *core = userdata;
 	struct rules_task task;
-	bool changed;
-	const struct rules_task *known;
+	bool changed = rules_take(core->rules, facts, &task);
 
-	task_overrides_end_task(&manager->task_overrides, facts->pid, facts->start_ns);
-	changed = rules_take(manager->rules, facts, &task);
-	known = rules_find(manager->rules, facts->pid);
-	if (known)
-		grouping_take_task(manager, known);
-	placing_take_task(manager, facts->pid, facts->tgid, facts->parent);
-	idle_latency_take_task(manager, facts->pid);
+	modules_call(core, task_seen, facts);
 	if (!changed)
 		return;
 	if (!task.matched != !task.before)
-		tracer_mark_task(manager->tracer, task.pid, task.matched);
+		tracer_mark_task(core->tracer, task.pid, task.matched);
 	/* The end of a task before its mark is set is not reported: only a scan finds it. */
 	if (task.matched && !task.before)
-		plan_scan(manager, SECOND_LOOK_NS);
-	tell_core(manager, &task, facts->comm);
-	warn_of_crossing(manager, task.matched);
+		plan_scan(core, SECOND_LOOK_NS);
+	tell_engine(core, &task, facts->comm);
+	warn_of_crossing(core, task.matched);
 }
 
-static void end_task(struct manager *manager, uint32_t pid)
+static void end_task(struct core *core, uint32_t pid)
 {
 	const struct rules_task ended = { .pid = pid };
 
-	task_overrides_end_task(&manager->task_overrides, pid, 0);
-	tell_core(manager, &ended, "");
-	placing_end_task(manager, pid);
-	idle_latency_end_task(manager, pid);
+	tell_engine(core, &ended, "");
+	modules_call(core, task_ended, pid);
 }
 
-void rule_tracking_scan(struct manager *manager)
+void rule_tracking_scan(struct core *core)
 {
 	uint32_t pid;
 	int r = 0;
 
-	manager->scanned_ns = time_now_ns();
-	manager->scan_lost = tracer_lost_changes(manager->tracer);
-	rules_begin_scan(manager->rules);
-	r = tracer_scan_tasks(manager->tracer, take_facts, manager);
-	grouping_end_scan(manager);
-	while (r == 0 && rules_take_missing(manager->rules, &pid)) {
-		tracer_mark_task(manager->tracer, pid, false);
-		end_task(manager, pid);
+	core->tracking.scanned_ns = time_now_ns();
+	core->tracking.scan_lost = tracer_lost_changes(core->tracer);
+	rules_begin_scan(core->rules);
+	r = tracer_scan_tasks(core->tracer, take_facts, core);
+	while (r == 0 && rules_take_missing(core->rules, &pid)) {
+		tracer_mark_task(core->tracer, pid, false);
+		end_task(core, pid);
 	}
-	/* With a full table a task that is not in it may still exist. */
-	for (uint32_t i = 0; r == 0 && i < manager->task_overrides.n; i++) {
-		struct task_override *override = &manager->task_overrides.entries[i];
-
-		if (override->target.pid && !override->ended && !rules_are_full(manager->rules) &&
-		    !rules_find(manager->rules, override->target.pid))
-			override->ended = TASK_OVERRIDE_TASK_GONE;
-	}
-	tracer_send_marks(manager->tracer);
-	manager_check_clamps(manager, manager->scanned_ns);
+	tracer_send_marks(core->tracer);
+	modules_call(core, scan_ended, r < 0 ? SCAN_FAILED : SCAN_DONE);
 	if (r < 0)
 		log_warning("cannot list the existing tasks, so rules apply to new ones only: "
 			    "%s",
 			    strerror(-r));
 	/* Tasks that were taken before the first task of a condition's rule are taken again. */
-	if (rules_take_conditions(manager->rules))
-		plan_scan(manager, 0);
+	if (rules_take_conditions(core->rules))
+		plan_scan(core, 0);
 }
 
-void rule_tracking_set_policy(struct manager *manager)
+void rule_tracking_set_policy(struct core *core)
 {
 	struct tracer_follow follow = {
-		.tasks = rule_all(&manager->policy),
-		.execs = manager->policy.n_rules && !manager->policy.rules[0].is_hint,
+		.tasks = rule_all(&core->policy),
+		.execs = core->policy.n_rules && !core->policy.rules[0].is_hint,
 	};
-	struct policy_io_boost io_boost = manager->policy.io_boost;
+	struct policy_io_boost io_boost = core->policy.io_boost;
 	uint32_t keys;
 
-	io_boost.enabled |= rule_any_gives(&manager->policy, RULE_IO_BOOST);
-	tracer_set_policy(manager->tracer, &io_boost);
-	memset(manager->crossed_rules, 0, sizeof(manager->crossed_rules));
-	rules_set_policy(manager->rules, &manager->policy);
-	grouping_set_policy(manager);
-	placing_set_policy(manager);
-	idle_latency_set_policy(manager);
-	keys = rules_keys(manager->rules);
+	io_boost.enabled |= rule_any_gives(&core->policy, RULE_IO_BOOST);
+	tracer_set_policy(core->tracer, &io_boost);
+	memset(core->tracking.crossed, 0, sizeof(core->tracking.crossed));
+	rules_set_policy(core->rules, &core->policy);
+	modules_call(core, rules_changed);
+	keys = rules_keys(core->rules);
 	follow.renames = keys & POLICY_MATCH_COMM;
 	follow.cgroups = keys & (POLICY_MATCH_CGROUP | POLICY_MATCH_UNIT | POLICY_MATCH_USER_UNIT);
 	follow.exes = keys & POLICY_MATCH_EXE;
 	follow.commands = keys & POLICY_MATCH_COMMAND;
-	tracer_follow_tasks(manager->tracer, &follow);
-	if (rule_all(&manager->policy) || rules_n_tasks(manager->rules))
-		rule_tracking_scan(manager);
+	tracer_follow_tasks(core->tracer, &follow);
+	if (rule_all(&core->policy) || rules_n_tasks(core->rules))
+		rule_tracking_scan(core);
 	else
-		grouping_end_scan(manager);
+		modules_call(core, scan_ended, SCAN_NOT_NEEDED);
 	if (keys & CHANGES_UNSEEN)
-		plan_scan(manager, SECOND_LOOK_NS);
+		plan_scan(core, SECOND_LOOK_NS);
 }
 
 static void read_process(void *userdata, uint32_t tgid, struct process_facts *ret)
 {
-	struct manager *manager = userdata;
+	struct core *core = userdata;
 
-	tracer_read_process(manager->tracer, tgid, ret);
+	tracer_read_process(core->tracer, tgid, ret);
 }
 
-int rule_tracking_start(struct manager *manager)
+static int start(void *state)
 {
-	manager->rules = rules_new(manager->policy.max_ruled_tasks, read_process, manager);
-	if (!manager->rules) {
+	struct rule_tracking *tracking = state;
+	struct core *core = tracking->core;
+
+	tracking->scan_due_ns = UINT64_MAX;
+	core->rules = rules_new(core->policy.max_ruled_tasks, read_process, core);
+	if (!core->rules) {
 		log_error("out of memory for %u tasks that match rules: lower "
 			  "max-ruled-tasks in the policy",
-			  manager->policy.max_ruled_tasks);
+			  core->policy.max_ruled_tasks);
 		return -ENOMEM;
 	}
-	rule_tracking_check_policy(manager);
-	rule_tracking_set_policy(manager);
+	rule_tracking_check_policy(core);
+	rule_tracking_set_policy(core);
 	return 0;
 }
 
-void rule_tracking_look_at(struct manager *manager, const struct task_facts *facts)
+void rule_tracking_look_at(struct core *core, const struct task_facts *facts)
 {
-	rules_expect_change(manager->rules);
-	take_facts(manager, facts);
-	tracer_send_marks(manager->tracer);
+	rules_expect_change(core->rules);
+	take_facts(core, facts);
+	tracer_send_marks(core->tracer);
 }
 
-void rule_tracking_look_at_process(struct manager *manager, uint32_t tgid)
+void rule_tracking_look_at_process(struct core *core, uint32_t tgid)
 {
-	rules_expect_change(manager->rules);
-	tracer_scan_process(manager->tracer, tgid, take_facts, manager);
-	tracer_send_marks(manager->tracer);
+	rules_expect_change(core->rules);
+	tracer_scan_process(core->tracer, tgid, take_facts, core);
+	tracer_send_marks(core->tracer);
 }
 
-void rule_tracking_rehint(struct manager *manager)
+void rule_tracking_rehint(struct core *core)
 {
-	const struct task_table *tasks = engine_tasks(manager->engine);
+	const struct task_table *tasks = engine_tasks(core->engine);
 	const struct task *known;
 	struct rules_task task;
 	uint32_t place = 0;
 
-	while (rules_next_rehinted(manager->rules, &place, &task)) {
+	while (rules_next_rehinted(core->rules, &place, &task)) {
 		known = task_find(tasks, task.pid);
 		if (!task.matched)
-			tracer_mark_task(manager->tracer, task.pid, false);
-		tell_core(manager, &task, known ? known->comm : "");
-		placing_take_task(manager, task.pid, 0, 0);
-		idle_latency_take_task(manager, task.pid);
+			tracer_mark_task(core->tracer, task.pid, false);
+		tell_engine(core, &task, known ? known->comm : "");
+		modules_call(core, task_rehinted, task.pid);
 	}
-	tracer_send_marks(manager->tracer);
+	tracer_send_marks(core->tracer);
 }
 
-void rule_tracking_take_event(struct manager *manager, const struct tracer_event *event)
+void rule_tracking_check_scan(struct core *core)
 {
-	if (!manager->rules)
-		return;
-	switch (event->type) {
-	case TRACER_FACTS:
-		rule_tracking_look_at(manager, &event->facts);
-		if (rules_keys(manager->rules) & CHANGES_UNSEEN)
-			plan_scan(manager, SECOND_LOOK_NS);
-		break;
-	case TRACER_GONE:
-		if (!rules_end(manager->rules, event->pid))
-			break;
-		/* A mark that was sent after the end stays. */
-		tracer_mark_task(manager->tracer, event->pid, false);
-		end_task(manager, event->pid);
-		break;
-	default:
-		plan_scan(manager, 0);
-	}
-}
-
-uint64_t rule_tracking_next_ns(const struct manager *manager)
-{
-	bool any = task_count(engine_tasks(manager->engine)) || rules_n_tasks(manager->rules);
-	uint64_t look_ns = any ? manager->looked_ns + SKIPPED_LOOK_NS : UINT64_MAX;
-
-	return manager->scan_due_ns < look_ns ? manager->scan_due_ns : look_ns;
-}
-
-void rule_tracking_check_scan(struct manager *manager)
-{
-	manager->looked_ns = time_now_ns();
+	core->tracking.looked_ns = time_now_ns();
 	/* Also without rules: what ended may have had clamps of its own, or run beside capped
 	 * tasks. */
-	if (tracer_lost_changes(manager->tracer) != manager->scan_lost)
-		plan_scan(manager, 0);
-	if (rules_take_conditions(manager->rules))
-		plan_scan(manager, 0);
+	if (tracer_lost_changes(core->tracer) != core->tracking.scan_lost)
+		plan_scan(core, 0);
+	if (rules_take_conditions(core->rules))
+		plan_scan(core, 0);
 }
+
+static void take_event(void *state, const struct tracer_event *event, uint64_t now_ns)
+{
+	struct core *core = ((struct rule_tracking *)state)->core;
+
+	switch (event->type) {
+	case TRACER_FACTS:
+		rule_tracking_look_at(core, &event->facts);
+		if (rules_keys(core->rules) & CHANGES_UNSEEN)
+			plan_scan(core, SECOND_LOOK_NS);
+		break;
+	case TRACER_GONE:
+		if (!rules_end(core->rules, event->pid))
+			break;
+		/* A mark that was sent after the end stays. */
+		tracer_mark_task(core->tracer, event->pid, false);
+		end_task(core, event->pid);
+		break;
+	case TRACER_SCAN:
+		plan_scan(core, 0);
+		break;
+	default:
+		break;
+	}
+}
+
+static uint64_t next_ns(void *state, uint64_t now_ns, uint64_t others_ns)
+{
+	const struct rule_tracking *tracking = state;
+	const struct core *core = tracking->core;
+	bool any = task_count(engine_tasks(core->engine)) || rules_n_tasks(core->rules);
+	uint64_t look_ns = any ? tracking->looked_ns + SKIPPED_LOOK_NS : UINT64_MAX;
+
+	return tracking->scan_due_ns < look_ns ? tracking->scan_due_ns : look_ns;
+}
+
+static void expire(void *state, uint64_t now_ns)
+{
+	struct rule_tracking *tracking = state;
+	struct core *core = tracking->core;
+
+	if (now_ns >= next_ns(state, now_ns, UINT64_MAX))
+		rule_tracking_check_scan(core);
+	if (now_ns < tracking->scan_due_ns)
+		return;
+	tracking->scan_due_ns = UINT64_MAX;
+	/* Records in the ring are older than what the scan finds: they go first. */
+	tracer_consume(core->tracer, inputs_take_event, core);
+	rule_tracking_scan(core);
+}
+
+static void free_rules(void *state)
+{
+	rules_free(((struct rule_tracking *)state)->core->rules);
+}
+
+const struct module rule_tracking_module = {
+	.name = "rules",
+	.start = start,
+	.free = free_rules,
+	.take_event = take_event,
+	.expire = expire,
+	.next_ns = next_ns,
+};

@@ -20,21 +20,22 @@
 #include "daemon/domains.h"
 #include "daemon/freq_invariance.h"
 #include "daemon/journal.h"
-#include "daemon/policy.h"
 #include "daemon/process.h"
 #include "shared/cleanup.h"
 #include "shared/log.h"
 #include "shared/statefile.h"
 
-int startup_read_policy(struct manager *manager)
+int startup_read_policy(struct policies *policies)
 {
+	struct core *core = policies->core;
+	const struct daemon_options *options = core->options;
 	_cleanup_free_ char *message = NULL;
 	int r;
 
-	if (asprintf(&manager->dropin_dir, "%s.d", manager->options.policy_path) < 0)
+	if (asprintf(&policies->dropin_dir, "%s.d", options->policy_path) < 0)
 		return -ENOMEM;
-	r = policy_files_read(manager->options.policy_path, manager->options.policy_may_be_missing,
-			      manager->dropin_dir, NULL, &manager->policy_files, &message);
+	r = policy_files_read(options->policy_path, options->policy_may_be_missing,
+			      policies->dropin_dir, NULL, &policies->files, &message);
 	if (r < 0) {
 		const char *line = message ? message : strerror(-r);
 
@@ -42,8 +43,8 @@ int startup_read_policy(struct manager *manager)
 			log_error("%.*s", (int)strcspn(line, "\n"), line);
 		return r;
 	}
-	profile_read_choice(manager);
-	return profile_apply(manager, manager->policy_files, &manager->policy);
+	profile_read_choice(policies);
+	return profile_apply(policies, policies->files, &core->policy);
 }
 
 /*
@@ -91,22 +92,22 @@ int startup_lock_machine(int level)
 	return fd < 0 && fd != -EBUSY ? -ENOENT : fd;
 }
 
-int startup_lock(struct manager *manager)
+int startup_lock(const struct core *core, struct locks *locks)
 {
-	bool observes = manager->policy.backend == POLICY_BACKEND_OBSERVE;
-	const char *run_dir = manager->options.run_dir;
+	bool observes = core->policy.backend == POLICY_BACKEND_OBSERVE;
+	const char *run_dir = core->options->run_dir;
 
 	if (mkdir(run_dir, 0755) < 0 && errno != EEXIST) {
 		log_error("cannot make %s: %s; run as root, or give --run-dir", run_dir,
 			  strerror(errno));
 		return -errno;
 	}
-	manager->lock_fd = startup_lock_run_dir(run_dir);
-	if (manager->lock_fd < 0)
-		return manager->lock_fd;
-	if (manager->topology->n_domains)
-		manager->machine_lock_fd = startup_lock_machine(observes ? LOG_DEBUG : LOG_ERR);
-	return manager->machine_lock_fd == -EBUSY && !observes ? -EBUSY : 0;
+	locks->run_dir = startup_lock_run_dir(run_dir);
+	if (locks->run_dir < 0)
+		return locks->run_dir;
+	if (core->topology->n_domains)
+		locks->machine = startup_lock_machine(observes ? LOG_DEBUG : LOG_ERR);
+	return locks->machine == -EBUSY && !observes ? -EBUSY : 0;
 }
 
 /* Failed restorations are reported one by one; a refused file ends the start. */
@@ -122,15 +123,15 @@ static int check_refused(int r, const char *run_dir, const char *file, const cha
 	return r;
 }
 
-int startup_restore_predecessor(struct manager *manager)
+int startup_restore_predecessor(struct core *core, struct locks *locks)
 {
-	const char *run_dir = manager->options.run_dir;
+	const char *run_dir = core->options->run_dir;
 	/* The other daemon will restore what was left behind. */
-	bool beside_another = manager->machine_lock_fd == -EBUSY;
+	bool beside_another = locks->machine == -EBUSY;
 	int r = beside_another ? 0 : restore_saved(run_dir, journal_report_restore, NULL);
 
 	if (r >= 0)
-		r = saved_open(run_dir, &manager->saved);
+		r = saved_open(run_dir, &core->saved);
 	if (r < 0) {
 		log_error("cannot use %s/originals, which has the values from before wakegov: %s; "
 			  "restore the governors by hand, and remove it",
@@ -149,12 +150,11 @@ int startup_restore_predecessor(struct manager *manager)
 				  run_dir, "affinities", "the tasks' affinity (taskset)");
 	if (r < 0)
 		return r;
-	if (manager->policy.backend == POLICY_BACKEND_OBSERVE) {
-		close_fdp(&manager->machine_lock_fd);
-		manager->machine_lock_fd = -1;
+	if (core->policy.backend == POLICY_BACKEND_OBSERVE) {
+		close_fdp(&locks->machine);
+		locks->machine = -1;
 	}
-	manager->clamps = uclamps_new(run_dir);
-	return manager->clamps ? 0 : -ENOMEM;
+	return 0;
 }
 
 /* What the daemon's own tables may still take, and its other maps: 16 MiB, and this for a CPU. */
@@ -162,9 +162,9 @@ int startup_restore_predecessor(struct manager *manager)
 #define RESERVED_CPU_BYTES  (100ULL << 10)
 #define LEAST_STORAGE_BYTES (1ULL << 20)
 
-static void limit_storage(struct manager *manager)
+static void limit_storage(struct core *core)
 {
-	uint64_t reserved = RESERVED_BYTES + manager->topology->n_cpus * RESERVED_CPU_BYTES;
+	uint64_t reserved = RESERVED_BYTES + core->topology->n_cpus * RESERVED_CPU_BYTES;
 	uint64_t spare = process_spare_bytes();
 
 	if (spare < reserved)
@@ -172,23 +172,23 @@ static void limit_storage(struct manager *manager)
 			"the memory limit may not suffice: raise MemoryMax= of the unit by %llu M",
 			(unsigned long long)((reserved - spare) >> 20) + 1);
 	spare = spare > reserved ? spare - reserved : 0;
-	tracer_limit_storage(manager->tracer,
+	tracer_limit_storage(core->tracer,
 			     spare > LEAST_STORAGE_BYTES ? spare : LEAST_STORAGE_BYTES);
 }
 
-int startup_start_tracer(struct manager *manager)
+int startup_start_tracer(struct core *core)
 {
 	const char *why;
 	struct tracer_program program;
 	int r;
 
-	r = tracer_new(manager->topology, &manager->policy.io_boost, &manager->tracer, &why);
+	r = tracer_new(core->topology, &core->policy.io_boost, &core->tracer, &why);
 	if (r < 0) {
 		log_error("cannot trace: %s (%s)", why, strerror(-r));
 		return r;
 	}
-	limit_storage(manager);
-	for (uint32_t i = 0; tracer_program(manager->tracer, i, &program); i++)
+	limit_storage(core);
+	for (uint32_t i = 0; tracer_program(core->tracer, i, &program); i++)
 		if (program.state == TRACER_FAILED)
 			log_warning("cannot trace %s (%s): %s will not be seen", program.name,
 				    strerror(-program.error), program.purpose);
@@ -197,43 +197,43 @@ int startup_start_tracer(struct manager *manager)
 
 static void read_requests(void *userdata, int fd, uint32_t *ret_min_khz, uint32_t *ret_max_khz)
 {
-	const struct manager *manager = userdata;
+	const struct core *core = userdata;
 
-	tracer_read_limits(manager->tracer, fd, ret_min_khz, ret_max_khz);
+	tracer_read_limits(core->tracer, fd, ret_min_khz, ret_max_khz);
 }
 
-static int init_domain(struct manager *manager, uint32_t i)
+static int init_domain(struct core *core, uint32_t i)
 {
-	struct governed *governed = &manager->domains[i];
-	struct topology_domain *info = &manager->topology->domains[i];
+	struct governed *governed = &core->domains[i];
+	struct topology_domain *info = &core->topology->domains[i];
 	char driver[CONTROL_VALUE_SIZE] = "";
 	struct cpu_mask cpus = { 0 };
 	int r;
 
-	governed->power_source = power_find(&manager->policy, info);
-	topology_for_each_cpu(manager->topology, cpu, i)
+	governed->power_source = power_find(&core->policy, info);
+	topology_for_each_cpu(core->topology, cpu, i)
 		cpu_mask_add(&cpus, cpu);
 	cpu_mask_print_list(&cpus, governed->cpus, sizeof(governed->cpus));
-	r = actuator_domain_init(&governed->actuator, info, manager->saved);
+	r = actuator_domain_init(&governed->actuator, info, core->saved);
 	if (r < 0) {
 		log_error("%s: cannot open its controls: %s", info->name, strerror(-r));
 		return r;
 	}
 	governed->actuator.read_requests = read_requests;
-	governed->actuator.userdata = manager;
+	governed->actuator.userdata = core;
 	if (control_read(governed->actuator.governor_fd, governed->governor_before,
 			 sizeof(governed->governor_before)) < 0)
 		governed->governor_before[0] = '\0';
 	/* For these drivers powersave is an algorithm, and not the lowest frequency. */
 	control_read_file(info->first_cpu, "scaling_driver", driver, sizeof(driver));
 	governed->driver_chooses = governor_driver_chooses(driver);
-	manager->n_domains++;
+	core->n_domains++;
 	return 0;
 }
 
-int startup_find_domains(struct manager *manager)
+int startup_find_domains(struct core *core)
 {
-	int r = cpufreq_discover(&manager->topology);
+	int r = cpufreq_discover(&core->topology);
 	long n_cpus = sysconf(_SC_NPROCESSORS_CONF);
 
 	if (n_cpus > TOPOLOGY_CPUS_MAX)
@@ -246,23 +246,23 @@ int startup_find_domains(struct manager *manager)
 	return r;
 }
 
-int startup_discover(struct manager *manager)
+int startup_discover(struct core *core)
 {
 	const struct backend *named;
 	int r;
 
-	freq_invariance_choose_references(manager);
-	manager->domains = calloc(manager->topology->n_domains + 1, sizeof(*manager->domains));
-	if (!manager->domains)
+	freq_invariance_choose_references(core);
+	core->domains = calloc(core->topology->n_domains + 1, sizeof(*core->domains));
+	if (!core->domains)
 		return -ENOMEM;
-	for (uint32_t i = 0; i < manager->topology->n_domains; i++) {
-		r = init_domain(manager, i);
+	for (uint32_t i = 0; i < core->topology->n_domains; i++) {
+		r = init_domain(core, i);
 		if (r < 0)
 			return r;
 	}
-	if (manager->n_domains)
+	if (core->n_domains)
 		return 0;
-	named = backend_find(manager->policy.backend);
+	named = backend_find(core->policy.backend);
 	if (named && named->writes) {
 		log_error("this machine has no cpufreq domains, so backend = %s has nothing to "
 			  "drive: load a cpufreq driver (see wakegovctl doctor), or set backend = "
@@ -276,10 +276,10 @@ int startup_discover(struct manager *manager)
 }
 
 /* Fails for a domain that a named backend cannot drive; `auto` ends with observe. */
-static int acquire(struct manager *manager, struct governed *governed)
+static int acquire(struct core *core, struct governed *governed)
 {
 	const char *name = governed->actuator.info->name;
-	int r = backend_acquire(&governed->actuator, manager->policy.backend, &governed->backend,
+	int r = backend_acquire(&governed->actuator, core->policy.backend, &governed->backend,
 				governed->passed_over);
 
 	if (r < 0) {
@@ -298,21 +298,21 @@ static int acquire(struct manager *manager, struct governed *governed)
 	return r;
 }
 
-int startup_acquire_domains(struct manager *manager)
+int startup_acquire_domains(struct core *core)
 {
 	int r;
 
-	domains_find_conflicts(manager);
-	for (uint32_t i = 0; i < manager->n_domains; i++) {
-		r = acquire(manager, &manager->domains[i]);
+	domains_find_conflicts(core);
+	for (uint32_t i = 0; i < core->n_domains; i++) {
+		r = acquire(core, &core->domains[i]);
 		if (r < 0)
 			return r;
-		r = actuator_watch_add(manager->watch, &manager->domains[i].actuator);
+		r = actuator_watch_add(core->watch, &core->domains[i].actuator);
 		if (r < 0)
 			log_warning("%s: cannot watch for other writers: %s",
-				    manager->topology->domains[i].name, strerror(-r));
-		domains_set_preference(manager, i);
-		domains_verify(manager, i);
+				    core->topology->domains[i].name, strerror(-r));
+		domains_set_preference(core, i);
+		domains_verify(core, i);
 	}
 	return 0;
 }

@@ -179,12 +179,13 @@ static void set_by_bytes(struct tracer *tracer, bool by_bytes)
 void tracer_attach_starts(struct tracer *tracer, bool follow)
 {
 	bool starts = follow || needs_starts(tracer);
+	bool paused = tracer->programs.wanted == PROGRAMS_NONE;
 
-	if (!starts && !tracer->programs.paused)
+	if (!starts && !paused)
 		set_by_bytes(tracer, true);
 	programs_need(&tracer->programs, WAKEGOV_BLOCK_START, starts);
 	programs_need(&tracer->programs, WAKEGOV_BLOCK_ISSUE, starts);
-	if (starts || tracer->programs.paused)
+	if (starts || paused)
 		set_by_bytes(tracer, false);
 }
 

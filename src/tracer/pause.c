@@ -5,35 +5,19 @@
 
 #define NOWHERE UINT32_MAX
 
-void tracer_rest_cpus(struct tracer *tracer, uint64_t now_ns)
-{
-	for (uint32_t cpu = 0; cpu < tracer->topology->n_cpus; cpu++) {
-		struct wakegov_cpu *shared = &tracer->cpus[cpu];
-		struct account_cpu *load = &shared->load;
-
-		load->running = 0;
-		load->busy_since_ns = 0;
-		load->interrupts = 0;
-		load->est_q = 0;
-		load->updated_ns = now_ns;
-		load->switched_ns = now_ns;
-		load->idle_since_ns = now_ns;
-		shared->met_ns = now_ns;
-		shared->brief = 0;
-		shared->armed = 0;
-	}
-}
-
 void tracer_pause(struct tracer *tracer)
 {
+	bool by_ticks = tracer_only_ticks(tracer);
 	uint64_t now_ns;
 
-	programs_pause(&tracer->programs, true);
+	programs_want(&tracer->programs, PROGRAMS_NONE);
 	now_ns = time_now_ns();
 	tracer_follow_requests(tracer, false, now_ns);
 	tracer_attach_starts(tracer, false);
 	for (uint32_t cpu = 0; cpu < tracer->topology->n_cpus; cpu++)
 		account_cpu(&tracer->cpus[cpu].load, now_ns);
+	if (by_ticks)
+		tracer_account_ticks(tracer);
 	tracer_rest_cpus(tracer, now_ns);
 	for (uint32_t i = 0; i < WAKEGOV_SLOTS; i++)
 		tracer->slots[i].hold_ns = 0; /* the end of the hold time is not watched any more */
@@ -68,14 +52,14 @@ static void find_tasks(struct tracer *tracer)
 
 void tracer_resume(struct tracer *tracer)
 {
-	if (!tracer->programs.paused)
+	if (tracer->programs.wanted != PROGRAMS_NONE)
 		return;
 	for (uint32_t i = 0; i < WAKEGOV_SLOTS; i++)
 		if (tracer->slots[i].pid && tracer->slots[i].live)
 			tracer->slots[i].cpu = NOWHERE;
 	tracer_forget_processes(tracer);
 	tracer_rest_cpus(tracer, time_now_ns());
-	programs_pause(&tracer->programs, false);
+	programs_want(&tracer->programs, PROGRAMS_ALL);
 	tracer_attach_starts(tracer, !tracer_counts_only(tracer));
 	find_tasks(tracer);
 }

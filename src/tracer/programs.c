@@ -296,8 +296,9 @@ static void attach(struct programs *programs, enum wakegov_program program)
 {
 	int *link = &programs->links[program];
 	bool is_dump = program == WAKEGOV_TASK_DUMP;
-	bool wanted = programs->needed[program] && !(programs->paused && !is_dump) &&
-		      !(programs->ticks_only && infos[program].at_work);
+	bool wanted = programs->needed[program] &&
+		      (is_dump || programs->wanted == PROGRAMS_ALL ||
+		       (programs->wanted == PROGRAMS_TICKS && !infos[program].at_work));
 
 	if (programs->states[program] != TRACER_ATTACHED || wanted == (*link > 0))
 		return;
@@ -320,22 +321,11 @@ void programs_need(struct programs *programs, enum wakegov_program program, bool
 	attach(programs, program);
 }
 
-static void attach_all(struct programs *programs)
+void programs_want(struct programs *programs, enum programs_wanted wanted)
 {
+	programs->wanted = wanted;
 	for (int i = 0; i < WAKEGOV_PROGRAMS; i++)
 		attach(programs, i);
-}
-
-void programs_pause(struct programs *programs, bool paused)
-{
-	programs->paused = paused;
-	attach_all(programs);
-}
-
-void programs_only_ticks(struct programs *programs, bool only)
-{
-	programs->ticks_only = only;
-	attach_all(programs);
 }
 
 enum tracer_program_state programs_state(const struct programs *programs,
@@ -345,7 +335,9 @@ enum tracer_program_state programs_state(const struct programs *programs,
 
 	if (state != TRACER_ATTACHED || programs->links[program])
 		return state;
-	return programs->paused && programs->needed[program] ? TRACER_PAUSED : TRACER_NOT_NEEDED;
+	if (programs->wanted == PROGRAMS_NONE && programs->needed[program])
+		return TRACER_PAUSED;
+	return TRACER_NOT_NEEDED;
 }
 
 int programs_attach(struct programs *programs, const char **ret_why)

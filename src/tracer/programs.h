@@ -25,6 +25,13 @@ enum program_map {
 	PROGRAM_MAPS,
 };
 
+/* Which of the needed programs are attached; the iterator always is, as it runs on request. */
+enum programs_wanted {
+	PROGRAMS_ALL,
+	PROGRAMS_TICKS, /* none that runs at switches, wake-ups, interrupts or requests */
+	PROGRAMS_NONE,
+};
+
 /*
  * The BPF object's descriptors and memory: what libbpf keeps of it, 0.3 MiB, is freed after
  * loading. A descriptor of 0 stands for none.
@@ -40,8 +47,7 @@ struct programs {
 	bool needed[WAKEGOV_PROGRAMS];
 	bool clamps_last;    /* schedutil adds its margin first, and clamps then */
 	bool accounts_bytes; /* the kernel counts what each task reads and writes */
-	bool paused;	     /* none is attached but the iterator, which runs on request */
-	bool ticks_only;     /* none that runs at switches, wake-ups, interrupts or requests */
+	enum programs_wanted wanted;
 	int errors[WAKEGOV_PROGRAMS];
 };
 
@@ -63,9 +69,9 @@ int programs_load(struct programs *programs, uint32_t n_cpus, const char **ret_w
 int programs_attach(struct programs *programs, const char **ret_why);
 
 /*
- * Attaches or detaches a program, unless it is so already or all are paused. Attaching interrupts
- * every CPU several times, and within an RCU grace period after a detach it waits for the end of
- * that period.
+ * Attaches or detaches a program, unless it is so already or is not wanted now. Attaching
+ * interrupts every CPU several times, and within an RCU grace period after a detach it waits for
+ * the end of that period.
  */
 void programs_need(struct programs *programs, enum wakegov_program program, bool needed);
 
@@ -73,13 +79,8 @@ void programs_need(struct programs *programs, enum wakegov_program program, bool
 enum tracer_program_state programs_state(const struct programs *programs,
 					 enum wakegov_program program);
 
-/*
- * Leaves attached only what runs at ticks, and where tasks come, go, move or change their names.
- */
-void programs_only_ticks(struct programs *programs, bool only);
-
-/* Detaches all programs that run at events, or attaches the needed ones again. */
-void programs_pause(struct programs *programs, bool paused);
+/* Attaches those of the needed programs that are wanted, and detaches all others. */
+void programs_want(struct programs *programs, enum programs_wanted wanted);
 
 void programs_unload(struct programs *programs);
 

@@ -9,7 +9,7 @@ bool tracer_may_trace_only_ticks(const struct tracer *tracer)
 {
 	const struct wakegov__bss *shared = tracer->programs.bss;
 
-	return !tracer->programs.paused && !shared->settings.at_every_switch &&
+	return tracer->programs.wanted != PROGRAMS_NONE && !shared->settings.at_every_switch &&
 	       !(shared->settings.follow_own && shared->clamps_seen);
 }
 
@@ -39,7 +39,7 @@ static void begin(struct tracer *tracer)
 	uint64_t now_ns;
 
 	tracer_follow_requests(tracer, false, time_now_ns());
-	programs_only_ticks(&tracer->programs, true);
+	programs_want(&tracer->programs, PROGRAMS_TICKS);
 	now_ns = time_now_ns();
 	for (uint32_t cpu = 0; cpu < tracer->topology->n_cpus; cpu++) {
 		struct wakegov_cpu *shared = &tracer->cpus[cpu];
@@ -49,7 +49,26 @@ static void begin(struct tracer *tracer)
 	}
 }
 
-static void end(struct tracer *tracer)
+void tracer_rest_cpus(struct tracer *tracer, uint64_t now_ns)
+{
+	for (uint32_t cpu = 0; cpu < tracer->topology->n_cpus; cpu++) {
+		struct wakegov_cpu *shared = &tracer->cpus[cpu];
+		struct account_cpu *load = &shared->load;
+
+		load->running = 0;
+		load->busy_since_ns = 0;
+		load->interrupts = 0;
+		load->est_q = 0;
+		load->updated_ns = now_ns;
+		load->switched_ns = now_ns;
+		load->idle_since_ns = now_ns;
+		shared->met_ns = now_ns;
+		shared->brief = 0;
+		shared->armed = 0;
+	}
+}
+
+void tracer_account_ticks(struct tracer *tracer)
 {
 	for (uint32_t cpu = 0; cpu < tracer->topology->n_cpus; cpu++) {
 		struct account_cpu *load = &tracer->cpus[cpu].load;
@@ -58,18 +77,23 @@ static void end(struct tracer *tracer)
 		load->moved_q = 0;
 		load->worked_ns = 0;
 	}
+}
+
+static void end(struct tracer *tracer)
+{
+	tracer_account_ticks(tracer);
 	tracer_rest_cpus(tracer, time_now_ns());
-	programs_only_ticks(&tracer->programs, false);
+	programs_want(&tracer->programs, PROGRAMS_ALL);
 }
 
 bool tracer_only_ticks(const struct tracer *tracer)
 {
-	return tracer->programs.ticks_only;
+	return tracer->programs.wanted == PROGRAMS_TICKS;
 }
 
 void tracer_trace_only_ticks(struct tracer *tracer, bool only)
 {
-	if (only == tracer->programs.ticks_only)
+	if (only == tracer_only_ticks(tracer))
 		return;
 	if (only)
 		begin(tracer);

@@ -73,10 +73,13 @@ static inline bool tracer_counts_only(const struct tracer *tracer)
 }
 
 /*
- * pause.c: marks every CPU as idle now: the next switch or tick shows who runs there. The
+ * ticks.c: marks every CPU as idle now: the next switch or tick shows who runs there. The
  * utilisation stays, as no time was accounted meanwhile.
  */
 void tracer_rest_cpus(struct tracer *tracer, uint64_t now_ns);
+
+/* Sets the utilisation of every CPU to what the last tracer_count_ticks() says. */
+void tracer_account_ticks(struct tracer *tracer);
 
 /* requests.c: attaches exactly the programs that are needed. follow: requests are followed. */
 void tracer_attach_needed(struct tracer *tracer, bool follow);

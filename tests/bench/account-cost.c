@@ -11,8 +11,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "daemon/past.h"
-#include "daemon/stats.h"
+#include "daemon/history/past.h"
+#include "daemon/history/stats.h"
 #include "shared/cleanup.h"
 #include "shared/time.h"
 

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "canned_daemon.h"
-#include "daemon/api.h"
+#include "daemon/api/api.h"
 #include "varlink/buffer.h"
 #include "varlink/call.h"
 
@@ -82,7 +82,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	if (size < 2)
 		return 0;
-	if (!canned.manager.topology && canned_daemon_init(&canned) < 0)
+	if (!canned.manager.core.topology && canned_daemon_init(&canned) < 0)
 		abort();
 	frame_reader_set_max(&calls, MESSAGE_MAX);
 	for (size_t at = 2, n; at < size && r == 0; at += n) {

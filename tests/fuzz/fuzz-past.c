@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "daemon/stats.h"
+#include "daemon/history/stats.h"
 #include "record/codec.h"
 #include "record/format.h"
 #include "record/history.h"

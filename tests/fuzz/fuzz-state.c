@@ -16,8 +16,8 @@
 #include "actuator/saved.h"
 #include "actuator/uclamp_groups.h"
 #include "actuator/uclamps.h"
-#include "daemon/hinting.h"
-#include "daemon/overrides.h"
+#include "daemon/modules/hinting.h"
+#include "daemon/modules/overrides.h"
 #include "shared/cleanup.h"
 #include "shared/statefile.h"
 

@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "daemon/past.h"
+#include "daemon/history/past.h"
 #include "shared/cleanup.h"
 #include "shared/time.h"
 

@@ -3,7 +3,7 @@
 
 #include <stdio.h>
 
-#include "daemon/boost_news.h"
+#include "daemon/api/boost_news.h"
 
 #define SIZE 3
 

@@ -187,7 +187,7 @@ static void test_saturation(void **state)
 	}
 	assert_true(engine_follows_chains(machine.engine, machine.now_ns + NS_PER_S - 1));
 	assert_false(engine_follows_chains(machine.engine, machine.now_ns + NS_PER_S));
-	assert_int_equal(engine_full_ns(machine.engine), machine.now_ns + NS_PER_S);
+	assert_int_equal(engine_full_ns(machine.engine, machine.now_ns), machine.now_ns + NS_PER_S);
 	machine.now_ns += NS_PER_S;
 	/* Four fifths of the time, with a headroom of a quarter. */
 	assert_true(engine_keeps_full(machine.engine, 0, 1024 * 82 / 100));
@@ -200,16 +200,39 @@ static void test_saturation(void **state)
 		machine.now_ns += 100 * NS_PER_MS;
 	}
 	assert_true(engine_follows_chains(machine.engine, machine.now_ns));
-	assert_int_equal(engine_full_ns(machine.engine), UINT64_MAX);
+	assert_int_equal(engine_full_ns(machine.engine, machine.now_ns), UINT64_MAX);
+	end(&machine);
+}
+
+/* A domain that has nothing more to do is not decided for again, and no longer kept full. */
+static void test_saturation_ends(void **state)
+{
+	struct machine machine;
+
+	begin(&machine, true);
+	for (uint32_t domain = 0; domain < 2; domain++) {
+		sample(&machine, 2 * domain, 1000, 1000, machine.now_ns);
+		decide(&machine, domain);
+	}
+	machine.now_ns += NS_PER_S;
+	sample(&machine, 0, 0, 0, 0);
+	decide(&machine, 0);
+	assert_true(engine_full_ns(machine.engine, machine.now_ns) <= machine.now_ns);
+	machine.now_ns += 100 * NS_PER_MS + 1;
+	assert_int_equal(engine_full_ns(machine.engine, machine.now_ns), UINT64_MAX);
 	end(&machine);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_demand), cmocka_unit_test(test_highest_is_no_news),
-		cmocka_unit_test(test_hold),   cmocka_unit_test(test_off),
-		cmocka_unit_test(test_cap),    cmocka_unit_test(test_saturation),
+		cmocka_unit_test(test_demand),
+		cmocka_unit_test(test_highest_is_no_news),
+		cmocka_unit_test(test_hold),
+		cmocka_unit_test(test_off),
+		cmocka_unit_test(test_cap),
+		cmocka_unit_test(test_saturation),
+		cmocka_unit_test(test_saturation_ends),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -13,8 +13,8 @@
 #include "actuator/power_controls.h"
 #include "actuator/restore.h"
 #include "core/rule.h"
-#include "daemon/idle_latency.h"
 #include "daemon/journal.h"
+#include "daemon/modules/idle_latency.h"
 #include "shared/time.h"
 #include "tracer/idle_latency.h"
 
@@ -34,7 +34,10 @@ static struct world {
 	struct rules_task tasks[16];
 } world;
 
-static struct manager manager;
+static const struct daemon_options options;
+static struct core core;
+static struct idle_latency idle;
+static const struct module *const module = &idle_latency_module;
 
 void tracer_follow_idle_latencies(struct tracer *tracer, bool follow)
 {
@@ -136,7 +139,14 @@ const struct rules_task *rules_find(const struct rules *rules, uint32_t pid)
 static void take(uint32_t pid, uint64_t matched)
 {
 	world.tasks[pid] = (struct rules_task){ .pid = pid, .matched = matched };
-	idle_latency_take_task(&manager, pid);
+	module->task_rehinted(&idle, pid);
+}
+
+static void tell_of(uint32_t cpu)
+{
+	const struct tracer_event event = { .type = TRACER_IDLE_LATENCY, .cpu = cpu };
+
+	module->take_event(&idle, &event, world.now_ns);
 }
 
 /* One with that idle latency begins to run there, as the kernel side tells of it. */
@@ -146,14 +156,14 @@ static void run(uint32_t cpu, uint32_t us)
 		world.seen_us[cpu] = us;
 	if (us < world.limit_us[cpu]) {
 		world.limit_us[cpu] = us;
-		idle_latency_take_event(&manager, cpu, world.now_ns);
+		tell_of(cpu);
 	}
 }
 
 static void pass(uint64_t ns)
 {
 	world.now_ns += ns;
-	idle_latency_look(&manager, world.now_ns);
+	module->run(&idle, world.now_ns);
 }
 
 /* Two rules: 50 us and 10 us. */
@@ -162,45 +172,47 @@ static int set_up(void **state)
 	world = (struct world){ .now_ns = time_now_ns() };
 	for (uint32_t cpu = 0; cpu < N_CPUS; cpu++)
 		world.limit_us[cpu] = world.seen_us[cpu] = world.file_us[cpu] = NONE;
-	manager = (struct manager){ .topology = calloc(1, sizeof(struct topology)) };
-	policy_init(&manager.policy);
-	manager.topology->n_cpus = N_CPUS;
-	manager.policy.n_rules = 2;
+	idle = (struct idle_latency){ .core = &core };
+	core = (struct core){ .options = &options, .topology = calloc(1, sizeof(struct topology)) };
+	policy_init(&core.policy);
+	core.topology->n_cpus = N_CPUS;
+	core.policy.n_rules = 2;
 	for (uint32_t i = 0; i < 2; i++) {
-		manager.policy.rules[i].domain_cpu = POLICY_ANY_DOMAIN;
-		manager.policy.rules[i].properties.idle_latency =
+		core.policy.rules[i].domain_cpu = POLICY_ANY_DOMAIN;
+		core.policy.rules[i].properties.idle_latency =
 			(struct policy_level){ POLICY_LEVEL_IDLE_LATENCY, i ? 10 : 50 };
 	}
-	if (idle_latency_start(&manager) < 0)
+	if (module->start(&idle) < 0)
 		return -1;
-	idle_latency_set_policy(&manager);
+	module->rules_changed(&idle);
 	return 0;
 }
 
 static int tear_down(void **state)
 {
-	idle_latency_end(&manager);
-	free(manager.topology);
+	module->released(&idle);
+	module->free(&idle);
+	free(core.topology);
 	return 0;
 }
 
 static void test_held_while_it_runs(void **state)
 {
 	assert_false(world.follows);
-	assert_int_equal(idle_latency_next_ns(&manager), UINT64_MAX);
+	assert_int_equal(module->next_ns(&idle, world.now_ns, UINT64_MAX), UINT64_MAX);
 	take(5, 1);
 	assert_true(world.follows);
 	assert_int_equal(world.task_us[5], 50);
 	run(2, 50);
 	assert_int_equal(world.file_us[2], 50);
-	assert_int_equal(idle_latency_count(&manager), 1);
-	assert_int_equal(idle_latency_next_ns(&manager), world.now_ns + MS(100));
+	assert_int_equal(idle.n_limited, 1);
+	assert_int_equal(module->next_ns(&idle, world.now_ns, UINT64_MAX), world.now_ns + MS(100));
 	pass(MS(99));
 	assert_int_equal(world.file_us[2], 50);
 	pass(MS(1));
 	assert_int_equal(world.file_us[2], NONE);
-	assert_int_equal(idle_latency_count(&manager), 0);
-	assert_int_equal(idle_latency_next_ns(&manager), UINT64_MAX);
+	assert_int_equal(idle.n_limited, 0);
+	assert_int_equal(module->next_ns(&idle, world.now_ns, UINT64_MAX), UINT64_MAX);
 	run(2, 50); /* the kernel side emits a record again */
 	assert_int_equal(world.file_us[2], 50);
 }
@@ -213,14 +225,15 @@ static void test_looks(void **state)
 	take(5, 1);
 	run(2, 50);
 	for (size_t i = 0; i < sizeof(gaps_ms) / sizeof(gaps_ms[0]); i++) {
-		assert_int_equal(idle_latency_next_ns(&manager) - world.now_ns, MS(gaps_ms[i]));
+		assert_int_equal(module->next_ns(&idle, world.now_ns, UINT64_MAX) - world.now_ns,
+				 MS(gaps_ms[i]));
 		run(2, 50);
 		pass(MS(gaps_ms[i]));
 		assert_int_equal(world.file_us[2], 50);
 	}
 	pass(MS(100)); /* not due */
 	run(3, 50);
-	assert_int_equal(idle_latency_next_ns(&manager) - world.now_ns, MS(100));
+	assert_int_equal(module->next_ns(&idle, world.now_ns, UINT64_MAX) - world.now_ns, MS(100));
 }
 
 static void test_moves(void **state)
@@ -229,7 +242,7 @@ static void test_moves(void **state)
 	run(2, 50);
 	pass(MS(50));
 	run(3, 50);
-	assert_int_equal(idle_latency_count(&manager), 2);
+	assert_int_equal(idle.n_limited, 2);
 	run(3, 50);
 	pass(MS(50));
 	assert_int_equal(world.file_us[2], NONE);
@@ -246,17 +259,17 @@ static void test_two_levels(void **state)
 	run(2, 50);
 	run(2, 10);
 	assert_int_equal(world.file_us[2], 10);
-	idle_latency_cpus(&manager, 1, &cpus);
+	idle_latency_cpus(&idle, 1, &cpus);
 	assert_int_equal(cpus.words[0], 4);
 	run(2, 50);
 	pass(MS(100));
 	assert_int_equal(world.file_us[2], 50);
 	assert_int_equal(world.limit_us[2], 50);
-	idle_latency_cpus(&manager, 0, &cpus);
+	idle_latency_cpus(&idle, 0, &cpus);
 	assert_int_equal(cpus.words[0], 4);
-	idle_latency_cpus(&manager, 1, &cpus);
+	idle_latency_cpus(&idle, 1, &cpus);
 	assert_int_equal(cpus.words[0], 0);
-	idle_latency_cpus(&manager, IDLE_LATENCY_ANY_RULE, &cpus);
+	idle_latency_cpus(&idle, IDLE_LATENCY_ANY_RULE, &cpus);
 	assert_int_equal(cpus.words[0], 4);
 }
 
@@ -266,10 +279,10 @@ static void test_the_last_task_ends(void **state)
 	take(6, 1);
 	run(1, 50);
 	run(2, 50);
-	idle_latency_end_task(&manager, 6);
+	module->task_ended(&idle, 6);
 	pass(1);
-	assert_int_equal(idle_latency_count(&manager), 2);
-	idle_latency_end_task(&manager, 5);
+	assert_int_equal(idle.n_limited, 2);
+	module->task_ended(&idle, 5);
 	assert_false(world.follows);
 	assert_int_equal(world.task_us[5], NONE);
 	pass(1); /* at once, without a timer */
@@ -287,8 +300,8 @@ static void test_one_of_them_ends(void **state)
 		run(2, 50);
 		pass(MS(1600));
 	}
-	idle_latency_end_task(&manager, 6);
-	assert_true(idle_latency_next_ns(&manager) <= world.now_ns + MS(100));
+	module->task_ended(&idle, 6);
+	assert_true(module->next_ns(&idle, world.now_ns, UINT64_MAX) <= world.now_ns + MS(100));
 	pass(MS(100));
 	assert_int_equal(world.file_us[2], NONE);
 }
@@ -296,15 +309,15 @@ static void test_one_of_them_ends(void **state)
 static void test_another_policy(void **state)
 {
 	take(5, 1);
-	manager.policy.rules[0].properties.idle_latency.value = 30;
+	core.policy.rules[0].properties.idle_latency.value = 30;
 	take(5, 1);
 	assert_int_equal(world.task_us[5], 30);
-	manager.policy.rules[0].properties.idle_latency.value = NONE; /* given, and none */
+	core.policy.rules[0].properties.idle_latency.value = NONE; /* given, and none */
 	take(5, 3);
 	assert_int_equal(world.task_us[5], NONE);
 	take(5, 2);
 	assert_int_equal(world.task_us[5], 10);
-	manager.policy.rules[1].domain_cpu = 0;
+	core.policy.rules[1].domain_cpu = 0;
 	take(5, 2);
 	assert_int_equal(world.task_us[5], NONE);
 }
@@ -318,19 +331,19 @@ static void test_left_to_somebody_else(void **state)
 	world.outcome = RESUME_LATENCY_FOREIGN;
 	run(2, 50);
 	pass(MS(100));
-	assert_int_equal(idle_latency_count(&manager), 0);
+	assert_int_equal(idle.n_limited, 0);
 	assert_int_equal(world.limit_us[2], 0); /* never told of again */
-	idle_latency_given_up(&manager, &cpus);
+	idle_latency_given_up(&idle, &cpus);
 	assert_int_equal(cpus.words[0], 4);
-	idle_latency_take_event(&manager, 2, world.now_ns);
-	assert_int_equal(idle_latency_count(&manager), 0);
+	tell_of(2);
+	assert_int_equal(idle.n_limited, 0);
 
 	world.outcome = 0;
 	run(1, 50); /* the others go on */
-	assert_int_equal(idle_latency_count(&manager), 1);
-	idle_latency_retry(&manager);
+	assert_int_equal(idle.n_limited, 1);
+	module->reloaded(&idle);
 	run(2, 50);
-	assert_int_equal(idle_latency_count(&manager), 2);
+	assert_int_equal(idle.n_limited, 2);
 }
 
 static void test_a_write_fails(void **state)
@@ -338,7 +351,7 @@ static void test_a_write_fails(void **state)
 	take(5, 1);
 	world.outcome = -EACCES;
 	run(2, 50);
-	assert_int_equal(idle_latency_count(&manager), 0);
+	assert_int_equal(idle.n_limited, 0);
 	assert_int_equal(world.limit_us[2], 0);
 }
 
@@ -346,12 +359,12 @@ static void test_handed_back(void **state)
 {
 	take(5, 1);
 	run(2, 50);
-	manager.hand_back.until_ns = UINT64_MAX;
+	core.handed_back_until_ns = UINT64_MAX;
 	pass(1);
 	assert_int_equal(world.file_us[2], NONE);
 	run(2, 50);
 	assert_int_equal(world.file_us[2], NONE);
-	manager.hand_back.until_ns = 0;
+	core.handed_back_until_ns = 0;
 	run(2, 50);
 	assert_int_equal(world.file_us[2], 50);
 }
@@ -360,14 +373,13 @@ static void boost(uint32_t pid, bool limits_idle)
 {
 	boosted[pid] = (struct io_task){ .pid = pid, .io_boost = { .limits_idle = limits_idle } };
 	n_idle_changes++;
-	idle_latency_take_boosts(&manager, world.now_ns);
 	pass(1);
 }
 
 /* A boost that asks for it is obeyed while it does, and not longer; a rule comes first. */
 static void test_boosts(void **state)
 {
-	manager.policy.io_boost.idle_latency_us = 30;
+	core.policy.io_boost.idle_latency_us = 30;
 	boost(1, true);
 	assert_int_equal(world.task_us[1], 30);
 	run(2, 30);
@@ -385,7 +397,7 @@ static void test_boosts(void **state)
 	assert_int_equal(world.task_us[5], 30);
 	boosted[5].pid = 0; /* the engine forgot it */
 	n_idle_changes++;
-	idle_latency_take_boosts(&manager, world.now_ns);
+	module->run(&idle, world.now_ns);
 	assert_int_equal(world.task_us[5], NONE);
 	assert_false(world.follows);
 	boosted[1].pid = 0;
@@ -393,18 +405,18 @@ static void test_boosts(void **state)
 
 static void test_only_observed(void **state)
 {
-	manager.policy.backend = POLICY_BACKEND_OBSERVE;
-	idle_latency_set_policy(&manager);
-	assert_string_equal(idle_latency_why_not(&manager), "wakegov only observes");
+	core.policy.backend = POLICY_BACKEND_OBSERVE;
+	module->rules_changed(&idle);
+	assert_string_equal(idle_latency_why_not(&idle), "wakegov only observes");
 	take(5, 1);
 	assert_false(world.follows);
 	for (uint32_t i = 0; i < 2; i++)
-		manager.policy.rules[i].properties.idle_latency.value = NONE;
-	idle_latency_set_policy(&manager);
-	assert_null(idle_latency_why_not(&manager));
-	manager.policy.n_rules = 0;
-	idle_latency_set_policy(&manager);
-	assert_null(idle_latency_why_not(&manager));
+		core.policy.rules[i].properties.idle_latency.value = NONE;
+	module->rules_changed(&idle);
+	assert_null(idle_latency_why_not(&idle));
+	core.policy.n_rules = 0;
+	module->rules_changed(&idle);
+	assert_null(idle_latency_why_not(&idle));
 }
 
 int main(void)

@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "daemon/overrides.h"
+#include "daemon/modules/overrides.h"
 #include "shared/cleanup.h"
 
 struct fixture {

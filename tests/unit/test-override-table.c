@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 
-#include "daemon/overrides.h"
+#include "daemon/modules/overrides.h"
 
 static struct policy policy;
 

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "daemon/stats.h"
+#include "daemon/history/stats.h"
 #include "shared/time.h"
 
 #define DAY 20000

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "daemon/stats.h"
+#include "daemon/history/stats.h"
 #include "shared/time.h"
 
 static struct topology *make_topology(void)

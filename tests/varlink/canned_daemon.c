@@ -7,19 +7,19 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "daemon/clamps.h"
 #include "daemon/domains.h"
 #include "daemon/freq_invariance.h"
-#include "daemon/hand_back.h"
-#include "daemon/hinting.h"
-#include "daemon/idle_latency.h"
 #include "daemon/journal.h"
 #include "daemon/loop.h"
-#include "daemon/overrides.h"
-#include "daemon/placing.h"
-#include "daemon/policy.h"
+#include "daemon/modules/clamps.h"
+#include "daemon/modules/hand_back.h"
+#include "daemon/modules/hinting.h"
+#include "daemon/modules/idle_latency.h"
+#include "daemon/modules/overrides.h"
+#include "daemon/modules/placing.h"
+#include "daemon/modules/policy.h"
+#include "daemon/modules/recording.h"
 #include "daemon/process.h"
-#include "daemon/recording.h"
 #include "daemon/rule_tracking.h"
 #include "diag/advice.h"
 #include "diag/conflicts.h"
@@ -77,7 +77,7 @@ const struct task_table *engine_tasks(const struct engine *engine)
 {
 	uint64_t now_ns = time_now_ns();
 
-	made.daemon->manager.started_ns = now_ns - UPTIME_S * NS_PER_S;
+	made.daemon->manager.core.counts.started_ns = now_ns - UPTIME_S * NS_PER_S;
 	for (uint32_t i = 0; i < made.daemon->n_tasks && i < 8; i++)
 		io_task_find(made.tasks, FIRST_PID + i)->io_boost.hold_end_ns = now_ns +
 										LEASE_S * NS_PER_S;
@@ -240,6 +240,11 @@ uint64_t rules_refused(const struct rules *rules)
 	return 2;
 }
 
+bool rules_are_full(const struct rules *rules)
+{
+	return false;
+}
+
 /* This process is the only one with a name that is known. */
 const struct rules_task *rules_next_task(const struct rules *rules, uint32_t rule, uint32_t from,
 					 uint32_t *ret_place)
@@ -274,7 +279,7 @@ struct hints *rules_hints(const struct rules *rules)
 }
 
 /* Of FIRST_PID and of whoever calls. */
-int hinting_give(struct manager *manager, const struct hint_request *request, struct hint **ret)
+int hinting_give(struct hinting *hinting, const struct hint_request *request, struct hint **ret)
 {
 	struct hint hint = {
 		.pid = request->pid ?: (uint32_t)request->peer->pid,
@@ -294,7 +299,7 @@ int hinting_give(struct manager *manager, const struct hint_request *request, st
 	return *ret ? 0 : -ENOSPC;
 }
 
-int hinting_end(struct manager *manager, const struct hint_request *request)
+int hinting_end(struct hinting *hinting, const struct hint_request *request)
 {
 	struct hint *hint = hints_find(made.hints, request->pid);
 
@@ -304,7 +309,7 @@ int hinting_end(struct manager *manager, const struct hint_request *request)
 	return 0;
 }
 
-int hinting_hold(struct manager *manager, struct hint *hint, struct subscription *subscription)
+int hinting_hold(struct hinting *hinting, struct hint *hint, struct subscription *subscription)
 {
 	static struct channel channel;
 
@@ -317,21 +322,21 @@ void rules_say_match(FILE *out, const struct policy_rule *rule)
 	fprintf(out, "comm = tar*");
 }
 
-void rule_tracking_look_at(struct manager *manager, const struct task_facts *facts)
+void rule_tracking_look_at(struct core *core, const struct task_facts *facts)
 {
 }
 
-void rule_tracking_set_policy(struct manager *manager)
+void rule_tracking_set_policy(struct core *core)
 {
 }
 
-bool grouping_has_rule(const struct manager *manager, uint32_t rule)
+bool grouping_has_rule(const struct clamps *clamps, uint32_t rule)
 {
 	return false;
 }
 
 /* One group that is placed, and two of another rule that are not. */
-static struct placing canned_placing = {
+static const struct placing canned_placing = {
 	.caches = { .cpus = { { { 3 } } } },
 	.groups = {
 		{ .key = 1,
@@ -348,7 +353,7 @@ static struct placing canned_placing = {
 	},
 };
 
-const char *placing_why_not(const struct manager *manager)
+const char *placing_why_not(const struct placing *placing)
 {
 	return "all CPUs share one last-level cache, and there are no clusters";
 }
@@ -358,22 +363,17 @@ void affinities_count(const struct affinities *affinities, struct affinities_cou
 	*ret = (struct affinities_counts){ .foreign = 1, .refused = 2 };
 }
 
-void idle_latency_cpus(const struct manager *manager, int rule, struct cpu_mask *ret)
+void idle_latency_cpus(const struct idle_latency *idle, int rule, struct cpu_mask *ret)
 {
 	*ret = (struct cpu_mask){ { rule <= 0 ? 6 : 0 } };
 }
 
-uint32_t idle_latency_count(const struct manager *manager)
-{
-	return 2;
-}
-
-void idle_latency_given_up(const struct manager *manager, struct cpu_mask *ret)
+void idle_latency_given_up(const struct idle_latency *idle, struct cpu_mask *ret)
 {
 	*ret = (struct cpu_mask){ { 8 } };
 }
 
-const char *idle_latency_why_not(const struct manager *manager)
+const char *idle_latency_why_not(const struct idle_latency *idle)
 {
 	return NULL;
 }
@@ -395,7 +395,7 @@ const char *frequency_why(const struct frequency *frequency)
 	return "perf: its counters stand still";
 }
 
-void freq_invariance_measure_cpu(struct manager *manager, uint32_t cpu, uint64_t now_ns)
+void freq_invariance_measure_cpu(struct core *core, uint32_t cpu, uint64_t now_ns)
 {
 }
 
@@ -461,7 +461,7 @@ char *advice_on_clamp_classes(uint64_t refused)
 	return NULL;
 }
 
-int policy_hold_start(struct manager *manager, const char *text, char **ret_message)
+int policy_hold_start(struct policies *policies, const char *text, char **ret_message)
 {
 	if (strstr(text, "slack"))
 		return 0;
@@ -469,7 +469,7 @@ int policy_hold_start(struct manager *manager, const char *text, char **ret_mess
 	return -EINVAL;
 }
 
-struct stats_time account_catch_up(struct manager *manager)
+struct stats_time account_catch_up(struct past *past)
 {
 	return (struct stats_time){ .now_ns = time_now_ns(), .day = 20000 };
 }
@@ -535,16 +535,16 @@ uint64_t stats_limits(const struct stats *stats, enum limiter limiter)
 	return limiter == LIMITER_NONE ? 17 : 4;
 }
 
-void journal_report(struct manager *manager, enum message message,
-		    const struct message_about *about, const char *format, ...)
+void journal_report(struct core *core, enum message message, const struct message_about *about,
+		    const char *format, ...)
 {
 }
 
-void manager_round(struct manager *manager)
+void round_run(struct core *core)
 {
 }
 
-int domains_adopt(struct manager *manager, const char *name, uint32_t *ret_adopted)
+int domains_adopt(struct core *core, const char *name, uint32_t *ret_adopted)
 {
 	if (name && strcmp(name, "policy4") != 0)
 		return -ENOENT;
@@ -553,37 +553,37 @@ int domains_adopt(struct manager *manager, const char *name, uint32_t *ret_adopt
 }
 
 /* Nor a domain that could be lent. */
-int hand_back_start(struct manager *manager, const char *governor, uint64_t for_us)
+int hand_back_start(struct hand_back *hand_back, const char *governor, uint64_t for_us)
 {
 	return -ENODEV;
 }
 
-const char *profile_why(const struct manager *manager)
+const char *profile_why(const struct policies *policies)
 {
 	return "no condition is true";
 }
 
-int profile_choose(struct manager *manager, const char *name)
+int profile_choose(struct policies *policies, const char *name)
 {
-	if (name && !policy_profiles_find(policy_files_profiles(manager->policy_files), name))
+	if (name && !policy_profiles_find(policy_files_profiles(policies->files), name))
 		return -ENOENT;
-	snprintf(manager->profile.name, sizeof(manager->profile.name), "%s",
+	snprintf(policies->profile.name, sizeof(policies->profile.name), "%s",
 		 name ?: POLICY_PROFILE_DEFAULT);
 	return 0;
 }
 
-int profile_hold(struct manager *manager, const char *name)
+int profile_hold(struct policies *policies, const char *name)
 {
-	return profile_choose(manager, name);
+	return profile_choose(policies, name);
 }
 
 /* There is no engine here whose life could be recorded. */
-int recording_start(struct manager *manager, uint64_t max_bytes, struct reply *reply)
+int recording_start(struct recording *recording, uint64_t max_bytes, struct reply *reply)
 {
 	return -EOPNOTSUPP;
 }
 
-void recording_stop(struct manager *manager, const char *why)
+void recording_stop(struct recording *recording, const char *why)
 {
 }
 
@@ -610,25 +610,27 @@ static struct decision_entry make_decision(uint32_t i)
 }
 
 /* Decisions of two domains in turn, every second one for a task. */
-int manager_reload(struct manager *manager, void (*warn)(void *context, const char *line),
-		   void *context, char **ret_message)
+int policy_reload(struct policies *policies, void (*warn)(void *context, const char *line),
+		  void *context, char **ret_message)
 {
+	struct manager *manager = &made.daemon->manager;
+
 	if (made.daemon->policy_error) {
 		*ret_message = strdup(made.daemon->policy_error);
 		return *ret_message ? -EINVAL : -ENOMEM;
 	}
-	manager->reloads++;
+	policies->reloads++;
 	warn(context, "wakegov.conf:12: [rule games] user = joe is no user here: add the user "
 		      "and reload");
 	warn(context, "a new backend takes effect when wakegovd is restarted");
 	for (uint32_t i = 1; i <= made.daemon->n_events; i++) {
 		struct decision_entry entry = make_decision(i);
 
-		entry.decision.domain = i % 3 == 0 && manager->n_domains > 1;
-		monitor_publish_decision(manager, &entry);
+		entry.decision.domain = i % 3 == 0 && manager->core.n_domains > 1;
+		monitor_module.target_changed(&manager->monitor, &entry);
 	}
-	monitor_publish(manager,
-			&(struct event){ .kind = EVENT_CHANGE, .message = "policy read again" });
+	monitor_module.report(&manager->monitor, &(struct event){ .kind = EVENT_CHANGE,
+								  .message = "policy read again" });
 	return 0;
 }
 
@@ -664,8 +666,8 @@ static void make_explanations(void)
 static void make_domain(struct canned_daemon *canned, uint32_t i)
 {
 	static const struct backend setspeed = { .name = "setspeed", .writes = true };
-	struct topology_domain *info = &canned->manager.topology->domains[i];
-	struct governed *governed = &canned->manager.domains[i];
+	struct topology_domain *info = &canned->manager.core.topology->domains[i];
+	struct governed *governed = &canned->manager.core.domains[i];
 
 	*info = (struct topology_domain){
 		.first_cpu = i,
@@ -786,56 +788,73 @@ static void make_devices(void)
 /* All but the last ones are forgotten. */
 static bool make_log(struct canned_daemon *canned)
 {
-	struct manager *manager = &canned->manager;
+	struct past *past = &canned->manager.past;
 	uint32_t n = canned->n_decisions;
 	struct decision_entry entry = make_decision(1);
 
-	manager->log = decision_log_new(n ? n : 1);
-	for (uint32_t i = n; manager->log && n && i < DECISIONS_TOTAL; i++)
-		decision_log_add(manager->log, &entry.decision, 0, &entry.explanation);
-	for (uint32_t i = 1; manager->log && i <= n; i++) {
+	past->log = decision_log_new(n ? n : 1);
+	for (uint32_t i = n; past->log && n && i < DECISIONS_TOTAL; i++)
+		decision_log_add(past->log, &entry.decision, 0, &entry.explanation);
+	for (uint32_t i = 1; past->log && i <= n; i++) {
 		entry = make_decision(i);
-		decision_log_add(manager->log, &entry.decision, entry.read_back_khz,
+		decision_log_add(past->log, &entry.decision, entry.read_back_khz,
 				 &entry.explanation);
 	}
-	return manager->log;
+	return past->log;
+}
+
+/* No module is in the table: nothing runs by itself. */
+static void link_states(struct manager *manager)
+{
+	struct core *core = &manager->core;
+
+	core->options = &manager->options;
+	core->modules = manager->modules;
+	manager->hand_back.core = core;
+	manager->monitor.core = core;
+	manager->overrides.core = core;
+	manager->past.core = core;
+	manager->placing = canned_placing;
+	manager->idle_latency.n_limited = 2;
+	manager->policies.core = core;
 }
 
 int canned_daemon_init(struct canned_daemon *canned)
 {
 	struct manager *manager = &canned->manager;
-	struct topology *topology;
+	struct core *core = &manager->core;
+	struct policies *policies = &manager->policies;
 	char *message;
 
 	memset(&made, 0, sizeof(made));
 	made.daemon = canned;
 	*manager = (struct manager){
 		.options = { .policy_path = "/etc/wakegov.conf", .run_dir = "/nonexistent" },
-		.n_domains = canned->n_domains,
-		.started_ns = time_now_ns() - UPTIME_S * NS_PER_S,
-		.records = UINT64_MAX,
-		.placing = &canned_placing,
+		.core = { .n_domains = canned->n_domains,
+			  .counts = { .started_ns = time_now_ns() - UPTIME_S * NS_PER_S,
+				      .records = UINT64_MAX } },
 	};
-	policy_init(&manager->policy);
-	topology = calloc(1, sizeof(*topology) + canned->n_domains * sizeof(topology->domains[0]));
-	manager->topology = topology;
-	manager->domains = calloc(canned->n_domains + 1, sizeof(*manager->domains));
+	link_states(manager);
+	policy_init(&core->policy);
+	core->topology = calloc(1, sizeof(*core->topology) +
+					   canned->n_domains * sizeof(core->topology->domains[0]));
+	core->domains = calloc(canned->n_domains + 1, sizeof(*core->domains));
 	made.last = calloc(canned->n_domains + 1, sizeof(*made.last));
-	strcpy(manager->profile.name, POLICY_PROFILE_DEFAULT);
-	if (policy_files_read("/dev/null", false, NULL, NULL, &manager->policy_files, &message) < 0)
+	strcpy(policies->profile.name, POLICY_PROFILE_DEFAULT);
+	if (policy_files_read("/dev/null", false, NULL, NULL, &policies->files, &message) < 0)
 		return -ENOMEM;
 	if (canned->policy_error)
-		manager->last_reload_error = strdup(canned->policy_error);
-	if (!topology || !manager->domains || !made.last)
+		policies->last_error = strdup(canned->policy_error);
+	if (!core->topology || !core->domains || !made.last)
 		return -ENOMEM;
 	/* All CPUs are the first domain's. */
-	topology->n_cpus = canned->n_domains ? CPUS : 0;
-	topology->n_domains = canned->n_domains;
+	core->topology->n_cpus = canned->n_domains ? CPUS : 0;
+	core->topology->n_domains = canned->n_domains;
 	make_explanations();
 	make_devices();
 	for (uint32_t i = 0; i < canned->n_domains; i++)
 		make_domain(canned, i);
-	return make_tasks(canned) && make_rules(&manager->policy) && make_log(canned) ? 0 : -ENOMEM;
+	return make_tasks(canned) && make_rules(&core->policy) && make_log(canned) ? 0 : -ENOMEM;
 }
 
 void canned_daemon_deinit(struct canned_daemon *canned)
@@ -844,11 +863,11 @@ void canned_daemon_deinit(struct canned_daemon *canned)
 
 	task_table_free(made.tasks);
 	hints_free(made.hints);
-	decision_log_free(manager->log);
-	boost_news_free(manager->boost_news);
-	policy_files_free(manager->policy_files);
+	decision_log_free(manager->past.log);
+	boost_news_free(manager->monitor.boost_news);
+	policy_files_free(manager->policies.files);
 	free(made.last);
-	free(manager->last_reload_error);
-	free(manager->domains);
-	free(manager->topology);
+	free(manager->policies.last_error);
+	free(manager->core.domains);
+	free(manager->core.topology);
 }

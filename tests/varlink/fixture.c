@@ -12,7 +12,7 @@
 #include <sys/resource.h>
 
 #include "canned_daemon.h"
-#include "daemon/api.h"
+#include "daemon/api/api.h"
 #include "shared/cleanup.h"
 #include "shared/log.h"
 #include "varlink/server.h"
@@ -152,7 +152,7 @@ static int serve(const char *path, struct manager *manager, const struct policy_
 
 	if (fd < 0)
 		return fd;
-	r = query_server_new(loop, fd, methods, manager, limits, &manager->server);
+	r = query_server_new(loop, fd, methods, manager, limits, &manager->core.server);
 	if (r < 0)
 		return r;
 	take_fd(&fd);
@@ -161,9 +161,9 @@ static int serve(const char *path, struct manager *manager, const struct policy_
 	fflush(stdout);
 	while (r >= 0 && sd_event_get_state(loop) != SD_EVENT_FINISHED) {
 		r = sd_event_run(loop, UINT64_MAX);
-		manager->wakeups++;
+		manager->core.counts.wakeups++;
 	}
-	query_server_free(manager->server);
+	query_server_free(manager->core.server);
 	return r;
 }
 

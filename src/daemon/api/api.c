@@ -1,0 +1,315 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "daemon/api/api.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "daemon/domains.h"
+#include "daemon/journal.h"
+#include "daemon/loop.h"
+#include "daemon/modules/hand_back.h"
+#include "daemon/modules/policy.h"
+#include "daemon/modules/recording.h"
+#include "shared/cleanup.h"
+#include "shared/log.h"
+
+static void add_warning(void *array, const char *line)
+{
+	json_array_append_new(array, json_string(line));
+}
+
+static int reload(const struct call *call, struct reply *reply)
+{
+	struct manager *manager = call->userdata;
+	json_auto_t *warnings = json_array();
+	_cleanup_free_ char *message = NULL;
+	const json_t *warning;
+	struct json_out *out;
+	size_t i;
+	int r;
+
+	r = policy_reload(&manager->policies, add_warning, warnings, &message);
+	if (r < 0)
+		return api_refuse_policy(reply, r, message);
+
+	out = reply_begin(reply);
+	api_put_policy(out, &manager->policies);
+	field_open(out, "warnings", '[');
+	json_array_foreach(warnings, i, warning)
+		field_text(out, NULL, json_string_value(warning));
+	json_out_close(out, ']');
+	return reply_end(reply);
+}
+
+static int adopt(const struct call *call, struct reply *reply)
+{
+	struct core *core = api_core(call);
+	const char *domain = call_text(call, "domain");
+	uint32_t adopted;
+	int r = domains_adopt(core, domain, &adopted);
+
+	round_run(core);
+	if (r == -ENOENT)
+		return api_refuse_domain(reply, domain);
+	if (r < 0)
+		return r;
+	return reply_send(reply, json_pack("{sI}", "adopted", (json_int_t)adopted));
+}
+
+static int record(const struct call *call, struct reply *reply)
+{
+	struct manager *manager = call->userdata;
+	struct channel *channel = &manager->recording.channel;
+	json_int_t max_bytes = RECORDING_BYTES_DEFAULT;
+	int r;
+
+	if (call_has_number(call, "max_bytes"))
+		max_bytes = call_number(call, "max_bytes");
+	if (max_bytes <= 0)
+		return reply_send_invalid(reply, "max_bytes");
+	if (max_bytes < (json_int_t)RECORDING_BYTES_LEAST)
+		max_bytes = RECORDING_BYTES_LEAST;
+	if (channel_has_subscriber(channel))
+		return reply_send_error(reply, "io.wakegov.RecordingBusy", json_object());
+	r = channel_subscribe(channel, &(struct channel_filter){ .kinds = 1 }, call->subscription);
+	if (r < 0)
+		return r;
+	r = recording_start(&manager->recording, (uint64_t)max_bytes, reply);
+	if (r < 0)
+		channel_unsubscribe(call->subscription);
+	return r;
+}
+
+static int stop_recording(const struct call *call, struct reply *reply)
+{
+	struct manager *manager = call->userdata;
+
+	if (!channel_has_subscriber(&manager->recording.channel) ||
+	    manager->recording.channel.is_over)
+		return reply_send_error(reply, "io.wakegov.NoRecording", json_object());
+	recording_stop(&manager->recording, "stopped");
+	return reply_send(reply, json_object());
+}
+
+static int hand_back(const struct call *call, struct reply *reply)
+{
+	struct manager *manager = call->userdata;
+	struct core *core = &manager->core;
+	struct channel *channel = &manager->hand_back.channel;
+	json_int_t for_us = call_number(call, "for_us");
+	int r;
+
+	if (for_us <= 0 || for_us > (json_int_t)HAND_BACK_MAX_US)
+		return reply_send_invalid(reply, "for_us");
+	if (core->handed_back_until_ns || channel_has_subscriber(channel))
+		return reply_send_error(reply, "io.wakegov.HandedBack", json_object());
+	r = channel_subscribe(channel, &(struct channel_filter){ .kinds = 1 }, call->subscription);
+	if (r < 0)
+		return r;
+	r = hand_back_start(&manager->hand_back, call_text(call, "governor"), (uint64_t)for_us);
+	round_run(core);
+	if (r == 0) {
+		reply->continues = true;
+		field_null(reply_begin(reply), "ended");
+		r = reply_end(reply);
+	}
+	if (r < 0)
+		channel_unsubscribe(call->subscription);
+	if (r == -ENODEV)
+		return reply_send_error(reply, "io.wakegov.NothingToHandBack", json_object());
+	return r == -EINVAL ? reply_send_invalid(reply, "governor") : r;
+}
+
+static int refuse_profile(struct reply *reply, int error, const char *profile)
+{
+	if (error == -ENOENT)
+		return reply_send_error(reply, "io.wakegov.NoSuchProfile",
+					json_pack("{ss}", "profile", profile));
+	return error;
+}
+
+static int list_profiles(const struct call *call, struct reply *reply)
+{
+	const struct manager *manager = call->userdata;
+	const struct policy_profiles *profiles = policy_files_profiles(manager->policies.files);
+	const struct profile_choice *choice = &manager->policies.profile;
+	struct json_out *out = reply_begin(reply);
+
+	field_text(out, "active", choice->name);
+	field_text(out, "why", profile_why(&manager->policies));
+	field_text(out, "chosen", choice->chosen[0] ? choice->chosen : NULL);
+	field_open(out, "profiles", '[');
+	for (uint32_t i = 0; i < profiles->n; i++) {
+		json_out_open(out, '{');
+		field_text(out, "name", profiles->entries[i].name);
+		field_text(out, "when", profiles->entries[i].when.text);
+		json_out_close(out, '}');
+	}
+	json_out_close(out, ']');
+	return reply_end(reply);
+}
+
+static int choose_profile(const struct call *call, struct reply *reply)
+{
+	struct manager *manager = call->userdata;
+	const char *profile = call_text(call, "profile");
+	int r = profile_choose(&manager->policies, profile);
+
+	return r < 0 ? refuse_profile(reply, r, profile) : list_profiles(call, reply);
+}
+
+/* One client at a time; the hold ends with its connection. */
+static int hold_profile(const struct call *call, struct reply *reply)
+{
+	struct manager *manager = call->userdata;
+	struct channel *hold = &manager->policies.profile.hold;
+	const char *profile = call_text(call, "profile");
+	int r;
+
+	if (channel_has_subscriber(hold))
+		return reply_send_error(reply, "io.wakegov.ProfileHeld", json_object());
+	r = channel_subscribe(hold, &(struct channel_filter){ .kinds = 1 }, call->subscription);
+	if (r < 0)
+		return r;
+	r = profile_hold(&manager->policies, profile);
+	reply->continues = r >= 0;
+	if (r >= 0)
+		r = list_profiles(call, reply);
+	if (r >= 0)
+		return r;
+	channel_unsubscribe(call->subscription);
+	return refuse_profile(reply, r, profile);
+}
+
+static int hold_policy(const struct call *call, struct reply *reply)
+{
+	struct manager *manager = call->userdata;
+	struct channel *channel = &manager->policies.hold.channel;
+	_cleanup_free_ char *message = NULL;
+	int r;
+
+	if (channel_has_subscriber(channel))
+		return reply_send_error(reply, "io.wakegov.PolicyHeld", json_object());
+	r = channel_subscribe(channel, &(struct channel_filter){ .kinds = 1 }, call->subscription);
+	if (r < 0)
+		return r;
+	r = policy_hold_start(&manager->policies, call_text(call, "text"), &message);
+	if (r < 0) {
+		channel_unsubscribe(call->subscription);
+		return api_refuse_policy(reply, r, message);
+	}
+	reply->continues = true;
+	return reply_send(reply, json_object());
+}
+
+const struct query_method api_methods[] = {
+	{ "Status", api_show_status },
+	{ "Domains", api_list_domains },
+	{ "Tasks", api_list_tasks,
+	  .takes = { { "domain", JSON_STRING, true },
+		     { "state", JSON_STRING, true },
+		     { "device", JSON_STRING, true },
+		     { "pid", JSON_INTEGER, true },
+		     { "sort", JSON_STRING, true },
+		     { "offset", JSON_INTEGER, true },
+		     { "limit", JSON_INTEGER, true } } },
+	{ "Devices", api_list_devices },
+	{ "Rules", api_list_rules },
+	{ "RuleTasks", api_list_rule_tasks,
+	  .takes = { { "rule", JSON_STRING },
+		     { "offset", JSON_INTEGER, true },
+		     { "limit", JSON_INTEGER, true } } },
+	{ "CappedTasks", api_list_capped_tasks,
+	  .takes = { { "offset", JSON_INTEGER, true }, { "limit", JSON_INTEGER, true } } },
+	{ "ExplainRules", api_explain_rules, .takes = { { "pid", JSON_INTEGER } } },
+	{ "Decisions", api_list_decisions,
+	  .takes = { { "after_us", JSON_INTEGER, true },
+		     { "since_realtime_us", JSON_INTEGER, true },
+		     { "from", JSON_INTEGER, true } } },
+	{ "Monitor", monitor_subscribe, .streams = true,
+	  .takes = { { "kinds", JSON_ARRAY, true },
+		     { "domain", JSON_STRING, true },
+		     { "pid", JSON_INTEGER, true } } },
+	{ "Record", record, QUERY_RIGHT_CHANGE, .streams = true,
+	  .takes = { { "max_bytes", JSON_INTEGER, true } } },
+	{ "StopRecording", stop_recording, QUERY_RIGHT_CHANGE },
+	{ "Explain", api_explain,
+	  .takes = { { "domain", JSON_STRING, true },
+		     { "cpu", JSON_INTEGER, true },
+		     { "pid", JSON_INTEGER, true },
+		     { "at_us", JSON_INTEGER, true },
+		     { "at_realtime_us", JSON_INTEGER, true } } },
+	{ "Stats", api_show_stats, .takes = { { "period", JSON_STRING, true } } },
+	{ "Metrics", api_show_metrics, .takes = { { "format", JSON_STRING, true } } },
+	{ "Overrides", api_list_overrides },
+	{ "AddOverride", api_add_override, QUERY_RIGHT_CHANGE,
+	  .takes = { { "domain", JSON_STRING, true },
+		     { "pid", JSON_INTEGER, true },
+		     { "self", JSON_TRUE, true },
+		     { "rule", JSON_STRING, true },
+		     { "children", JSON_TRUE, true },
+		     { "min_khz", JSON_INTEGER, true },
+		     { "max_khz", JSON_INTEGER, true },
+		     { "freeze", JSON_TRUE, true },
+		     { "floor", JSON_STRING, true },
+		     { "cap", JSON_STRING, true },
+		     { "io_boost", JSON_STRING, true },
+		     { "idle_latency", JSON_STRING, true },
+		     { "for_us", JSON_INTEGER, true } } },
+	{ "CancelOverride", api_cancel_override, QUERY_RIGHT_CHANGE,
+	  .takes = { { "id", JSON_INTEGER } } },
+	{ "Classes", api_list_classes },
+	{ "Hints", api_list_hints,
+	  .takes = { { "offset", JSON_INTEGER, true }, { "limit", JSON_INTEGER, true } } },
+	{ "GiveHint", api_give_hint,
+	  .takes = { { "pid", JSON_INTEGER, true },
+		     { "pidfd_id", JSON_INTEGER, true },
+		     { "class", JSON_STRING },
+		     { "children", JSON_TRUE, true },
+		     { "for_us", JSON_INTEGER, true } } },
+	{ "HoldHint", api_hold_hint, .streams = true,
+	  .takes = { { "pid", JSON_INTEGER, true },
+		     { "pidfd_id", JSON_INTEGER, true },
+		     { "class", JSON_STRING },
+		     { "children", JSON_TRUE, true } } },
+	{ "Adopt", adopt, QUERY_RIGHT_CHANGE, .takes = { { "domain", JSON_STRING, true } } },
+	{ "HandBack", hand_back, QUERY_RIGHT_CHANGE, .streams = true,
+	  .takes = { { "governor", JSON_STRING, true }, { "for_us", JSON_INTEGER } } },
+	{ "HoldPolicy", hold_policy, QUERY_RIGHT_CHANGE, .streams = true,
+	  .takes = { { "text", JSON_STRING } } },
+	{ "Profiles", list_profiles },
+	{ "ChooseProfile", choose_profile, QUERY_RIGHT_CHANGE,
+	  .takes = { { "profile", JSON_STRING, true } } },
+	{ "HoldProfile", hold_profile, QUERY_RIGHT_CHANGE, .streams = true,
+	  .takes = { { "profile", JSON_STRING } } },
+	{ "Reload", reload, QUERY_RIGHT_CHANGE },
+	{ NULL },
+};
+
+int api_open(struct manager *manager)
+{
+	struct core *core = &manager->core;
+	_cleanup_close_ int fd = -1;
+	_cleanup_free_ char *path = NULL;
+	int r;
+
+	if (asprintf(&path, "%s/io.wakegov", core->options->run_dir) < 0)
+		return -ENOMEM;
+	fd = query_listen(path);
+	if (fd < 0) {
+		log_error("cannot listen on %s: %s", path,
+			  fd == -EADDRINUSE ? "another program answers there; stop it first"
+					    : strerror(-fd));
+		return take_fd(&fd);
+	}
+	manager->socket_path = take_ptr(path);
+	r = query_server_new(core->event, fd, api_methods, manager, &core->policy.query,
+			     &core->server);
+	if (r < 0) {
+		log_error("cannot serve the query socket: %s", strerror(-r));
+		return r;
+	}
+	take_fd(&fd);
+	return 0;
+}

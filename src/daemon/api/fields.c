@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* What several methods read and show in the same way. */
+
+#include <stdio.h>
+
+#include "core/placement.h"
+#include "daemon/api/api.h"
+
+/* Tasks of one page: RuleTasks reads a file for the name of each. */
+#define PAGE_TASKS_MAX 100
+
+#define FOR_DEFAULT_US (10 * 60 * 1000000LL)
+#define FOR_MAX_US     (30 * 24 * 3600 * 1000000LL)
+
+void api_put_level(struct json_out *out, const char *key, const struct policy_level *level,
+		   enum rule_property property)
+{
+	uint32_t none = property == RULE_FLOOR ? 0 : TOPOLOGY_CAPACITY_MAX;
+	char text[24] = "none";
+
+	switch (level->kind) {
+	case POLICY_LEVEL_NONE:
+		field_null(out, key);
+		return;
+	case POLICY_LEVEL_PERCENT:
+		snprintf(text, sizeof(text), "%u%%", level->value);
+		break;
+	case POLICY_LEVEL_KHZ:
+		snprintf(text, sizeof(text), "%ukHz", level->value);
+		break;
+	case POLICY_LEVEL_RESPONSE:
+		snprintf(text, sizeof(text), "%uus", level->value);
+		break;
+	case POLICY_LEVEL_PLACEMENT:
+		snprintf(text, sizeof(text), "%s", placement_kind_name(level->value));
+		break;
+	case POLICY_LEVEL_IDLE_LATENCY:
+		if (level->value < POLICY_IDLE_LATENCY_NONE)
+			snprintf(text, sizeof(text), "%uus", level->value);
+		break;
+	default:
+		if (property == RULE_IO_BOOST && (!level->value || level->value == none))
+			snprintf(text, sizeof(text), "%s", level->value ? "on" : "off");
+		else if (level->value != none)
+			snprintf(text, sizeof(text), "%u/1024", level->value);
+	}
+	field_text(out, key, text);
+}
+
+void api_put_properties(struct json_out *out, const struct policy_properties *properties)
+{
+	api_put_level(out, "cap", &properties->cap, RULE_CAP);
+	api_put_level(out, "floor", &properties->floor, RULE_FLOOR);
+	api_put_level(out, "io_boost", &properties->io_boost, RULE_IO_BOOST);
+	api_put_level(out, "placement", &properties->placement, RULE_PLACEMENT);
+	api_put_level(out, "idle_latency", &properties->idle_latency, RULE_IDLE_LATENCY);
+}
+
+const char *api_read_page(const struct call *call, struct api_page *ret)
+{
+	json_int_t offset = call_number(call, "offset");
+	json_int_t n = call_has_number(call, "limit") ? call_number(call, "limit") : PAGE_TASKS_MAX;
+
+	if (offset < 0 || offset > UINT32_MAX)
+		return "offset";
+	if (n < 1 || n > PAGE_TASKS_MAX)
+		return "limit";
+	*ret = (struct api_page){ .from = (uint32_t)offset, .left = (uint32_t)n, .next = -1 };
+	return NULL;
+}
+
+bool api_read_duration(const struct call *call, uint64_t *ret_us)
+{
+	json_int_t us = call_has_number(call, "for_us") ? call_number(call, "for_us")
+							: FOR_DEFAULT_US;
+
+	*ret_us = (uint64_t)us;
+	return us > 0 && us <= FOR_MAX_US;
+}
+
+bool api_take_place(struct api_page *page, uint32_t place)
+{
+	if (!page->left) {
+		page->next = place;
+		return false;
+	}
+	page->left--;
+	return true;
+}
+
+int api_end_page(struct json_out *out, const struct api_page *page, struct reply *reply)
+{
+	json_out_close(out, ']');
+	field_count_if(out, "next_offset", page->next >= 0, (uint64_t)page->next);
+	return reply_end(reply);
+}

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <errno.h>
+#include <string.h>
+
+#include "daemon/api/api.h"
+#include "daemon/loop.h"
+#include "daemon/modules/hinting.h"
+#include "shared/time.h"
+
+int api_list_classes(const struct call *call, struct reply *reply)
+{
+	const struct core *core = api_core(call);
+	const struct policy *policy = &core->policy;
+	struct json_out *out = reply_begin(reply);
+	const char *why_not = NULL;
+
+	if (!core->n_domains)
+		why_not = "this machine has no cpufreq domains";
+	else if (!api_drives_any(core))
+		why_not = "wakegov drives no domain now: see wakegovctl domains";
+	field_text(out, "why_not_here", why_not);
+	field_open(out, "classes", '[');
+	for (uint32_t i = 0; i < policy->n_classes; i++) {
+		const struct policy_class *class = &policy->classes[i];
+		int rule = hints_rule(policy, class->name);
+
+		json_out_open(out, '{');
+		field_text(out, "name", class->name);
+		api_put_properties(out, &class->properties);
+		field_bool(out, "inherit", !class->properties.not_inherited);
+		field_count(out, "tasks", rule < 0 ? 0 : rules_count(core->rules, rule).tasks);
+		json_out_close(out, '}');
+	}
+	json_out_close(out, ']');
+	return reply_end(reply);
+}
+
+/* The type Hint. */
+static void put_hint(struct json_out *out, const struct hint *hint)
+{
+	uint64_t now_ns = time_now_ns();
+	uint64_t left_ns = hint->end_ns > now_ns ? hint->end_ns - now_ns : 0;
+
+	json_out_open(out, '{');
+	field_count(out, "pid", hint->pid);
+	field_text(out, "comm", hint->comm);
+	field_text(out, "class", hint->class);
+	field_bool(out, "thread", hint->is_thread);
+	field_bool(out, "children", hint->children);
+	field_count(out, "tasks", hint->n_tasks);
+	field_count(out, "uid", hint->by_uid);
+	field_count_if(out, "left_us", !hint->held, left_ns / NS_PER_US);
+	json_out_close(out, '}');
+}
+
+int api_list_hints(const struct call *call, struct reply *reply)
+{
+	const struct core *core = api_core(call);
+	const struct hints *hints = rules_hints(core->rules);
+	const struct hint *hint = NULL;
+	struct api_page page;
+	const char *wrong = api_read_page(call, &page);
+	struct json_out *out;
+
+	if (wrong)
+		return reply_send_invalid(reply, wrong);
+	out = reply_begin(reply);
+	field_count(out, "total", hints_count(hints));
+	field_open(out, "hints", '[');
+	while ((hint = hints_next(hints, hint))) {
+		uint32_t place = hint->id % HINTS_MAX;
+
+		if (place < page.from)
+			continue;
+		if (!api_take_place(&page, place))
+			break;
+		put_hint(out, hint);
+	}
+	return api_end_page(out, &page, reply);
+}
+
+/* Returns NULL, or the name of an invalid parameter. */
+static const char *take_request(const struct call *call, struct hint_request *ret)
+{
+	json_int_t pid = call_number(call, "pid"), pidfd_id = call_number(call, "pidfd_id");
+
+	*ret = (struct hint_request){
+		.pid = (uint32_t)pid,
+		.pidfd_id = (uint64_t)pidfd_id,
+		.class = call_text(call, "class"),
+		.children = json_object_get(call->parameters, "children")
+				    ? call_flag(call, "children")
+				    : -1,
+		.peer = call->peer,
+	};
+	if (call_has_number(call, "pid") && (pid <= 0 || pid > INT32_MAX))
+		return "pid";
+	if (call_has_number(call, "pidfd_id") && pidfd_id <= 0)
+		return "pidfd_id";
+	return api_read_duration(call, &ret->for_us) ? NULL : "for_us";
+}
+
+static int refuse(struct reply *reply, const struct hint_request *request, int error,
+		  const struct policy_query *query)
+{
+	json_int_t pid = request->pid ?: (uint32_t)request->peer->pid;
+
+	switch (error) {
+	case -ESRCH:
+		return api_refuse_task(reply, pid);
+	case -EPERM:
+		return reply_send_error(reply, "io.wakegov.NotYours",
+					json_pack("{sI}", "pid", pid));
+	case -EOPNOTSUPP:
+		return reply_send_error(reply, "io.wakegov.KernelThread",
+					json_pack("{sI}", "pid", pid));
+	case -ENODATA:
+		return reply_send_error(reply, "io.wakegov.NoSuchClass",
+					json_pack("{ss}", "class", request->class));
+	case -ENOENT:
+		return reply_send_error(reply, "io.wakegov.NoSuchHint",
+					json_pack("{sI}", "pid", pid));
+	case -EBUSY:
+		return reply_send_error(reply, "io.wakegov.HintHeld",
+					json_pack("{sI}", "pid", pid));
+	case -EDQUOT:
+		return reply_send_error(reply, "io.wakegov.TooManyHints",
+					json_pack("{sI}", "max", (json_int_t)query->max_hints));
+	case -ENOSPC:
+		return reply_send_error(reply, "io.wakegov.NoRoomForHint", json_object());
+	default:
+		return error;
+	}
+}
+
+static int give(const struct call *call, struct reply *reply, bool hold)
+{
+	struct manager *manager = call->userdata;
+	struct core *core = &manager->core;
+	struct hint_request request;
+	struct hint *hint = NULL;
+	const char *wrong = take_request(call, &request);
+	struct json_out *out;
+	int r;
+
+	if (wrong)
+		return reply_send_invalid(reply, wrong);
+	if (!hold && !strcmp(request.class, "none"))
+		r = hinting_end(&manager->hinting, &request);
+	else
+		r = hinting_give(&manager->hinting, &request, &hint);
+	if (r < 0)
+		return refuse(reply, &request, r, &core->policy.query);
+	if (hold) {
+		r = hinting_hold(&manager->hinting, hint, call->subscription);
+		if (r < 0)
+			return r;
+		reply->continues = true;
+	}
+	round_run(core);
+	out = reply_begin(reply);
+	json_out_key(out, "hint");
+	if (hint)
+		put_hint(out, hint);
+	else
+		field_null(out, NULL);
+	return reply_end(reply);
+}
+
+int api_give_hint(const struct call *call, struct reply *reply)
+{
+	return give(call, reply, false);
+}
+
+/* The hint ends with the connection. */
+int api_hold_hint(const struct call *call, struct reply *reply)
+{
+	return give(call, reply, true);
+}

@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/io_model.h"
+#include "daemon/api/api.h"
+#include "shared/time.h"
+
+uint32_t api_gain_permille(uint32_t saved_ppm)
+{
+	if (saved_ppm > IO_SHARE_MAX)
+		saved_ppm = IO_SHARE_MAX;
+	return (uint64_t)saved_ppm * 1000 / (IO_PPM - saved_ppm);
+}
+
+/* Whether the task's I/O was measured and it runs in a domain. */
+static bool is_measured(const struct io_boost *boost, uint32_t domain)
+{
+	return domain != TOPOLOGY_NO_DOMAIN &&
+	       (boost->ratio ||
+		(boost->device != IO_BOOST_NO_DEVICE && boost->state != IO_BOOST_MEASURING));
+}
+
+/* The host's share of the time of an I/O at the domain's present target. */
+static uint32_t host_share_permille(const struct core *core, const struct io_boost *boost,
+				    uint32_t domain)
+{
+	const struct topology_domain *info = &core->topology->domains[domain];
+	uint32_t khz = engine_last(core->engine, domain)->target_khz;
+
+	return io_share_of_ratio(boost->ratio, io_level_at(info, khz ? khz : info->opp_khz[0])) /
+	       1000;
+}
+
+/* The predicted gain of wanted_khz over the lowest OPP of the domain. */
+static uint32_t predicted_gain_permille(const struct core *core, const struct io_boost *boost,
+					uint32_t domain)
+{
+	const struct topology_domain *info = &core->topology->domains[domain];
+
+	return api_gain_permille(io_saved_ppm(boost->ratio, io_level_at(info, info->opp_khz[0]),
+					      io_level_at(info, boost->wanted_khz)));
+}
+
+void api_put_task(struct json_out *out, const struct core *core, const struct io_task *task)
+{
+	const struct io_boost *boost = &task->io_boost;
+	uint32_t domain = topology_domain_of(core->topology, task->cpu), pairs = 0;
+	bool measured = is_measured(boost, domain);
+	bool predicted = measured && boost->wanted_khz;
+	struct experiment_estimate found;
+	uint64_t now_ns = time_now_ns();
+	char device[TRACER_DISK_SIZE];
+	bool named = tracer_device_name(core->tracer, boost->device, device) == 0;
+
+	engine_estimate(core->engine, boost, &pairs, &found);
+	json_out_open(out, '{');
+	field_count(out, "pid", task->pid);
+	field_nonzero(out, "tgid", task->tgid);
+	field_text(out, "comm", task->comm);
+	field_count(out, "cpu", task->cpu);
+	field_text(out, "domain", api_domain_name(core->topology, domain));
+	field_text(out, "state", io_boost_state_name(boost->state));
+	field_text(out, "device", named ? device : NULL);
+	field_count(out, "io_rate_per_s", boost->rate_per_s);
+	field_count_if(out, "host_share_permille", measured,
+		       measured ? host_share_permille(core, boost, domain) : 0);
+	field_count_if(out, "predicted_gain_permille", predicted,
+		       predicted ? predicted_gain_permille(core, boost, domain) : 0);
+	field_count_if(out, "measured_gain_permille", pairs,
+		       found.gain_ppm > 0 ? found.gain_ppm / 1000 : 0);
+	field_count_if(out, "gain_error_permille", pairs, found.error_ppm / 1000);
+	field_count(out, "pairs", pairs);
+	field_nonzero(out, "wanted_khz", boost->wanted_khz);
+	field_count(out, "boost_cap", engine_task_boost_cap(core->engine, task));
+	field_nonzero(out, "need_khz",
+		      engine_task_need_cap(core->engine, task)
+			      ? engine_last(core->engine, domain)->target_khz
+			      : 0);
+	field_bool(out, "kernel_boosts", engine_kernel_boosts(core->engine, task));
+	field_count(out, "hold_left_us",
+		    boost->hold_end_ns > now_ns ? (boost->hold_end_ns - now_ns) / NS_PER_US : 0);
+	json_out_close(out, '}');
+}
+
+enum order { ORDER_NONE, ORDER_PID, ORDER_COMM, ORDER_RATE, ORDER_GAIN, ORDER_BOOST, ORDERS };
+
+/* The selection, the order and the page of tasks. */
+struct choice {
+	const char *domain; /* NULL: any */
+	const char *state;
+	const char *device;
+	uint32_t pid; /* a thread or a process; 0: any */
+	enum order order;
+	uint64_t offset;
+	uint64_t limit;
+};
+
+struct row {
+	const struct io_task *task;
+	uint32_t key; /* descending */
+};
+
+struct rows {
+	struct row *rows;
+	size_t n;
+};
+
+/* Returns NULL, or the name of an invalid parameter. */
+static const char *read_choice(const struct call *call, struct choice *ret)
+{
+	static const char *const names[ORDERS] = {
+		[ORDER_PID] = "pid",   [ORDER_COMM] = "comm",	[ORDER_RATE] = "rate",
+		[ORDER_GAIN] = "gain", [ORDER_BOOST] = "boost",
+	};
+	json_int_t pid = call_number(call, "pid"), offset = call_number(call, "offset");
+	json_int_t limit = call_has_number(call, "limit") ? call_number(call, "limit") : INT64_MAX;
+	const char *sort = call_text(call, "sort");
+
+	*ret = (struct choice){
+		.domain = call_text(call, "domain"),
+		.state = call_text(call, "state"),
+		.device = call_text(call, "device"),
+		.pid = pid,
+		.offset = offset,
+		.limit = limit,
+	};
+	if (pid < 0 || pid > INT32_MAX)
+		return "pid";
+	if (offset < 0)
+		return "offset";
+	if (limit < 1)
+		return "limit";
+	if (!sort)
+		return NULL;
+	for (ret->order = ORDER_PID; ret->order < ORDERS; ret->order++)
+		if (!strcmp(sort, names[ret->order]))
+			return NULL;
+	return "sort";
+}
+
+static bool differs(const char *wanted, const char *found)
+{
+	return wanted && (!found || strcmp(wanted, found) != 0);
+}
+
+static bool is_chosen(const struct core *core, const struct choice *choice,
+		      const struct io_task *task)
+{
+	const struct topology *topology = core->topology;
+	char device[TRACER_DISK_SIZE];
+
+	if (task->released)
+		return false; /* remembered, but not followed any more */
+	if (choice->pid && choice->pid != task->pid && choice->pid != task->tgid)
+		return false;
+	if (differs(choice->state, io_boost_state_name(task->io_boost.state)))
+		return false;
+	if (differs(choice->domain,
+		    api_domain_name(topology, topology_domain_of(topology, task->cpu))))
+		return false;
+	if (!choice->device)
+		return true;
+	return tracer_device_name(core->tracer, task->io_boost.device, device) == 0 &&
+	       !strcmp(choice->device, device);
+}
+
+/* Ascending for names and pids. */
+static int compare(const void *first, const void *second, void *order)
+{
+	const struct row *a = first, *b = second;
+	int r = 0;
+
+	if (*(const enum order *)order == ORDER_COMM)
+		r = strcmp(a->task->comm, b->task->comm);
+	if (r || a->key != b->key)
+		return r ? r : (b->key > a->key) - (b->key < a->key);
+	return (a->task->pid > b->task->pid) - (a->task->pid < b->task->pid);
+}
+
+static int choose(const struct core *core, struct choice *choice, struct rows *ret)
+{
+	const struct task_table *tasks = engine_tasks(core->engine);
+	const struct io_task *task = NULL;
+
+	*ret = (struct rows){ .rows = calloc(io_task_count(tasks) + 1, sizeof(*ret->rows)) };
+	if (!ret->rows)
+		return -ENOMEM;
+	while ((task = io_task_next(tasks, task))) {
+		const struct io_boost *boost = &task->io_boost;
+		uint32_t domain = topology_domain_of(core->topology, task->cpu), key = 0;
+
+		if (!is_chosen(core, choice, task))
+			continue;
+		if (choice->order == ORDER_RATE)
+			key = boost->rate_per_s;
+		else if (choice->order == ORDER_BOOST)
+			key = engine_task_boost_cap(core->engine, task);
+		else if (choice->order == ORDER_GAIN && is_measured(boost, domain) &&
+			 boost->wanted_khz)
+			key = predicted_gain_permille(core, boost, domain);
+		ret->rows[ret->n++] = (struct row){ task, key };
+	}
+	if (choice->order)
+		qsort_r(ret->rows, ret->n, sizeof(*ret->rows), compare, &choice->order);
+	return 0;
+}
+
+int api_list_tasks(const struct call *call, struct reply *reply)
+{
+	const struct core *core = api_core(call);
+	uint64_t first, end;
+	struct choice choice;
+	struct json_out *out;
+	struct rows chosen;
+	const char *wrong = read_choice(call, &choice);
+	int r;
+
+	if (wrong)
+		return reply_send_invalid(reply, wrong);
+	if (choice.domain && topology_find(core->topology, choice.domain) == TOPOLOGY_NO_DOMAIN)
+		return api_refuse_domain(reply, choice.domain);
+	r = choose(core, &choice, &chosen);
+	if (r < 0)
+		return r;
+	first = choice.offset < chosen.n ? choice.offset : chosen.n;
+	end = choice.limit < chosen.n - first ? first + choice.limit : chosen.n;
+	out = reply_begin(reply);
+	field_open(out, "tasks", '[');
+	for (uint64_t i = first; i < end && !out->error; i++)
+		api_put_task(out, core, chosen.rows[i].task);
+	json_out_close(out, ']');
+	free(chosen.rows);
+	field_count(out, "total", chosen.n);
+	field_count_if(out, "next_offset", end < chosen.n, end);
+	field_count(out, "min_rate_per_s", core->policy.io_boost.min_rate_per_s);
+	return reply_end(reply);
+}
+
+static void put_device(struct json_out *out, const struct core *core, const char *name,
+		       const struct input_device *now)
+{
+	const struct io_device *device = engine_device(core->engine, now->device);
+	const struct io_task *task = NULL;
+	uint32_t boosted = 0, trying = 0;
+
+	while ((task = engine_next_user(core->engine, now->device, task))) {
+		boosted += io_boost_is_held(&task->io_boost);
+		trying += task->io_boost.state == IO_BOOST_TRYING;
+	}
+	json_out_open(out, '{');
+	field_text(out, "name", name);
+	field_count(out, "tasks", device->n_users);
+	field_count(out, "depth", now->depth);
+	field_count(out, "completions", now->completions);
+	field_count(out, "idle_us", now->idle_ns / NS_PER_US);
+	/* At the time when requests were last followed. */
+	field_count_if(out, "completions_per_s", device->rates.known,
+		       device->rates.completions_per_s);
+	field_count_if(out, "idle_permille", device->rates.known, device->rates.idle_permille);
+	field_count(out, "completion_cpu", now->completion_cpu);
+	field_text(out, "completion_domain",
+		   api_domain_name(core->topology,
+				   topology_domain_of(core->topology, now->completion_cpu)));
+	field_count(out, "boosted", boosted);
+	field_count(out, "trying", trying);
+	json_out_close(out, '}');
+}
+
+int api_list_devices(const struct call *call, struct reply *reply)
+{
+	struct core *core = api_core(call);
+	struct json_out *out = reply_begin(reply);
+	uint64_t now_ns = time_now_ns();
+
+	field_open(out, "devices", '[');
+	for (uint32_t i = 0; i < INPUT_DEVICES_MAX; i++) {
+		char name[TRACER_DISK_SIZE];
+		struct input now;
+
+		if (tracer_read_device(core->tracer, i, now_ns, &now) == 0 &&
+		    tracer_device_name(core->tracer, i, name) == 0)
+			put_device(out, core, name, &now.device);
+	}
+	json_out_close(out, ']');
+	return reply_end(reply);
+}

@@ -1,0 +1,367 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The daemon's counters as text for a monitoring system. The number of series is bounded by the
+ * machine: some per domain, and one per domain and OPP. Tasks are counted by state, not named.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "daemon/api/api.h"
+#include "daemon/history/stats.h"
+#include "daemon/modules/idle_latency.h"
+#include "daemon/modules/placing.h"
+#include "daemon/process.h"
+#include "shared/cleanup.h"
+#include "shared/time.h"
+
+#define LINE_MAX_BYTES 512
+
+enum metrics_format {
+	METRICS_OPENMETRICS, /* OpenMetrics 1.0 */
+	METRICS_PROMETHEUS,  /* Prometheus' text format 0.0.4, as node_exporter reads files */
+};
+
+struct metrics {
+	struct buffer text;
+	enum metrics_format format;
+	const char *family; /* the present family */
+	bool counts;	    /* the family is a counter */
+	int error;
+};
+
+__attribute__((format(printf, 2, 3))) static void put(struct metrics *metrics, const char *format,
+						      ...)
+{
+	char line[LINE_MAX_BYTES];
+	va_list args;
+	int length;
+
+	va_start(args, format);
+	length = vsnprintf(line, sizeof(line), format, args);
+	va_end(args);
+	if (length >= (int)sizeof(line))
+		metrics->error = -EMSGSIZE;
+	if (!metrics->error)
+		metrics->error = buffer_append(&metrics->text, line, length);
+}
+
+/* Samples of a counter end with _total; in the older format the family's name does too. */
+static void begin(struct metrics *metrics, const char *family, bool counts, const char *help)
+{
+	const char *suffix = counts && metrics->format == METRICS_PROMETHEUS ? "_total" : "";
+
+	metrics->family = family;
+	metrics->counts = counts;
+	put(metrics, "# HELP %s%s %s\n", family, suffix, help);
+	put(metrics, "# TYPE %s%s %s\n", family, suffix, counts ? "counter" : "gauge");
+}
+
+/* labels: name="value" pairs in braces, or "". No value needs quoting. */
+static void sample(struct metrics *metrics, const char *labels, uint64_t value)
+{
+	put(metrics, "%s%s%s %" PRIu64 "\n", metrics->family, metrics->counts ? "_total" : "",
+	    labels, value);
+}
+
+static void sample_us(struct metrics *metrics, const char *labels, uint64_t us)
+{
+	put(metrics, "%s%s%s %llu.%06llu\n", metrics->family, metrics->counts ? "_total" : "",
+	    labels, us / US_PER_S, us % US_PER_S);
+}
+
+static void one(struct metrics *metrics, const char *family, bool counts, uint64_t value,
+		const char *help)
+{
+	begin(metrics, family, counts, help);
+	sample(metrics, "", value);
+}
+
+enum domain_family {
+	DOMAIN_FREQUENCY,
+	DOMAIN_TARGET,
+	DOMAIN_DRIVEN,
+	DOMAIN_YIELDED,
+	DOMAIN_UTILISATION,
+	DOMAIN_WRITES,
+	DOMAIN_WRITE_ERRORS,
+	DOMAIN_MISMATCHES,
+	DOMAIN_FAMILIES,
+};
+
+static const struct {
+	const char *family;
+	const char *help;
+	bool counts;
+	bool is_known; /* 0 is a value; otherwise 0 means unknown */
+} domain_families[DOMAIN_FAMILIES] = {
+	[DOMAIN_FREQUENCY] = { "wakegov_domain_frequency_hertz",
+			       "What the kernel says that the domain runs at." },
+	[DOMAIN_TARGET] = { "wakegov_domain_target_hertz",
+			    "What the domain was last told to run at." },
+	[DOMAIN_DRIVEN] = { "wakegov_domain_driven", "1: wakegov drives the domain.", false, true },
+	[DOMAIN_YIELDED] = { "wakegov_domain_yielded",
+			     "1: wakegov leaves the domain to another program.", false, true },
+	[DOMAIN_UTILISATION] = { "wakegov_domain_utilisation",
+				 "Of the domain's busiest CPU, 0 to 1024.", false, true },
+	[DOMAIN_WRITES] = { "wakegov_domain_writes", "Frequencies written.", true, true },
+	[DOMAIN_WRITE_ERRORS] = { "wakegov_domain_write_errors",
+				  "Frequencies that could not be written.", true, true },
+	[DOMAIN_MISMATCHES] = { "wakegov_domain_read_back_mismatches",
+				"Writes after which the kernel reported another frequency.", true,
+				true },
+};
+
+static uint64_t domain_value(struct core *core, uint32_t domain, enum domain_family family)
+{
+	struct actuator_domain *actuator = &core->domains[domain].actuator;
+	uint32_t khz = 0;
+
+	switch (family) {
+	case DOMAIN_FREQUENCY:
+		actuator_domain_read_back(actuator, &khz);
+		return khz * UINT64_C(1000);
+	case DOMAIN_TARGET:
+		return api_asked(core, domain).target_khz * UINT64_C(1000);
+	case DOMAIN_DRIVEN:
+		return actuator->state == ACTUATOR_STATE_DRIVEN;
+	case DOMAIN_YIELDED:
+		return actuator->state == ACTUATOR_STATE_YIELDED;
+	case DOMAIN_UTILISATION:
+		return api_utilisation(core, domain);
+	case DOMAIN_WRITES:
+		return actuator->writes;
+	case DOMAIN_WRITE_ERRORS:
+		return actuator->write_errors;
+	default:
+		return actuator->read_back_mismatches;
+	}
+}
+
+static void put_domains(struct metrics *metrics, struct core *core)
+{
+	char labels[40];
+
+	for (enum domain_family f = 0; f < DOMAIN_FAMILIES; f++) {
+		begin(metrics, domain_families[f].family, domain_families[f].counts,
+		      domain_families[f].help);
+		for (uint32_t i = 0; i < core->n_domains; i++) {
+			uint64_t value = domain_value(core, i, f);
+
+			if (!value && !domain_families[f].is_known)
+				continue;
+			snprintf(labels, sizeof(labels), "{domain=\"%s\"}",
+				 core->topology->domains[i].name);
+			sample(metrics, labels, value);
+		}
+	}
+}
+
+static uint64_t opp_us(const struct stats *stats, uint32_t domain, uint32_t opp)
+{
+	uint64_t ns = 0;
+
+	for (enum reason reason = 0; reason <= REASON_LAST; reason++)
+		ns += stats_ns(stats, stats_since_start(stats), domain, opp, reason);
+	return ns / NS_PER_US;
+}
+
+static uint64_t reason_us(const struct past *past, uint32_t domain, enum reason reason)
+{
+	uint64_t ns = 0;
+
+	for (uint32_t opp = 0; opp < past->core->topology->domains[domain].n_opps; opp++)
+		ns += stats_ns(past->stats, stats_since_start(past->stats), domain, opp, reason);
+	return ns / NS_PER_US;
+}
+
+static void put_times(struct metrics *metrics, const struct past *past)
+{
+	const struct core *core = past->core;
+	char labels[80];
+
+	begin(metrics, "wakegov_domain_opp_seconds", true,
+	      "For how long the domain was told to run at an operating point.");
+	for (uint32_t i = 0; i < core->n_domains; i++) {
+		const struct topology_domain *domain = &core->topology->domains[i];
+
+		for (uint32_t opp = 0; opp < domain->n_opps; opp++) {
+			snprintf(labels, sizeof(labels),
+				 "{domain=\"%s\",opp_hertz=\"%" PRIu64 "\"}", domain->name,
+				 domain->opp_khz[opp] * UINT64_C(1000));
+			sample_us(metrics, labels, opp_us(past->stats, i, opp));
+		}
+	}
+	begin(metrics, "wakegov_domain_reason_seconds", true,
+	      "For how long something was why the domain ran as it did.");
+	for (uint32_t i = 0; i < core->n_domains; i++)
+		for (enum reason reason = 0; reason <= REASON_LAST; reason++) {
+			snprintf(labels, sizeof(labels), "{domain=\"%s\",reason=\"%s\"}",
+				 core->topology->domains[i].name, reason_name(reason));
+			sample_us(metrics, labels, reason_us(past, i, reason));
+		}
+}
+
+/* Sums by kind, so that the number of series does not depend on tasks and rules. */
+static struct stats_sums account_of(const struct stats *stats, enum stats_kind kind)
+{
+	const struct stats_period *start = stats_since_start(stats);
+	struct stats_sums sums = { 0 };
+	const struct stats_row *row;
+
+	for (uint32_t i = 0; (row = stats_row(start, i)); i++)
+		if (row->key.kind == kind)
+			stats_add_sums(&sums, &row->sums);
+	return sums;
+}
+
+static void put_change(struct metrics *metrics, const struct stats *stats, const char *family,
+		       const char *help, bool joules)
+{
+	char labels[80];
+
+	begin(metrics, family, true, help);
+	for (enum stats_kind kind = 0; kind < STATS_KINDS; kind++) {
+		struct stats_sums sums = account_of(stats, kind);
+		/* In millionths. */
+		const uint64_t changes[] = {
+			joules ? (uint64_t)(sums.spent_j * US_PER_S) : sums.spent_khz_ms,
+			joules ? (uint64_t)(sums.saved_j * US_PER_S) : sums.saved_khz_ms,
+		};
+
+		for (int i = 0; i < 2; i++) {
+			snprintf(labels, sizeof(labels), "{kind=\"%s\",way=\"%s\"}",
+				 api_stats_kind_name(kind), i ? "saved" : "spent");
+			sample_us(metrics, labels, changes[i]);
+		}
+	}
+}
+
+static void put_account(struct metrics *metrics, const struct stats *stats)
+{
+	struct stats_sums boosts = account_of(stats, STATS_IO_BOOST);
+
+	put_change(metrics, stats, "wakegov_account_megahertz_seconds",
+		   "Above and below the target without it; kind domain: the governor before.",
+		   false);
+	put_change(metrics, stats, "wakegov_account_joules",
+		   "The same as energy, by an estimate; Stats in io.wakegov says which.", true);
+	one(metrics, "wakegov_account_ios", true, boosts.ios,
+	    "I/Os that tasks with a boost sent for which it was tried.");
+	one(metrics, "wakegov_account_gained_ios", true, boosts.gained,
+	    "Those of them that would not have been without it, as the trials found.");
+}
+
+static void sample_named(struct metrics *metrics, const char *label, const char *name, uint64_t n)
+{
+	char labels[80];
+
+	snprintf(labels, sizeof(labels), "{%s=\"%s\"}", label, name);
+	sample(metrics, labels, n);
+}
+
+static void put_counts(struct metrics *metrics, const struct manager *manager)
+{
+	const struct placed_group *groups = manager->placing.groups;
+	const struct stats *stats = manager->past.stats;
+	uint32_t n_groups[2] = { 0 };
+
+	begin(metrics, "wakegov_decisions", true,
+	      "Changes of a target, by what won; uncapped is a cap that was defeated.");
+	for (enum reason reason = 0; reason <= REASON_LAST; reason++)
+		sample_named(metrics, "reason", reason_name(reason),
+			     stats_decisions(stats, reason));
+	begin(metrics, "wakegov_decision_limits", true,
+	      "Changes of a target, by what cut them; cap is a cap that held.");
+	for (enum limiter limiter = 0; limiter <= LIMITER_LAST; limiter++)
+		sample_named(metrics, "limiter", limiter_name(limiter),
+			     stats_limits(stats, limiter));
+	begin(metrics, "wakegov_placement_groups", false,
+	      "Groups of tasks with a placement, by whether they are kept to a cache now.");
+	for (uint32_t i = 0; i < PLACEMENT_GROUPS_MAX; i++)
+		if (groups[i].key)
+			n_groups[!groups[i].placement.held]++;
+	sample(metrics, "{state=\"placed\"}", n_groups[0]);
+	sample(metrics, "{state=\"let-go\"}", n_groups[1]);
+	one(metrics, "wakegov_idle_latency_cpus", false, manager->idle_latency.n_limited,
+	    "CPUs that may not sleep deeply now, for tasks with an idle latency.");
+	begin(metrics, "wakegov_boost_tasks", false,
+	      "Tasks that do I/O, by what is thought of a boost for them.");
+	for (enum io_boost_state state = 0; state <= IO_BOOST_LAPSED; state++)
+		sample_named(metrics, "state", io_boost_state_name(state),
+			     engine_count_boosts(manager->core.engine, state));
+}
+
+static void put_drops(struct metrics *metrics, const struct core *core)
+{
+	struct tracer_drops drops;
+
+	tracer_drops(core->tracer, &drops);
+	begin(metrics, "wakegov_drops", true, "Events that were lost, by where.");
+	sample(metrics, "{where=\"ring\"}", drops.ring);
+	sample(metrics, "{where=\"slots\"}", drops.slots);
+	sample(metrics, "{where=\"tasks\"}", io_task_refused(engine_tasks(core->engine)));
+	sample(metrics, "{where=\"devices\"}", drops.devices);
+	sample(metrics, "{where=\"anomalies\"}", drops.anomalies);
+	sample(metrics, "{where=\"missed\"}", drops.missed);
+	sample(metrics, "{where=\"processes\"}", drops.processes);
+	sample(metrics, "{where=\"hints\"}", rules_hints(core->rules)->refused);
+	sample(metrics, "{where=\"threads\"}", drops.threads);
+}
+
+static void put_self(struct metrics *metrics, const struct policies *policies)
+{
+	const struct core *core = policies->core;
+
+	begin(metrics, "wakegov_build_info", false, "Always 1; the version is in the label.");
+	put(metrics, "wakegov_build_info{version=\"%s\"} 1\n", WAKEGOV_VERSION);
+	begin(metrics, "wakegov_uptime_seconds", false, "Since the daemon started.");
+	sample_us(metrics, "", (time_now_ns() - core->counts.started_ns) / NS_PER_US);
+	begin(metrics, "wakegov_cpu_seconds", true, "CPU time of the daemon.");
+	sample_us(metrics, "", process_cpu_us());
+	one(metrics, "wakegov_memory_bytes", false, process_pss_kib() * 1024,
+	    "Memory of the daemon (proportional set size).");
+	one(metrics, "wakegov_wakeups", true, core->counts.wakeups, "Of the daemon's event loop.");
+	one(metrics, "wakegov_events", true, core->counts.records,
+	    "Records taken from the kernel side.");
+	one(metrics, "wakegov_tasks", false, api_count_followed(core->engine),
+	    "Tasks that are followed.");
+	one(metrics, "wakegov_tasks_max", false, io_task_size(engine_tasks(core->engine)),
+	    "Tasks that can be followed.");
+	one(metrics, "wakegov_reloads", true, policies->reloads,
+	    "Times that the policy was read again.");
+	one(metrics, "wakegov_policy_good", false, !policies->last_error,
+	    "0: the last reload was refused.");
+}
+
+int api_show_metrics(const struct call *call, struct reply *reply)
+{
+	struct metrics metrics = { .text = { .max = QUERY_REPLY_BYTES_MAX } };
+	const char *format = call_text(call, "format");
+	struct manager *manager = call->userdata;
+	struct core *core = &manager->core;
+	int r;
+
+	if (format && !strcmp(format, "prometheus"))
+		metrics.format = METRICS_PROMETHEUS;
+	else if (format && strcmp(format, "openmetrics") != 0)
+		return reply_send_invalid(reply, "format");
+	put_self(&metrics, &manager->policies);
+	put_drops(&metrics, core);
+	put_domains(&metrics, core);
+	account_catch_up(&manager->past);
+	put_times(&metrics, &manager->past);
+	put_account(&metrics, manager->past.stats);
+	put_counts(&metrics, manager);
+	if (metrics.format == METRICS_OPENMETRICS)
+		put(&metrics, "# EOF\n");
+	r = metrics.error ?: buffer_append(&metrics.text, "", 1);
+	if (r == 0) {
+		field_text(reply_begin(reply), "text", buffer_bytes(&metrics.text));
+		r = reply_end(reply);
+	}
+	buffer_deinit(&metrics.text);
+	return r;
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#pragma once
+
+/* io.wakegov.Monitor: what is reported, decisions, and changes of boosts, for clients that listen.
+ */
+
+#include "daemon/api/boost_news.h"
+#include "daemon/module.h"
+#include "varlink/call.h"
+
+struct monitor {
+	struct core *core;
+	struct channel channel;
+	struct boost_news *boost_news; /* NULL while no client listens */
+};
+
+extern const struct module monitor_module;
+
+/* The method. */
+int monitor_subscribe(const struct call *call, struct reply *reply);

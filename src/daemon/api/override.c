@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <errno.h>
+
+#include "daemon/api/api.h"
+#include "daemon/loop.h"
+#include "daemon/modules/overrides.h"
+#include "shared/time.h"
+
+/* The type Override, of a domain or of tasks; the other argument is NULL. */
+static void put_override(struct json_out *out, const struct topology *topology,
+			 const struct input_override *of_domain,
+			 const struct task_override *of_tasks)
+{
+	static const struct input_override no_domain;
+	static const struct task_override no_tasks;
+	const struct input_override *limits = of_domain ? of_domain : &no_domain;
+	const struct task_override *override = of_tasks ? of_tasks : &no_tasks;
+	const struct policy_properties *levels = &override->properties;
+	uint64_t now_ns = time_now_ns(), end_ns = of_domain ? limits->end_ns : override->end_ns;
+	uint32_t pid = override->target.pid;
+
+	json_out_open(out, '{');
+	field_count(out, "id", of_domain ? limits->id : override->target.id);
+	field_text(out, "domain", of_domain ? topology->domains[limits->domain].name : NULL);
+	field_nonzero(out, "pid", pid);
+	field_text(out, "comm", pid ? override->comm : NULL);
+	field_text(out, "rule", of_tasks && !pid ? override->target.rule : NULL);
+	field_bool(out, "children", override->target.children);
+	field_nonzero(out, "min_khz", limits->min_khz);
+	field_nonzero(out, "max_khz", limits->max_khz);
+	field_nonzero(out, "frozen_khz", limits->frozen_khz);
+	api_put_level(out, "floor", &levels->floor, RULE_FLOOR);
+	api_put_level(out, "cap", &levels->cap, RULE_CAP);
+	api_put_level(out, "io_boost", &levels->io_boost, RULE_IO_BOOST);
+	api_put_level(out, "idle_latency", &levels->idle_latency, RULE_IDLE_LATENCY);
+	field_count(out, "uid", of_domain ? limits->uid : override->uid);
+	field_count(out, "left_us", end_ns > now_ns ? (end_ns - now_ns) / NS_PER_US : 0);
+	json_out_close(out, '}');
+}
+
+/* id 0: all overrides. */
+static void put_overrides(struct json_out *out, const struct overrides *overrides, uint32_t id)
+{
+	const struct core *core = overrides->core;
+	const struct override_table *table = engine_overrides(core->engine);
+	const struct task_overrides *tasks = &overrides->tasks;
+
+	for (uint32_t i = 0; i < table->n; i++)
+		if (!id || table->entries[i].id == id)
+			put_override(out, core->topology, &table->entries[i], NULL);
+	for (uint32_t i = 0; i < tasks->n; i++)
+		if (!tasks->entries[i].ended && (!id || tasks->entries[i].target.id == id))
+			put_override(out, core->topology, NULL, &tasks->entries[i]);
+}
+
+int api_list_overrides(const struct call *call, struct reply *reply)
+{
+	const struct manager *manager = call->userdata;
+	struct json_out *out = reply_begin(reply);
+
+	field_open(out, "overrides", '[');
+	put_overrides(out, &manager->overrides, 0);
+	json_out_close(out, ']');
+	return reply_end(reply);
+}
+
+/* Reads one of domain, pid, self and rule. Returns NULL, or the name of an invalid parameter. */
+static const char *take_target(const struct call *call, struct override_request *ret)
+{
+	json_int_t pid = call_number(call, "pid");
+
+	ret->domain = call_text(call, "domain");
+	ret->rule = call_text(call, "rule");
+	ret->children = call_flag(call, "children");
+	ret->pid = (uint32_t)pid;
+	if (call_has_number(call, "pid") && (pid <= 0 || pid > INT32_MAX || ret->domain))
+		return "pid";
+	if (call_flag(call, "self") && (ret->pid || ret->domain))
+		return "self";
+	if (call_flag(call, "self"))
+		ret->pid = (uint32_t)call->peer->pid;
+	if (ret->rule && (ret->domain || ret->pid))
+		return "rule";
+	if (!ret->domain && !ret->rule && !ret->pid)
+		return "domain";
+	return ret->children && !ret->pid ? "children" : NULL;
+}
+
+/* Reads a parameter in kHz, 0 where it is not given. Returns false when it is no frequency. */
+static bool take_khz(const struct call *call, const char *name, uint32_t *ret)
+{
+	json_int_t khz = call_number(call, name);
+
+	*ret = (uint32_t)khz;
+	return !call_has_number(call, name) || (khz > 0 && khz <= UINT32_MAX);
+}
+
+/* Reads levels as in a policy. Returns NULL, or the name of an invalid parameter. */
+static const char *take_levels(const struct call *call, struct override_request *ret)
+{
+	ret->floor = call_text(call, "floor");
+	ret->cap = call_text(call, "cap");
+	ret->io_boost = call_text(call, "io_boost");
+	ret->idle_latency = call_text(call, "idle_latency");
+	if (ret->floor && (ret->domain || ret->min_khz || ret->freeze))
+		return "floor";
+	if (ret->cap && (ret->domain || ret->max_khz || ret->freeze))
+		return "cap";
+	if (ret->idle_latency && ret->domain)
+		return "idle_latency";
+	return ret->io_boost && ret->domain ? "io_boost" : NULL;
+}
+
+/* Returns NULL, or the name of an invalid parameter. */
+static const char *take_request(const struct call *call, struct override_request *ret)
+{
+	const char *wrong;
+
+	*ret = (struct override_request){
+		.freeze = call_flag(call, "freeze"),
+		.uid = call->peer->uid,
+	};
+	wrong = take_target(call, ret);
+	if (wrong)
+		return wrong;
+	if (!take_khz(call, "min_khz", &ret->min_khz))
+		return "min_khz";
+	if (!take_khz(call, "max_khz", &ret->max_khz))
+		return "max_khz";
+	if (ret->min_khz && ret->max_khz && ret->min_khz > ret->max_khz)
+		return "min_khz";
+	wrong = take_levels(call, ret);
+	if (wrong)
+		return wrong;
+	/* freeze excludes other frequencies; without it something else is needed. */
+	if (ret->freeze && (ret->min_khz || ret->max_khz))
+		return "freeze";
+	if (!ret->freeze && !ret->min_khz && !ret->max_khz && !ret->floor && !ret->cap &&
+	    !ret->io_boost && !ret->idle_latency)
+		return "freeze";
+	return api_read_duration(call, &ret->for_us) ? NULL : "for_us";
+}
+
+int api_add_override(const struct call *call, struct reply *reply)
+{
+	struct manager *manager = call->userdata;
+	struct core *core = &manager->core;
+	struct override_request request;
+	const char *wrong = take_request(call, &request);
+	struct json_out *out;
+	uint32_t id, max;
+	int r;
+
+	if (wrong)
+		return reply_send_invalid(reply, wrong);
+	r = overrides_add(&manager->overrides, &request, &id, &wrong);
+	switch (r) {
+	case 0:
+		break;
+	case -ENODEV:
+		return api_refuse_domain(reply, request.domain);
+	case -ENOENT:
+		return api_refuse_rule(reply, request.rule);
+	case -ENOSPC:
+		max = request.domain ? OVERRIDES_MAX : task_overrides_room(&core->policy);
+		return reply_send_error(reply, "io.wakegov.TooManyOverrides",
+					json_pack("{sI}", "max", (json_int_t)max));
+	case -EINVAL:
+		return reply_send_invalid(reply, wrong);
+	case -ESRCH:
+		return api_refuse_task(reply, request.pid);
+	default:
+		return r;
+	}
+	round_run(core);
+	out = reply_begin(reply);
+	json_out_key(out, "override");
+	put_overrides(out, &manager->overrides, id);
+	return reply_end(reply);
+}
+
+int api_cancel_override(const struct call *call, struct reply *reply)
+{
+	struct manager *manager = call->userdata;
+	struct core *core = &manager->core;
+	json_int_t id = call_number(call, "id");
+
+	if (id <= 0 || id > UINT32_MAX || overrides_cancel(&manager->overrides, (uint32_t)id) < 0)
+		return reply_send_error(reply, "io.wakegov.NoSuchOverride",
+					json_pack("{sI}", "id", id));
+	round_run(core);
+	return reply_send(reply, json_object());
+}

@@ -1,0 +1,341 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/opp.h"
+#include "core/placement.h"
+#include "daemon/api/api.h"
+#include "daemon/process.h"
+#include "daemon/rule_tracking.h"
+#include "shared/cleanup.h"
+#include "shared/time.h"
+
+/* Keys whose values only privileged users can read: /proc/PID/exe, and cmdline with hidepid=. */
+#define PRIVATE_KEYS (POLICY_MATCH_EXE | POLICY_MATCH_COMMAND)
+
+/* The bursts of the tasks that have their floor from this rule, the longest of their classes. */
+static uint64_t longest_burst_ns(const struct core *core, uint32_t rule,
+				 const struct topology_domain *domain)
+{
+	const struct clamp_classes *classes = engine_clamp_classes(core->engine);
+	struct class_clamp clamp;
+	uint64_t longest_ns = 0;
+
+	for (uint32_t class = 0; class < classes->n; class ++) {
+		clamp_classes_in(classes, &core->policy, class, domain, &clamp);
+		if (clamp.response_us && clamp.floor_rule == (int32_t)rule &&
+		    classes->burst_ns[class] > longest_ns)
+			longest_ns = classes->burst_ns[class];
+	}
+	return longest_ns;
+}
+
+static void put_bursts(struct json_out *out, const struct core *core, uint32_t i)
+{
+	const struct policy_level *floor = &core->policy.rules[i].properties.floor;
+	const struct topology *topology = core->topology;
+	const struct topology_domain *domain = NULL;
+	uint64_t burst_ns = 0, full_khz, needs_khz;
+
+	/* By the fastest CPUs: bursts that are too long for those are too long for all. */
+	for (uint32_t j = 0; j < topology->n_domains; j++)
+		if (!domain || topology->domains[j].capacity > domain->capacity)
+			domain = &topology->domains[j];
+	if (floor->kind == POLICY_LEVEL_RESPONSE && domain)
+		burst_ns = longest_burst_ns(core, i, domain);
+	if (!burst_ns) {
+		field_null(out, "bursts");
+		return;
+	}
+	full_khz = opp_khz_for_cap(domain, TOPOLOGY_CAPACITY_MAX);
+	needs_khz = full_khz * clamp_response_cap(burst_ns, floor->value) / TOPOLOGY_CAPACITY_MAX;
+	field_open(out, "bursts", '{');
+	field_count(out, "us", burst_ns / NS_PER_US);
+	field_count(out, "cycles", burst_ns * full_khz / (NS_PER_S / 1000));
+	field_count(out, "needs_khz", needs_khz);
+	field_count(out, "highest_khz", topology_domain_max_khz(domain));
+	field_count_if(out, "khz", needs_khz <= topology_domain_max_khz(domain),
+		       opp_at_or_above(domain, (uint32_t)needs_khz, 0, UINT32_MAX));
+	json_out_close(out, '}');
+}
+
+static void put_p99(struct json_out *out, const char *key, const struct placement *placement,
+		    bool with)
+{
+	field_count_if(out, key, placement->p99[with],
+		       placement_p99_ns(placement, with) / NS_PER_US);
+}
+
+static void put_group(struct json_out *out, const struct placing *placing,
+		      const struct placed_group *group)
+{
+	const struct placement *placement = &group->placement;
+	bool in_one = placement->held && placement->preferred != PLACEMENT_NO_CACHE;
+	struct experiment_estimate without;
+	bool tested = placement_tested(placement, &without);
+	char list[API_CPUS_SIZE] = "";
+
+	if (in_one)
+		cpu_mask_print_list(&placing->caches.cpus[placement->preferred], list,
+				    sizeof(list));
+	json_out_open(out, '{');
+	field_count(out, "tasks", group->n_tasks);
+	field_bool(out, "placed", placement->held);
+	field_text(out, "cpus", in_one ? list : NULL);
+	field_text(out, "why", placement_why_text(placement->why));
+	field_count_if(out, "inside_permille", placement->has_inside, placement->inside_permille);
+	put_p99(out, "p99_us", placement, true);
+	put_p99(out, "p99_without_us", placement, false);
+	field_count(out, "pairs", placement->experiment.tried);
+	field_count_if(out, "without_permille", tested,
+		       without.gain_ppm > -1000000 ? without.gain_ppm / 1000 + 1000 : 0);
+	field_count_if(out, "without_error_permille", tested, without.error_ppm / 1000);
+	json_out_close(out, '}');
+}
+
+static void put_groups(struct json_out *out, const struct placing *placing,
+		       const struct policy_rule *rule)
+{
+	field_open(out, "groups", '[');
+	for (uint32_t i = 0; i < PLACEMENT_GROUPS_MAX; i++) {
+		const struct placed_group *group = &placing->groups[i];
+
+		if (group->key && !strcmp(group->rule, rule->name))
+			put_group(out, placing, group);
+	}
+	json_out_close(out, ']');
+}
+
+void api_put_idle_cpus(struct json_out *out, const struct idle_latency *idle, int rule)
+{
+	char list[API_CPUS_SIZE];
+	struct cpu_mask cpus;
+
+	idle_latency_cpus(idle, rule, &cpus);
+	cpu_mask_print_list(&cpus, list, sizeof(list));
+	field_text(out, "idle_cpus", cpu_mask_is_empty(&cpus) ? NULL : list);
+}
+
+static int put_rule(struct json_out *out, const struct manager *manager, uint32_t i)
+{
+	const struct core *core = &manager->core;
+	const struct policy_rule *rule = &core->policy.rules[i];
+	const char *why_not = manager->clamps.grouping.why_not[i];
+	struct rules_count count = rules_count(core->rules, i);
+	_cleanup_free_ char *match = NULL;
+	char domain[DOMAIN_NAME_SIZE];
+	size_t size;
+	FILE *file = open_memstream(&match, &size);
+
+	if (!file)
+		return -ENOMEM;
+	rules_say_match(file, rule);
+	if (fclose(file) != 0)
+		return -ENOMEM;
+	snprintf(domain, sizeof(domain), "policy%u", rule->domain_cpu);
+	json_out_open(out, '{');
+	field_text(out, "name", rule->name);
+	field_text(out, "file", rule->file);
+	field_count(out, "line", rule->line);
+	field_text(out, "match", match);
+	field_text(out, "domain", rule->domain_cpu == POLICY_ANY_DOMAIN ? NULL : domain);
+	field_text(out, "class", rule->class[0] ? rule->class : NULL);
+	api_put_properties(out, &rule->properties);
+	put_bursts(out, core, i);
+	put_groups(out, &manager->placing, rule);
+	api_put_idle_cpus(out, &manager->idle_latency, (int)i);
+	field_count(out, "tasks", count.tasks);
+	field_count(out, "matches", count.matches);
+	field_bool(out, "by_cgroup", grouping_has_rule(&manager->clamps, i));
+	field_text(out, "by_task_why", why_not[0] ? why_not : NULL);
+	json_out_close(out, '}');
+	return 0;
+}
+
+int api_list_rules(const struct call *call, struct reply *reply)
+{
+	const struct manager *manager = call->userdata;
+	const struct core *core = &manager->core;
+	struct json_out *out = reply_begin(reply);
+	int r = 0;
+
+	field_count(out, "tasks", rules_n_tasks(core->rules));
+	field_count(out, "max_tasks", core->policy.max_ruled_tasks);
+	field_count(out, "refused", rules_refused(core->rules));
+	field_open(out, "rules", '[');
+	for (uint32_t i = 0; r == 0 && i < core->policy.n_rules; i++)
+		r = put_rule(out, manager, i);
+	json_out_close(out, ']');
+	return r < 0 ? r : reply_end(reply);
+}
+
+int api_list_rule_tasks(const struct call *call, struct reply *reply)
+{
+	const struct core *core = api_core(call);
+	const char *rule = call_text(call, "rule"), *wrong;
+	const struct rules_task *task;
+	struct json_out *out;
+	struct api_page page;
+	uint32_t place;
+	int i;
+
+	wrong = api_read_page(call, &page);
+	if (wrong)
+		return reply_send_invalid(reply, wrong);
+	i = rule_named(&core->policy, rule);
+	if (i < 0)
+		return api_refuse_rule(reply, rule);
+	out = reply_begin(reply);
+	field_open(out, "tasks", '[');
+	while ((task = rules_next_task(core->rules, i, page.from, &place)) &&
+	       api_take_place(&page, place)) {
+		char comm[PROCESS_COMM_SIZE];
+
+		json_out_open(out, '{');
+		field_count(out, "pid", task->pid);
+		field_count(out, "tgid", task->tgid);
+		field_text(out, "comm", process_comm((pid_t)task->pid, comm) < 0 ? NULL : comm);
+		json_out_close(out, '}');
+		page.from = place + 1;
+	}
+	return api_end_page(out, &page, reply);
+}
+
+/* The rule that caps in the first domain where one does; NULL: none. */
+static const struct policy_rule *cap_of(const struct core *core, uint64_t matched)
+{
+	const struct policy *policy = &core->policy;
+
+	for (uint32_t i = 0; i < core->topology->n_domains; i++) {
+		const struct topology_domain *domain = &core->topology->domains[i];
+		int rule = rule_that_gives(policy, matched, RULE_CAP, domain);
+
+		if (rule >= 0 && rule_level_cap(&policy->rules[rule].properties.cap, domain) <
+					 TOPOLOGY_CAPACITY_MAX)
+			return &policy->rules[rule];
+	}
+	return NULL;
+}
+
+int api_list_capped_tasks(const struct call *call, struct reply *reply)
+{
+	const struct core *core = api_core(call);
+	const struct task_table *tasks = engine_tasks(core->engine);
+	const struct task *task = NULL;
+	struct json_out *out;
+	struct api_page page;
+	const char *wrong = api_read_page(call, &page);
+
+	if (wrong)
+		return reply_send_invalid(reply, wrong);
+	out = reply_begin(reply);
+	field_open(out, "tasks", '[');
+	while ((task = task_next(tasks, task))) {
+		const struct policy_rule *rule = cap_of(core, task->matched);
+		uint32_t place = task_place(tasks, task);
+
+		if (!rule || place < page.from)
+			continue;
+		if (!api_take_place(&page, place))
+			break;
+		json_out_open(out, '{');
+		field_count(out, "pid", task->pid);
+		field_count(out, "tgid", task->tgid);
+		field_text(out, "comm", task->comm);
+		api_put_level(out, "cap", &rule->properties.cap, RULE_CAP);
+		field_text(out, "rule", rule->name);
+		field_text(out, "file", rule->file);
+		field_count(out, "line", rule->line);
+		json_out_close(out, '}');
+	}
+	return api_end_page(out, &page, reply);
+}
+
+/* Whether the task has the property in at least one domain, wherever it runs now. */
+static bool gives(const struct core *core, uint64_t matched, uint32_t rule,
+		  enum rule_property property)
+{
+	static const struct topology_domain nowhere = { .first_cpu = POLICY_ANY_DOMAIN - 1 };
+	const struct topology *topology = core->topology;
+
+	for (uint32_t i = 0; i < topology->n_domains; i++)
+		if (rule_that_gives(&core->policy, matched, property, &topology->domains[i]) ==
+		    (int)rule)
+			return true;
+	return !topology->n_domains &&
+	       rule_that_gives(&core->policy, matched, property, &nowhere) == (int)rule;
+}
+
+static bool gives_anywhere(const struct policy *policy, uint64_t matched, uint32_t rule,
+			   enum rule_property property)
+{
+	return rule_that_gives_anywhere(policy, matched, property) == (int)rule;
+}
+
+/* hides_program: the caller may not see the program and the command line of this task. */
+static int put_task_rule(struct json_out *out, const struct manager *manager, uint32_t i,
+			 const struct task_facts *facts, bool hides_program)
+{
+	const struct core *core = &manager->core;
+	const struct rules_task *task = rules_find(core->rules, facts->pid);
+	uint64_t matched = task ? task->matched : 0;
+	bool is_private = core->policy.rules[i].match.given & PRIVATE_KEYS;
+	_cleanup_free_ char *why = NULL;
+	bool matches;
+	int r;
+
+	why = rules_explain(core->rules, i, facts, &matches);
+	if (!why)
+		return -ENOMEM;
+	json_out_open(out, '{');
+	json_out_key(out, "rule");
+	r = put_rule(out, manager, i);
+	field_bool(out, "matches", matches);
+	field_text(out, "why", is_private && hides_program ? NULL : why);
+	field_bool(out, "gives_cap", gives(core, matched, i, RULE_CAP));
+	field_bool(out, "gives_floor", gives(core, matched, i, RULE_FLOOR));
+	field_bool(out, "gives_io_boost", gives(core, matched, i, RULE_IO_BOOST));
+	field_bool(out, "gives_placement",
+		   gives_anywhere(&core->policy, matched, i, RULE_PLACEMENT));
+	field_bool(out, "gives_idle_latency",
+		   gives_anywhere(&core->policy, matched, i, RULE_IDLE_LATENCY));
+	json_out_close(out, '}');
+	return r;
+}
+
+/* Explains by the task's present facts, as a scan finds them, with changes without an event. */
+int api_explain_rules(const struct call *call, struct reply *reply)
+{
+	struct manager *manager = call->userdata;
+	struct core *core = &manager->core;
+	json_int_t pid = call_number(call, "pid");
+	struct task_facts facts;
+	struct json_out *out;
+	bool hides_program;
+	int r;
+
+	if (pid <= 0 || pid > INT32_MAX)
+		return reply_send_invalid(reply, "pid");
+	r = tracer_find_task(core->tracer, (uint32_t)pid, &facts);
+	if (r == -ESRCH)
+		return api_refuse_task(reply, pid);
+	if (r < 0)
+		return r;
+	rule_tracking_look_at(core, &facts);
+	hides_program = !call->peer->sees_all && call->peer->uid != facts.uid;
+	out = reply_begin(reply);
+	field_open(out, "rules", '[');
+	/* Overrides come first: they win over the policy's own rules. */
+	for (uint32_t i = POLICY_RULES_MAX - core->policy.n_overrides;
+	     r == 0 && i < POLICY_RULES_MAX; i++)
+		r = put_task_rule(out, manager, i, &facts, hides_program);
+	for (uint32_t i = 0; r == 0 && i < core->policy.n_rules; i++)
+		r = put_task_rule(out, manager, i, &facts, hides_program);
+	json_out_close(out, ']');
+	field_count(out, "pid", (uint64_t)pid);
+	field_count(out, "tgid", facts.tgid);
+	field_text(out, "comm", facts.comm);
+	return r < 0 ? r : reply_end(reply);
+}

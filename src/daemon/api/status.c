@@ -1,0 +1,357 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/opp.h"
+#include "core/rule.h"
+#include "daemon/api/api.h"
+#include "daemon/freq_invariance.h"
+#include "daemon/modules/idle_latency.h"
+#include "daemon/modules/placing.h"
+#include "daemon/modules/policy.h"
+#include "daemon/process.h"
+#include "diag/advice.h"
+#include "frequency/frequency.h"
+#include "shared/time.h"
+#include "wakegov/decay.h"
+
+bool api_drives_any(const struct core *core)
+{
+	for (uint32_t i = 0; i < core->n_domains; i++)
+		if (governed_is_driven(&core->domains[i]))
+			return true;
+	return false;
+}
+
+uint32_t api_count_followed(const struct engine *engine)
+{
+	uint32_t n = 0;
+
+	for (enum io_boost_state state = 0; state <= IO_BOOST_LAPSED; state++)
+		n += engine_count_boosts(engine, state);
+	return n;
+}
+
+void api_put_policy(struct json_out *out, const struct policies *policies)
+{
+	field_open(out, "policy", '{');
+	field_text(out, "path", policies->core->options->policy_path);
+	field_count(out, "reloads", policies->reloads);
+	field_text(out, "last_error", policies->last_error);
+	field_text(out, "profile", policies->profile.name);
+	field_text(out, "profile_why", profile_why(policies));
+	json_out_close(out, '}');
+}
+
+static void put_hand_back(struct json_out *out, const struct hand_back *hand_back)
+{
+	uint64_t now_ns = time_now_ns(), until_ns = hand_back->core->handed_back_until_ns;
+
+	if (!until_ns) {
+		field_null(out, "hand_back");
+		return;
+	}
+	field_open(out, "hand_back", '{');
+	field_text(out, "governor", hand_back->governor[0] ? hand_back->governor : NULL);
+	field_count(out, "left_us", until_ns > now_ns ? (until_ns - now_ns) / NS_PER_US : 0);
+	json_out_close(out, '}');
+}
+
+static void put_tasks_and_drops(struct json_out *out, const struct core *core,
+				const struct decision_log *log)
+{
+	const struct task_table *tasks = engine_tasks(core->engine);
+	struct tracer_drops drops;
+
+	field_open(out, "tasks", '{');
+	field_count(out, "count", api_count_followed(core->engine));
+	field_count(out, "max", io_task_size(tasks));
+	json_out_close(out, '}');
+	field_count(out, "decisions", decision_log_total(log));
+
+	tracer_drops(core->tracer, &drops);
+	field_open(out, "drops", '{');
+	field_count(out, "ring", drops.ring);
+	field_count(out, "slots", drops.slots);
+	field_count(out, "tasks", io_task_refused(tasks));
+	field_count(out, "devices", drops.devices);
+	field_count(out, "anomalies", drops.anomalies);
+	field_count(out, "missed", drops.missed);
+	field_count(out, "processes", drops.processes);
+	field_count(out, "hints", rules_hints(core->rules)->refused);
+	field_count(out, "threads", drops.threads);
+	json_out_close(out, '}');
+}
+
+static void put_self_and_frequency(struct json_out *out, const struct core *core)
+{
+	const char *why = frequency_why(core->frequency);
+	uint64_t measured_ns = frequency_measured_ns(core->frequency);
+
+	field_open(out, "self", '{');
+	field_count(out, "cpu_us", process_cpu_us());
+	field_count(out, "wakeups", core->counts.wakeups);
+	field_count(out, "pss_kib", process_pss_kib());
+	field_count(out, "events", core->counts.records);
+	json_out_close(out, '}');
+
+	field_open(out, "frequency", '{');
+	field_text(out, "source", frequency_source(core->frequency));
+	field_count_if(out, "age_us", measured_ns != 0, (time_now_ns() - measured_ns) / NS_PER_US);
+	field_text(out, "why", why[0] ? why : NULL);
+	json_out_close(out, '}');
+}
+
+static void put_programs(struct json_out *out, const struct tracer *tracer)
+{
+	static const char *const states[] = {
+		[TRACER_ATTACHED] = "attached", [TRACER_NOT_NEEDED] = "not-needed",
+		[TRACER_PAUSED] = "paused",	[TRACER_UNUSED] = "unused",
+		[TRACER_MISSING] = "missing",	[TRACER_FAILED] = "failed",
+	};
+	struct tracer_program program;
+
+	field_open(out, "programs", '[');
+	for (uint32_t i = 0; tracer_program(tracer, i, &program); i++) {
+		json_out_open(out, '{');
+		field_text(out, "name", program.name);
+		field_text(out, "purpose", program.purpose);
+		field_text(out, "state", states[program.state]);
+		field_text(out, "error", program.error ? strerror(-program.error) : NULL);
+		field_count(out, "events", program.events);
+		json_out_close(out, '}');
+	}
+	json_out_close(out, ']');
+}
+
+/*
+ * Reads the present utilisation, not that of the last decision. It is no input of the core:
+ * otherwise each query would cause decisions.
+ */
+uint32_t api_utilisation(struct core *core, uint32_t domain)
+{
+	uint64_t now_ns = time_now_ns();
+	uint32_t util_q = 0;
+	struct input input;
+
+	topology_for_each_cpu(core->topology, cpu, domain) {
+		freq_invariance_measure_cpu(core, cpu, now_ns);
+		tracer_read_cpu(core->tracer, cpu, now_ns, &input);
+		if (input.cpu.util_q > util_q)
+			util_q = input.cpu.util_q;
+	}
+	return DECAY_CAP(util_q);
+}
+
+struct api_asked api_asked(const struct core *core, uint32_t domain)
+{
+	const struct governed *governed = &core->domains[domain];
+	const struct actuator_domain *actuator = &governed->actuator;
+	uint32_t khz = engine_last(core->engine, domain)->target_khz;
+
+	if (actuator->state != ACTUATOR_STATE_DRIVEN)
+		return (struct api_asked){ .target_khz = khz };
+	if (actuator->asked_khz != khz)
+		return (struct api_asked){ 0 };
+	if (!governed->backend->leaves_governor)
+		return (struct api_asked){ khz, khz, khz };
+	if (!range_is_taken(&actuator->range))
+		return (struct api_asked){ .target_khz = khz };
+	return (struct api_asked){ khz, opp_clamp(actuator->info, actuator->range.min.put_khz),
+				   opp_clamp(actuator->info, actuator->range.max.put_khz) };
+}
+
+void api_put_domain(struct json_out *out, struct core *core, uint32_t domain)
+{
+	static const struct decision none;
+	struct governed *governed = &core->domains[domain];
+	struct actuator_domain *actuator = &governed->actuator;
+	const struct decision *last = engine_last(core->engine, domain);
+	struct api_asked asked = api_asked(core, domain);
+	bool is_decided = last->target_khz != 0;
+	uint32_t current_khz = 0, min_khz = 0, max_khz = 0;
+	char comm[PROCESS_COMM_SIZE];
+
+	if (!is_decided)
+		last = &none;
+	actuator_domain_read_back(actuator, &current_khz);
+	engine_limits(core->engine, domain, &min_khz, &max_khz);
+	json_out_open(out, '{');
+	field_text(out, "name", actuator->info->name);
+	field_text(out, "cpus", governed->cpus);
+	field_text(out, "state", actuator_state_name(actuator->state));
+	field_text(out, "state_why", actuator->why[0] ? actuator->why : NULL);
+	field_text(out, "backend", governed->backend->name);
+	field_nonzero(out, "current_khz", current_khz);
+	field_nonzero(out, "target_khz", asked.target_khz);
+	field_nonzero(out, "min_khz", min_khz);
+	field_nonzero(out, "max_khz", max_khz);
+	field_nonzero(out, "lowest_opp_khz", actuator->info->opp_khz[0]);
+	field_nonzero(out, "highest_opp_khz", topology_domain_max_khz(actuator->info));
+	field_count(out, "utilisation_cap", api_utilisation(core, domain));
+	field_text(out, "reason", is_decided ? reason_name(last->reason) : NULL);
+	field_text(out, "limiter", is_decided ? limiter_name(last->limiter) : NULL);
+	field_text(out, "timing", is_decided ? timing_name(last->timing) : NULL);
+	field_nonzero(out, "pid", last->pid);
+	field_text(out, "comm", process_name(last->pid, last->comm, comm));
+	field_count(out, "writes", actuator->writes);
+	field_count(out, "write_errors", actuator->write_errors);
+	field_count(out, "read_back_mismatches", actuator->read_back_mismatches);
+	field_text(out, "rule", api_rule_name(&core->policy, last));
+	field_nonzero(out, "capped_pid", last->capped_pid);
+	field_nonzero(out, "asked_min_khz", asked.min_khz);
+	field_nonzero(out, "asked_max_khz", asked.max_khz);
+	json_out_close(out, '}');
+}
+
+static void put_domains(struct json_out *out, struct core *core)
+{
+	field_open(out, "domains", '[');
+	for (uint32_t i = 0; i < core->n_domains; i++)
+		api_put_domain(out, core, i);
+	json_out_close(out, ']');
+}
+
+/* Frees the sentence. */
+static int put_sentence(struct json_out *out, char *sentence)
+{
+	if (!sentence)
+		return -ENOMEM;
+	field_text(out, NULL, sentence);
+	free(sentence);
+	return 0;
+}
+
+static struct advice_place place_of(const struct core *core, uint32_t domain)
+{
+	return (struct advice_place){
+		.domain = core->topology->domains[domain].name,
+		.cpus = core->domains[domain].cpus,
+	};
+}
+
+static int put_advice(struct json_out *out, const struct core *core)
+{
+	uint64_t refused = engine_clamp_classes(core->engine)->refused;
+	int r = 0;
+
+	for (uint32_t i = 0; r == 0 && i < core->conflicts.n; i++)
+		r = put_sentence(out, advice_on_conflict(core->conflicts.conflicts[i]));
+	if (r == 0 && refused)
+		r = put_sentence(out, advice_on_clamp_classes(refused));
+	for (uint32_t i = 0; r == 0 && i < INPUT_DEVICES_MAX; i++) {
+		struct advice_place completions, tasks;
+		struct misplacement misplacement;
+		struct interrupt interrupt;
+		char name[TRACER_DISK_SIZE];
+		bool found;
+
+		if (!advice_find_misplacement(core->engine, core->topology, i, &misplacement) ||
+		    tracer_device_name(core->tracer, i, name) < 0)
+			continue;
+		completions = place_of(core, misplacement.completion_domain);
+		tasks = place_of(core, misplacement.task_domain);
+		found = interrupts_of_disk(name, misplacement.cpu, &interrupt) == 0;
+		r = put_sentence(out, advice_on_misplacement(name, found ? &interrupt : NULL,
+							     &completions, &tasks,
+							     misplacement.n_tasks));
+	}
+	return r;
+}
+
+__attribute__((format(printf, 2, 3))) static void put_text(struct json_out *out, const char *format,
+							   ...)
+{
+	char text[192 + API_CPUS_SIZE];
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	field_text(out, NULL, text);
+}
+
+/* What the policy asks for and does not get here. */
+static void put_unable(struct json_out *out, const struct manager *manager)
+{
+	const struct core *core = &manager->core;
+	const struct idle_latency *idle = &manager->idle_latency;
+	bool places = rule_any_gives(&core->policy, RULE_PLACEMENT);
+	const char *unplaced = places ? placing_why_not(&manager->placing) : NULL;
+	const char *unlimited = idle_latency_why_not(idle);
+	struct affinities_counts counts;
+	struct tracer_drops drops;
+	char list[API_CPUS_SIZE];
+	struct cpu_mask cpus;
+
+	affinities_count(manager->placing.affinities, &counts);
+	idle_latency_given_up(idle, &cpus);
+	cpu_mask_print_list(&cpus, list, sizeof(list));
+	field_open(out, "unable", '[');
+	if (manager->clamps.n_escapes)
+		put_text(out, "a task's clamps were set above its cap %llu times, and merged again",
+			 (unsigned long long)manager->clamps.n_escapes);
+	tracer_drops(core->tracer, &drops);
+	if (drops.threads)
+		put_text(out,
+			 "the memory limit is met: more threads are not followed one by one; to "
+			 "follow them: raise MemoryMax= of the unit, and restart wakegovd");
+	if (unplaced)
+		put_text(out, "placement does nothing here: %s", unplaced);
+	if (counts.foreign)
+		put_text(out,
+			 "placement was given up for %llu tasks whose affinity another program set",
+			 (unsigned long long)counts.foreign);
+	if (counts.refused)
+		put_text(out, "the kernel refused %llu times to place a task",
+			 (unsigned long long)counts.refused);
+	if (unlimited)
+		put_text(out, "idle-latency does nothing here: %s", unlimited);
+	if (list[0])
+		put_text(out,
+			 "idle-latency was given up on CPUs %s: another program set their "
+			 "pm_qos_resume_latency_us, or it cannot be written; to try again: "
+			 "wakegovctl reload",
+			 list);
+	json_out_close(out, ']');
+}
+
+int api_show_status(const struct call *call, struct reply *reply)
+{
+	struct manager *manager = call->userdata;
+	struct core *core = &manager->core;
+	const struct governed *domains = core->domains;
+	const char *backend = core->n_domains ? domains[0].backend->name : backend_observe.name;
+	struct json_out *out = reply_begin(reply);
+	int r;
+
+	for (uint32_t i = 1; i < core->n_domains; i++)
+		if (domains[i].backend != domains[0].backend)
+			backend = "mixed";
+	field_text(out, "version", WAKEGOV_VERSION);
+	field_count(out, "uptime_us", (time_now_ns() - core->counts.started_ns) / NS_PER_US);
+	field_text(out, "mode", api_drives_any(core) ? "governing" : "observing");
+	field_text(out, "backend", backend);
+	put_hand_back(out, &manager->hand_back);
+	field_bool(out, "policy_is_held", manager->policies.hold.original);
+	api_put_policy(out, &manager->policies);
+	put_tasks_and_drops(out, core, manager->past.log);
+	put_self_and_frequency(out, core);
+	put_domains(out, core);
+	put_programs(out, core->tracer);
+	field_open(out, "advice", '[');
+	r = put_advice(out, core);
+	json_out_close(out, ']');
+	put_unable(out, manager);
+	api_put_idle_cpus(out, &manager->idle_latency, IDLE_LATENCY_ANY_RULE);
+	return r < 0 ? r : reply_end(reply);
+}
+
+int api_list_domains(const struct call *call, struct reply *reply)
+{
+	put_domains(reply_begin(reply), api_core(call));
+	return reply_end(reply);
+}

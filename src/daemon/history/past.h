@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#pragma once
+
+/*
+ * Keeps what outlasts the daemon: the decisions of a week (archive.c) and the counts of its days
+ * (stats_file.c), in systemd's StateDirectory=, unless the policy's `history` forbids it. A failure
+ * is logged once, and wakegov goes on without.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "daemon/history/stats.h"
+#include "daemon/module.h"
+#include "record/history.h"
+
+struct archive;
+
+struct past {
+	struct core *core;
+	struct decision_log *log; /* the last decisions, in memory */
+	struct stats *stats;
+	struct account *account;
+	struct archive *archive; /* NULL: decisions are not kept */
+	bool is_counted;	 /* what is counted is kept */
+	bool is_unsaved;	 /* a target was changed since it was saved */
+	uint64_t saved_ns;
+	int32_t day; /* of then */
+	int32_t loaded[STATS_DAYS];
+};
+
+extern const struct module past_module;
+
+/*
+ * Makes the tables in memory, once the domains are known; files come with its start.
+ * Returns 0 or -ENOMEM.
+ */
+int past_init(struct past *past);
+
+/*
+ * archive.c: the decisions of the last week on disk, in ARCHIVE_FILES files DIRECTORY/history.N of
+ * at most ARCHIVE_FILE_BYTES each. When the last one is full another is begun, and the oldest
+ * removed. A file lasts a day: while there is room every decision is kept; on a machine that
+ * decides without pause, those of each domain are kept at the distance for which there is room,
+ * with the number of those left out between.
+ *
+ * The archive never wakes the daemon. Entries are written in a round, when the oldest is a minute
+ * old or nothing is left to do, so that a killed daemon loses at most a minute. A failed write ends
+ * the archive, with one message.
+ */
+
+#define ARCHIVE_FILES	   8
+#define ARCHIVE_FILE_BYTES (960 * 1024)
+
+/*
+ * Opens the archive of a directory, or begins one. Cuts off what is damaged in the newest file,
+ * with a message. n_domains is that of the machine. Returns 0 or a negative errno, logged.
+ */
+int archive_open(const char *directory, uint32_t n_domains, struct archive **ret);
+/* Writes unwritten entries. Returns NULL. */
+struct archive *archive_close(struct archive *archive);
+
+/* Keeps an entry of the domain, or counts it as left out. Fills in entry->left_out. */
+void archive_add(struct archive *archive, uint32_t domain, struct history_entry *entry);
+/*
+ * Call this at the end of a round. still: nothing is left to do. Returns whether the archive works.
+ */
+bool archive_keep(struct archive *archive, uint64_t now_ns, bool still);
+
+/*
+ * Finds the last entry of a domain at or before the time, and the number of decisions left out
+ * between it and the next entry. False: there is none. Damaged and foreign files are left out.
+ */
+bool archive_find(struct archive *archive, const char *domain, uint64_t realtime_us,
+		  struct history_entry *ret, uint32_t *ret_left_out);
+
+/*
+ * Gives entries to take, in order, from a place on; stops after about a thousand. from is 0 for the
+ * first entry at or after realtime_us, then the previous call's result, which is 0 at the end.
+ */
+uint64_t archive_list(struct archive *archive, uint64_t from, uint64_t realtime_us,
+		      void (*take)(void *context, const struct history_entry *entry),
+		      void *context);

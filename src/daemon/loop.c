@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "daemon/loop.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/inotify.h>
+#include <systemd/sd-daemon.h>
+#include <unistd.h>
+
+#include "actuator/watch.h"
+#include "daemon/domains.h"
+#include "daemon/freq_invariance.h"
+#include "daemon/module.h"
+#include "daemon/rule_tracking.h"
+#include "frequency/frequency.h"
+#include "frequency/reference.h"
+#include "shared/cleanup.h"
+#include "shared/log.h"
+#include "shared/time.h"
+
+static int on_records(sd_event_source *source, int fd, uint32_t revents, void *userdata)
+{
+	struct core *core = userdata;
+	int r = tracer_consume(core->tracer, inputs_take_event, core);
+
+	/*
+	 * The same priority as clients: a task that fills the ring without a pause must not starve
+	 * them.
+	 */
+	sd_event_source_set_priority(source,
+				     r > 0 ? SD_EVENT_PRIORITY_IDLE : SD_EVENT_PRIORITY_NORMAL);
+	rule_tracking_check_scan(core);
+	round_run(core);
+	modules_call(core, tasks_changed);
+	return 0;
+}
+
+static int on_touched(sd_event_source *source, int fd, uint32_t revents, void *userdata)
+{
+	struct core *core = userdata;
+
+	domains_verify_touched(core);
+	round_run(core);
+	return 0;
+}
+
+/* A CPU's domain is complete when its last CPU is online; a restart follows at most once in 3 s. */
+#define SETTLE_US (2 * US_PER_S)
+
+/*
+ * What is kept by CPU and domain has its size from the start, and the capabilities to load the
+ * programs anew are gone: only another start can take them in. What outlasts a restart is in files.
+ */
+static int on_newcomers(sd_event_source *source, uint64_t usec, void *userdata)
+{
+	struct loop *loop = userdata;
+	uint32_t cpu = loop->newcomer;
+
+	if (sd_notify(0, "STATUS=Starting again for new CPUs") > 0) {
+		log_notice("CPU %u was not there at the start: wakegovd ends, for systemd to start "
+			   "it again with it",
+			   cpu);
+		return sd_event_exit(loop->core->event, -EAGAIN);
+	}
+	log_notice("CPU %u was not there at the start and is not governed; restart wakegovd to "
+		   "include it",
+		   cpu);
+	return 0;
+}
+
+static void meet_newcomer(struct loop *loop, uint32_t cpu)
+{
+	uint64_t at_us = time_now_ns() / NS_PER_US + SETTLE_US;
+	char path[64];
+	int r;
+
+	snprintf(path, sizeof(path), CONTROL_CPUS "/cpu%u/cpufreq", cpu);
+	if (access(path, F_OK) < 0)
+		return;
+	if (loop->newcomer_timer) { /* once for all that come together; said once */
+		sd_event_source_set_time(loop->newcomer_timer, at_us);
+		return;
+	}
+	loop->newcomer = cpu;
+	r = sd_event_add_time(loop->core->event, &loop->newcomer_timer, CLOCK_MONOTONIC, at_us, 0,
+			      on_newcomers, loop);
+	if (r < 0)
+		log_warning("cannot wait for new CPUs: %s", strerror(-r));
+}
+
+static void verify_domain_of(struct loop *loop, uint32_t cpu)
+{
+	struct core *core = loop->core;
+	uint32_t domain = TOPOLOGY_NO_DOMAIN;
+
+	if (cpu < core->topology->n_cpus)
+		domain = core->topology->cpu_domain[cpu];
+	if (domain == TOPOLOGY_NO_DOMAIN) {
+		meet_newcomer(loop, cpu);
+		return;
+	}
+	actuator_domain_forget_request(&core->domains[domain].actuator);
+	frequency_forget(core->frequency, cpu);
+	domains_verify(core, domain);
+}
+
+static int on_hotplug(sd_event_source *source, int fd, uint32_t revents, void *userdata)
+{
+	struct loop *loop = userdata;
+	struct core *core = loop->core;
+	uint32_t cpu;
+	bool online;
+	int r;
+
+	while ((r = hotplug_read(fd, &cpu, &online)) > 0)
+		verify_domain_of(loop, cpu);
+	if (r == -ENOBUFS)
+		for (uint32_t i = 0; i < core->topology->n_cpus; i++)
+			verify_domain_of(loop, i);
+	modules_call(core, cpus_changed);
+	round_run(core);
+	return 0;
+}
+
+static int on_turbo(sd_event_source *source, const struct inotify_event *event, void *userdata)
+{
+	struct core *core = userdata;
+
+	freq_invariance_choose_references(core);
+	for (uint32_t i = 0; i < core->n_domains; i++)
+		opps_follow(core, i);
+	round_run(core);
+	return 0;
+}
+
+/* Listens to each of the switches of turbo that exists, mostly one. */
+static void listen_for_turbo(struct core *core)
+{
+	for (const char *const *path = reference_turbo_switches; *path; path++) {
+		int r = sd_event_add_inotify(core->event, NULL, *path, IN_CLOSE_WRITE, on_turbo,
+					     core);
+
+		if (r < 0 && r != -ENOENT)
+			log_warning("cannot watch %s for turbo being switched: %s", *path,
+				    strerror(-r));
+	}
+}
+
+static int add_signals(sd_event *event)
+{
+	sigset_t mask;
+	int r;
+
+	sigemptyset(&mask);
+	sigaddset(&mask, SIGTERM);
+	sigaddset(&mask, SIGINT);
+	sigaddset(&mask, SIGHUP); /* the policy's */
+	if (sigprocmask(SIG_BLOCK, &mask, NULL) < 0)
+		return -errno;
+	r = sd_event_add_signal(event, NULL, SIGTERM, NULL, NULL);
+	if (r >= 0)
+		r = sd_event_add_signal(event, NULL, SIGINT, NULL, NULL);
+	return r;
+}
+
+/* Blocks signals first, so that none can end the daemon half way. */
+int loop_open(struct loop *loop)
+{
+	struct core *core = loop->core;
+	int r = sd_event_new(&core->event);
+
+	if (r >= 0)
+		r = add_signals(core->event);
+	if (r >= 0)
+		r = actuator_watch_new(&core->watch);
+	if (r < 0) {
+		log_error("cannot set up the event loop: %s", strerror(-r));
+		return r;
+	}
+	loop->hotplug_fd = hotplug_open();
+	if (loop->hotplug_fd < 0)
+		log_warning("cannot watch for CPUs that go offline: %s",
+			    strerror(-loop->hotplug_fd));
+	return 0;
+}
+
+/* These sources are first: a take-over or an offline domain must be known before the next write. */
+static int add_urgent(sd_event *event, int fd, sd_event_io_handler_t handler, void *userdata)
+{
+	sd_event_source *source;
+	int r = sd_event_add_io(event, &source, fd, EPOLLIN, handler, userdata);
+
+	if (r < 0)
+		return r;
+	sd_event_source_set_priority(source, SD_EVENT_PRIORITY_IMPORTANT);
+	sd_event_source_set_floating(source, true);
+	sd_event_source_unref(source);
+	return 0;
+}
+
+int loop_listen(struct loop *loop)
+{
+	struct core *core = loop->core;
+	sd_event *event = core->event;
+	int r;
+
+	r = sd_event_add_io(event, NULL, tracer_fd(core->tracer), EPOLLIN, on_records, core);
+	if (r >= 0)
+		r = add_urgent(event, actuator_watch_fd(core->watch), on_touched, core);
+	if (r >= 0 && loop->hotplug_fd >= 0)
+		r = add_urgent(event, loop->hotplug_fd, on_hotplug, loop);
+	if (r >= 0)
+		r = sd_event_set_watchdog(event, true);
+	if (r >= 0 && core->n_domains)
+		listen_for_turbo(core);
+	return r < 0 ? r : 0;
+}
+
+void loop_close(struct loop *loop)
+{
+	sd_event_source_unref(loop->newcomer_timer);
+	close_fdp(&loop->hotplug_fd);
+}

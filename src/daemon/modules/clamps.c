@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "daemon/modules/clamps.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "core/rule.h"
+#include "daemon/journal.h"
+#include "shared/log.h"
+#include "shared/time.h"
+#include "wakegov/own.h"
+
+/*
+ * Reports a refusal once per task, see uclamps_set(), with the rule of the clamp. A neighbour's cap
+ * has no rule, and its refusal breaks none.
+ */
+static void warn_of_refusal(const struct policy *policy, const struct task_clamp *clamp, int error)
+{
+	int32_t index = clamp->max_rule >= 0 ? clamp->max_rule : clamp->min_rule;
+	char by[POLICY_FILE_SIZE + POLICY_NAME_SIZE + 32] = "";
+	const struct policy_rule *rule;
+
+	if (clamp->max_why == CLAMP_NEIGHBOUR)
+		return;
+	if (rule_exists(policy, index)) {
+		rule = &policy->rules[index];
+		snprintf(by, sizeof(by), "%s:%u: [rule %s]: ", rule->file, rule->line, rule->name);
+	}
+	log_warning("%stask %u cannot be clamped: %s; it is left as it is%s", by, clamp->pid,
+		    strerror(-error),
+		    error == -EPERM ? " (CAP_SYS_NICE is needed for other users' tasks)" : "");
+}
+
+static void apply_clamp(struct clamps *clamps, struct task_clamp *clamp, uint64_t now_ns)
+{
+	struct core *core = clamps->core;
+	const struct grouped *by = &clamps->grouping.by;
+	struct uclamp ours;
+	int r;
+
+	/* A group's clamp takes the place of the task's. */
+	if (clamp->max_why == CLAMP_RULE && by->caps >> clamp->max_rule & 1 &&
+	    grouping_covers(clamps, clamp->pid, UCLAMP_GROUP_MAX, clamp->max_rule))
+		clamp->max_cap = CLAMP_MAX_NONE;
+	if (clamp->min_why == CLAMP_RULE && by->floors >> clamp->min_rule & 1 &&
+	    grouping_covers(clamps, clamp->pid, UCLAMP_GROUP_MIN, clamp->min_rule))
+		clamp->min_cap = CLAMP_MIN_NONE;
+	ours = uclamp_less_margin((struct uclamp){ clamp->min_cap, clamp->max_cap },
+				  tracer_clamps_last(core->tracer));
+	r = uclamps_set(clamps->tasks, clamp->pid, ours, now_ns);
+	if (r < 0)
+		warn_of_refusal(&core->policy, clamp, r);
+	log_debug("task %u: clamps %u-%u (%s, %s): %d", clamp->pid, clamp->min_cap, clamp->max_cap,
+		  clamp_why_name(clamp->min_why), clamp_why_name(clamp->max_why), r);
+}
+
+#define INSIST_NS NS_PER_S
+
+/*
+ * A task that sets its clamps above its cap twice within this time will do it again, and would run
+ * without the cap until it is written again.
+ */
+static void take_escapes(struct clamps *clamps, uint64_t now_ns)
+{
+	struct uclamps_counts counts;
+
+	uclamps_count(clamps->tasks, &counts);
+	if (counts.escapes == clamps->n_escapes)
+		return;
+	if (!clamps->n_escapes)
+		log_notice("task %u set its clamps above its cap: the lower one holds, now and "
+			   "whenever a task does so; wakegovctl status counts it",
+			   counts.escaped);
+	if (clamps->n_escapes && now_ns < clamps->escaped_ns + INSIST_NS)
+		clamps->core->insists_until_ns = now_ns + INSIST_NS;
+	clamps->n_escapes = counts.escapes;
+	clamps->escaped_ns = now_ns;
+}
+
+/* Applies changed clamps to tasks, and restores those of their children. */
+static void apply_changed(struct clamps *clamps, uint64_t now_ns)
+{
+	struct core *core = clamps->core;
+	const struct task_table *tasks = engine_tasks(core->engine);
+	const struct task *task = NULL;
+	struct task_clamp clamp;
+
+	while (engine_take_clamp(core->engine, &clamp))
+		apply_clamp(clamps, &clamp, now_ns);
+	/* All again: groups took clamps over from tasks, or tasks from groups. */
+	while (clamps->grouping.reapply && (task = task_next(tasks, task))) {
+		if (!task->clamped)
+			continue;
+		engine_clamp_of_task(core->engine, task, &clamp);
+		apply_clamp(clamps, &clamp, now_ns);
+	}
+	clamps->grouping.reapply = false;
+	uclamps_flush(clamps->tasks, now_ns);
+	take_escapes(clamps, now_ns);
+}
+
+/*
+ * Takes own clamps from the kernel side, except for a task with our clamps: there they hide its
+ * own.
+ */
+static void take_own(struct clamps *clamps, uint32_t pid, uint32_t own, bool ended, uint64_t now_ns)
+{
+	struct core *core = clamps->core;
+	struct input input = {
+		.now_ns = now_ns,
+		.type = INPUT_OWN_CLAMPS,
+		.own_clamps = { .pid = pid, .own = own },
+	};
+	struct uclamp before, merged;
+
+	if (!ended)
+		uclamps_check(clamps->tasks, pid, now_ns);
+	if (!ended && uclamps_find(clamps->tasks, pid, &before, &merged))
+		input.own_clamps.own = wakegov_own(before.min_cap, before.max_cap);
+	if (ended || engine_needs_own_clamps(core->engine))
+		engine_apply(core->engine, &input);
+}
+
+/* Checks the clamps of every task: records of changes were lost. */
+static void check_all(struct clamps *clamps, uint64_t now_ns)
+{
+	struct core *core = clamps->core;
+	const struct task_table *tasks = engine_tasks(core->engine);
+	const struct task *task = NULL;
+	struct uclamp now;
+	struct input beside = { .now_ns = now_ns, .type = INPUT_CO_RUNNER };
+
+	uclamps_check_all(clamps->tasks, now_ns);
+	while ((task = task_next(tasks, task))) {
+		if (!(task->own || task->co_runner_class) || uclamp_read(task->pid, &now) != -ESRCH)
+			continue;
+		beside.co_runner.pid = task->pid;
+		engine_apply(core->engine, &beside);
+		take_own(clamps, task->pid, 0, true, now_ns);
+	}
+}
+
+static void take_child(struct clamps *clamps, uint32_t parent, uint32_t child)
+{
+	int r = uclamps_forked(clamps->tasks, parent, child);
+
+	if (r < 0)
+		log_debug("task %u keeps the clamps that it inherited: %s", child, strerror(-r));
+}
+
+static void describe_classes(struct clamps *clamps)
+{
+	struct core *core = clamps->core;
+	const struct clamp_classes *classes = engine_clamp_classes(core->engine);
+	struct tracer_classes sent = {
+		.n = classes->n,
+		.co_runners = engine_clamps_tasks(core->engine),
+		.burst_limit_ns = core->policy.caps.burst_limit_ns,
+	};
+
+	if (classes->epoch != core->classes_epoch)
+		tracer_forget_classes(core->tracer);
+	for (uint32_t class = 0; class < classes->n; class ++) {
+		struct class_clamp clamp;
+
+		engine_clamp_of_class(core->engine, class, &clamp);
+		sent.cap[class] = clamp.cap < CLAMP_MAX_NONE ? clamp.cap : CLAMP_MAX_NONE;
+		if (clamp.floor)
+			sent.floored |= 1ULL << class;
+		if (clamp.response_us)
+			sent.timed |= 1ULL << class;
+	}
+	tracer_set_classes(core->tracer, &sent);
+	core->classes_epoch = classes->epoch;
+	clamps->classes_version = classes->version;
+}
+
+/* Sends changed clamp classes to the kernel side, before the tasks that have them. */
+static void send_classes(struct clamps *clamps)
+{
+	struct core *core = clamps->core;
+	struct task_class class;
+	bool any = false;
+	int r;
+
+	if (engine_clamp_classes(core->engine)->version != clamps->classes_version)
+		describe_classes(clamps);
+	while (engine_take_class(core->engine, &class)) {
+		tracer_set_task_class(core->tracer, &class);
+		any = true;
+	}
+	r = any ? tracer_send_task_classes(core->tracer) : 0;
+	if (r < 0)
+		log_debug("cannot send the clamp class of each task: %s", strerror(-r));
+}
+
+static void run(void *state, uint64_t now_ns)
+{
+	struct clamps *clamps = state;
+
+	send_classes(clamps);
+	grouping_follow(clamps);
+	apply_changed(clamps, now_ns);
+}
+
+static uint64_t next_ns(void *state, uint64_t now_ns, uint64_t others_ns)
+{
+	return uclamps_next_ns(((struct clamps *)state)->tasks);
+}
+
+static void take_event(void *state, const struct tracer_event *event, uint64_t now_ns)
+{
+	if (event->type == TRACER_CHILD)
+		take_child(state, event->parent, event->pid);
+	else if (event->type == TRACER_OWN)
+		take_own(state, event->pid, event->own, event->ended, now_ns);
+}
+
+static void rules_changed(void *state)
+{
+	grouping_set_policy(state);
+}
+
+static void task_seen(void *state, const struct task_facts *facts)
+{
+	struct clamps *clamps = state;
+	const struct rules_task *task = rules_find(clamps->core->rules, facts->pid);
+
+	if (task)
+		grouping_take_task(clamps, task);
+}
+
+static void scan_ended(void *state, enum scan_end end)
+{
+	struct clamps *clamps = state;
+
+	uclamp_groups_end_claims(clamps->groups);
+	if (end != SCAN_NOT_NEEDED)
+		check_all(clamps, clamps->core->tracking.scanned_ns);
+}
+
+static int start(void *state)
+{
+	struct clamps *clamps = state;
+
+	clamps->tasks = uclamps_new(clamps->core->options->run_dir);
+	return clamps->tasks ? grouping_start(clamps) : -ENOMEM;
+}
+
+static void released(void *state)
+{
+	struct clamps *clamps = state;
+	const char *run_dir = clamps->core->options->run_dir;
+
+	grouping_release(clamps);
+	if (clamps->tasks)
+		journal_log_left(uclamps_release(clamps->tasks, journal_report_restore, NULL),
+				 "the clamps of tasks", run_dir, "clamps");
+}
+
+static void free_tables(void *state)
+{
+	struct clamps *clamps = state;
+
+	uclamp_groups_free(clamps->groups);
+	uclamps_free(clamps->tasks);
+}
+
+const struct module clamps_module = {
+	.name = "clamps",
+	.start = start,
+	.released = released,
+	.free = free_tables,
+	.rules_changed = rules_changed,
+	.task_seen = task_seen,
+	.scan_ended = scan_ended,
+	.take_event = take_event,
+	.run = run,
+	.next_ns = next_ns,
+};

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "daemon/modules/hand_back.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "actuator/governor.h"
+#include "core/rule.h"
+#include "daemon/domains.h"
+#include "daemon/loop.h"
+#include "daemon/rule_tracking.h"
+#include "frequency/frequency.h"
+#include "shared/log.h"
+#include "shared/time.h"
+#include "varlink/reply.h"
+
+#define MESSAGE_BYTES_MAX 1024
+
+static int check_governor(const struct core *core, const char *governor)
+{
+	uint32_t n_driven = 0;
+
+	for (uint32_t i = 0; i < core->n_domains; i++) {
+		const struct governed *governed = &core->domains[i];
+
+		if (!governed_is_driven(governed))
+			continue;
+		n_driven++;
+		if (governor && control_lists(governed->actuator.info->first_cpu,
+					      "scaling_available_governors", governor) <= 0)
+			return -EINVAL;
+	}
+	return n_driven ? 0 : -ENODEV;
+}
+
+static void take_again(struct core *core, uint32_t domain)
+{
+	struct governed *governed = &core->domains[domain];
+	struct actuator_domain *actuator = &governed->actuator;
+	int r = 0;
+
+	if (actuator->state == ACTUATOR_STATE_HANDED_BACK)
+		r = actuator_end_hand_back(actuator);
+	if (r >= 0 && r != ACTUATOR_TAKEN_OVER)
+		r = governed->backend->acquire(actuator);
+	if (r < 0) {
+		log_error("%s: cannot be governed again: %s; wakegov leaves it alone until: "
+			  "wakegovctl adopt %s",
+			  actuator->info->name, actuator->why, actuator->info->name);
+		actuator->state = ACTUATOR_STATE_YIELDED;
+		return;
+	}
+	engine_forget_target(core->engine, domain);
+	domains_set_preference(core, domain);
+	domains_verify(core, domain);
+}
+
+static void end(struct core *core)
+{
+	/* Takes take-overs by other programs while the domain is not ours: they keep it. */
+	domains_verify_touched(core);
+	core->handed_back_until_ns = 0;
+	tracer_resume(core->tracer);
+	for (uint32_t cpu = 0; cpu < core->topology->n_cpus; cpu++)
+		frequency_forget(core->frequency, cpu);
+	for (uint32_t i = 0; i < core->n_domains; i++) {
+		enum actuator_state state = core->domains[i].actuator.state;
+
+		if (state == ACTUATOR_STATE_HANDED_BACK || state == ACTUATOR_STATE_RELEASED)
+			take_again(core, i);
+		else
+			domains_verify(core, i);
+	}
+	if (rule_all(&core->policy))
+		rule_tracking_scan(core);
+}
+
+static int on_end(sd_event_source *source, uint64_t usec, void *userdata)
+{
+	struct hand_back *hand_back = userdata;
+	struct channel *channel = &hand_back->channel;
+	struct buffer message = { .max = MESSAGE_BYTES_MAX };
+	struct channel_tag tag = { 0 };
+	struct reply reply;
+
+	if (!hand_back->core->handed_back_until_ns)
+		return 0;
+	end(hand_back->core);
+	log_info("governing again, after the domains were handed back");
+	/* The second and last reply of io.wakegov.HandBack, if the client is still there. */
+	if (channel_has_subscriber(channel)) {
+		reply_init(&reply, &message, false);
+		field_text(reply_begin(&reply), "ended", "time");
+		if (reply_end(&reply) == 0)
+			query_server_publish(hand_back->core->server, channel, &tag, &message);
+		channel->is_over = true;
+		buffer_deinit(&message);
+	}
+	round_run(hand_back->core);
+	return 0;
+}
+
+/* The client has gone. Deferred, as the sender still uses the channel. */
+static void on_unsubscribed(void *userdata)
+{
+	struct hand_back *hand_back = userdata;
+
+	if (!hand_back->core->handed_back_until_ns)
+		return;
+	sd_event_source_set_time(hand_back->timer, 0);
+	sd_event_source_set_enabled(hand_back->timer, SD_EVENT_ONESHOT);
+}
+
+static int arm(struct hand_back *hand_back, uint64_t for_us)
+{
+	uint64_t until_us = time_now_ns() / NS_PER_US + for_us;
+	int r = 0;
+
+	if (!hand_back->timer)
+		r = sd_event_add_time(hand_back->core->event, &hand_back->timer, CLOCK_MONOTONIC,
+				      until_us, 1000, on_end, hand_back);
+	if (r >= 0)
+		r = sd_event_source_set_time(hand_back->timer, until_us);
+	if (r >= 0)
+		r = sd_event_source_set_enabled(hand_back->timer, SD_EVENT_ONESHOT);
+	if (r < 0)
+		return r;
+	hand_back->channel.unsubscribed = on_unsubscribed;
+	hand_back->channel.userdata = hand_back;
+	hand_back->core->handed_back_until_ns = until_us * NS_PER_US;
+	return 0;
+}
+
+int hand_back_start(struct hand_back *hand_back, const char *governor, uint64_t for_us)
+{
+	struct core *core = hand_back->core;
+	int r = check_governor(core, governor);
+
+	if (r >= 0)
+		r = arm(hand_back, for_us);
+	if (r < 0)
+		return r;
+	snprintf(hand_back->governor, sizeof(hand_back->governor), "%s", governor ?: "");
+	restore_visit(core->saved);
+	for (uint32_t i = 0; i < core->n_domains && r >= 0; i++) {
+		struct actuator_domain *actuator = &core->domains[i].actuator;
+
+		domains_verify(core, i);
+		if (!governed_is_driven(&core->domains[i]))
+			continue;
+		r = actuator_hand_back(actuator, core->domains[i].backend, governor);
+		if (r < 0)
+			log_error("%s: %s", actuator->info->name, actuator->why);
+		else
+			domains_verify(core, i);
+	}
+	if (r < 0) {
+		end(core);
+		return r;
+	}
+	tracer_pause(core->tracer);
+	log_info("the domains are handed back to %s for %llu s at most",
+		 governor ?: "the governors before wakegov",
+		 (unsigned long long)(for_us / US_PER_S));
+	return 0;
+}
+
+/* Restores the state before it, and takes no domain again. */
+static void stop(void *state)
+{
+	struct core *core = ((struct hand_back *)state)->core;
+
+	core->handed_back_until_ns = 0;
+	for (uint32_t i = 0; i < core->n_domains; i++)
+		if (core->domains[i].actuator.state == ACTUATOR_STATE_HANDED_BACK)
+			actuator_end_hand_back(&core->domains[i].actuator);
+}
+
+static void free_timer(void *state)
+{
+	sd_event_source_unref(((struct hand_back *)state)->timer);
+}
+
+const struct module hand_back_module = {
+	.name = "hand-back",
+	.stop = stop,
+	.free = free_timer,
+};

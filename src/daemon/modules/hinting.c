@@ -1,0 +1,365 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "daemon/modules/hinting.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/pidfd.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+#include <time.h>
+
+#include "core/rule.h"
+#include "daemon/loop.h"
+#include "daemon/rule_tracking.h"
+#include "shared/cleanup.h"
+#include "shared/log.h"
+#include "shared/statefile.h"
+#include "shared/time.h"
+
+#define SAVE_AFTER_NS	  NS_PER_S /* hints within a second are saved together */
+#define TIMER_ACCURACY_US (100 * US_PER_MS)
+#define PIDFS_MAGIC	  0x50494446 /* linux/magic.h, since Linux 6.9 */
+
+struct hint_hold {
+	struct channel channel;
+	struct hinting *hinting;
+	uint64_t hint; /* id of the hint */
+	struct hint_hold *next;
+};
+
+static struct hints *hints_in(const struct hinting *hinting)
+{
+	return rules_hints(hinting->core->rules);
+}
+
+/* Applies the table of hints to the tasks. */
+static void put_in_force(struct hinting *hinting)
+{
+	struct core *core = hinting->core;
+
+	if (hints_fill(hints_in(hinting), &core->policy)) {
+		engine_set_policy(core->engine, &core->policy);
+		rule_tracking_set_policy(core);
+	} else {
+		rule_tracking_rehint(core);
+	}
+}
+
+static void set_timer(struct hinting *hinting)
+{
+	uint64_t next_ns = hinting->end_ns < hinting->save_ns ? hinting->end_ns : hinting->save_ns;
+
+	if (next_ns != UINT64_MAX)
+		sd_event_source_set_time(hinting->timer, next_ns / NS_PER_US + 1);
+	sd_event_source_set_enabled(hinting->timer,
+				    next_ns == UINT64_MAX ? SD_EVENT_OFF : SD_EVENT_ONESHOT);
+}
+
+/* Plans the end of a hint at end_ns; 0: now. */
+static void end_by(struct hinting *hinting, uint64_t end_ns)
+{
+	if (end_ns < hinting->end_ns)
+		hinting->end_ns = end_ns;
+	set_timer(hinting);
+}
+
+static void save_later(struct hinting *hinting)
+{
+	if (hinting->save_ns == UINT64_MAX)
+		hinting->save_ns = time_now_ns() + SAVE_AFTER_NS;
+	set_timer(hinting);
+}
+
+static void save(struct hinting *hinting)
+{
+	struct core *core = hinting->core;
+	int r = hint_file_save(core->options->run_dir, core->rules);
+
+	hinting->save_ns = UINT64_MAX;
+	if (r < 0 && !hinting->unsaved)
+		log_warning(
+			"hints are in force, but a restart of wakegovd will end them: cannot write "
+			"%s/" HINT_FILE ": %s",
+			core->options->run_dir, strerror(-r));
+	hinting->unsaved = r < 0;
+}
+
+/*
+ * Whether the pid is that of the caller's pidfd. Inode numbers of pidfds are unique only since
+ * Linux 6.9. Call it after the task was looked up: if the pid is the caller's process now, it was
+ * at the look-up.
+ */
+static bool is_pidfd_of(uint32_t pid, uint64_t pidfd_id)
+{
+	_cleanup_close_ int fd = pidfd_open((pid_t)pid, 0);
+	struct statfs filesystem;
+	struct stat stat;
+
+	return fd >= 0 && fstatfs(fd, &filesystem) == 0 && filesystem.f_type == PIDFS_MAGIC &&
+	       fstat(fd, &stat) == 0 && stat.st_ino == pidfd_id;
+}
+
+/* Finds the task's facts and its own hint; NULL: it has none. */
+static int find_target(struct hinting *hinting, const struct hint_request *request,
+		       struct task_facts *ret, struct hint **ret_has)
+{
+	const struct query_peer *peer = request->peer;
+	uint32_t pid = request->pid ?: (uint32_t)peer->pid;
+	int r = pid ? tracer_find_task(hinting->core->tracer, pid, ret) : -ESRCH;
+
+	if (r < 0)
+		return r;
+	if (request->pidfd_id && !is_pidfd_of(pid, request->pidfd_id))
+		return -ESRCH;
+	*ret_has = hints_find(hints_in(hinting), pid);
+	/* The entry of an earlier task with this pid, whose end was not reported yet. */
+	if (*ret_has && (*ret_has)->start_ns != ret->start_ns) {
+		hints_remove(hints_in(hinting), *ret_has);
+		put_in_force(hinting);
+		*ret_has = NULL;
+	}
+	/*
+	 * As for sched_setattr(2), the caller's user must be the task's effective user. A user
+	 * cannot replace another user's hint.
+	 */
+	if (!peer->may_change &&
+	    (ret->uid != peer->uid || (*ret_has && (*ret_has)->by_uid != peer->uid)))
+		return -EPERM;
+	if (ret->kernel_thread)
+		return -EOPNOTSUPP;
+	return *ret_has && (*ret_has)->held && !peer->may_change ? -EBUSY : 0;
+}
+
+static int add(struct hinting *hinting, const struct hint_request *request,
+	       const struct task_facts *facts, struct hint **ret)
+{
+	struct hints *hints = hints_in(hinting);
+	const struct query_peer *peer = request->peer;
+	struct hint hint = {
+		.pid = facts->pid,
+		.is_thread = facts->pid != facts->tgid,
+		.any_user = peer->may_change,
+		.uid = facts->uid,
+		.by_uid = peer->uid,
+		.start_ns = facts->start_ns,
+		.since_ns = time_of_clock_ns(CLOCK_BOOTTIME),
+	};
+
+	uint32_t n = hints_count_of(hints, peer->uid);
+
+	if (!peer->may_change && n >= hinting->core->policy.query.max_hints)
+		return -EDQUOT;
+	/* A user has no more than are free, so that there are some for others. */
+	if (!peer->may_change && n >= HINTS_MAX - hints_count(hints))
+		return -ENOSPC;
+	memcpy(hint.comm, facts->comm, sizeof(hint.comm));
+	*ret = hints_add(hints, &hint);
+	return *ret ? 0 : -ENOSPC;
+}
+
+int hinting_give(struct hinting *hinting, const struct hint_request *request, struct hint **ret)
+{
+	struct core *core = hinting->core;
+	int class = rule_class_named(&core->policy, request->class);
+	struct task_facts facts;
+	struct hint *hint;
+	int r = find_target(hinting, request, &facts, &hint);
+	bool was_there = r == 0 && hint;
+
+	if (r == 0 && class < 0)
+		r = -ENODATA;
+	/* Its client holds nothing from now on: the new one is another hint. */
+	if (r == 0 && hint && hint->held) {
+		hints_remove(hints_in(hinting), hint);
+		put_in_force(hinting);
+		hint = NULL;
+	}
+	if (r == 0 && !hint)
+		r = add(hinting, request, &facts, &hint);
+	if (r < 0)
+		return r;
+	strcpy(hint->class, request->class);
+	hint->children = request->children;
+	if (request->children < 0)
+		hint->children = !core->policy.classes[class].properties.not_inherited;
+	hint->end_ns = time_now_ns() + request->for_us * NS_PER_US;
+	if (was_there || hints_rule(&core->policy, hint->class) < 0)
+		put_in_force(hinting);
+	/* A new hint has no heirs yet: its threads are reported to the core. */
+	if (!was_there)
+		rule_tracking_look_at_process(core, facts.tgid);
+	if (!hint->n_tasks || hints_rule(&core->policy, hint->class) < 0) {
+		hints_remove(hints_in(hinting), hint);
+		put_in_force(hinting);
+		return -ENOSPC;
+	}
+	end_by(hinting, hint->end_ns);
+	save_later(hinting);
+	*ret = hint;
+	return 0;
+}
+
+int hinting_end(struct hinting *hinting, const struct hint_request *request)
+{
+	struct task_facts facts;
+	struct hint *hint;
+	int r = find_target(hinting, request, &facts, &hint);
+
+	if (r == 0 && !hint)
+		r = -ENOENT;
+	if (r < 0)
+		return r;
+	hints_remove(hints_in(hinting), hint);
+	put_in_force(hinting);
+	save_later(hinting);
+	return 0;
+}
+
+/* Deferred, as the sender still uses the channel. */
+static void on_unsubscribed(void *userdata)
+{
+	struct hint_hold *hold = userdata;
+	struct hinting *hinting = hold->hinting;
+	struct hint *hint = hints_find_id(hints_in(hinting), hold->hint);
+
+	if (hint) {
+		hint->held = false;
+		hint->end_ns = 0;
+	}
+	end_by(hinting, 0);
+}
+
+int hinting_hold(struct hinting *hinting, struct hint *hint, struct subscription *subscription)
+{
+	struct hint_hold *hold = calloc(1, sizeof(*hold));
+
+	if (!hold || channel_subscribe(&hold->channel, &(struct channel_filter){ .kinds = 1 },
+				       subscription) < 0) {
+		free(hold);
+		hint->end_ns = 0;
+		end_by(hinting, 0);
+		return -ENOMEM;
+	}
+	hold->channel.unsubscribed = on_unsubscribed;
+	hold->channel.userdata = hold;
+	hold->hinting = hinting;
+	hold->hint = hint->id;
+	hold->next = hinting->holds;
+	hinting->holds = hold;
+	hint->held = true;
+	hint->end_ns = UINT64_MAX;
+	return 0;
+}
+
+static void free_unsubscribed(struct hinting *hinting)
+{
+	struct hint_hold **at = &hinting->holds, *hold;
+
+	while ((hold = *at))
+		if (channel_has_subscriber(&hold->channel)) {
+			at = &hold->next;
+		} else {
+			*at = hold->next;
+			free(hold);
+		}
+}
+
+static void end_over(struct hinting *hinting, uint64_t now_ns)
+{
+	struct hints *hints = hints_in(hinting);
+	struct hint *hint = NULL;
+	bool any = false;
+
+	hints->has_unused = false;
+	hinting->end_ns = UINT64_MAX;
+	while ((hint = hints_next(hints, hint)))
+		if (hint->end_ns <= now_ns || (!hint->n_tasks && !hint->held)) {
+			hints_remove(hints, hint);
+			any = true;
+		} else if (hint->end_ns < hinting->end_ns) {
+			hinting->end_ns = hint->end_ns;
+		}
+	if (!any)
+		return;
+	put_in_force(hinting);
+	save_later(hinting);
+}
+
+static int on_timer(sd_event_source *source, uint64_t usec, void *userdata)
+{
+	struct hinting *hinting = userdata;
+	uint64_t now_ns = time_now_ns();
+
+	free_unsubscribed(hinting);
+	if (now_ns >= hinting->end_ns)
+		end_over(hinting, now_ns);
+	if (now_ns >= hinting->save_ns)
+		save(hinting);
+	set_timer(hinting);
+	round_run(hinting->core);
+	return 0;
+}
+
+/* Hints may have lost their last task. */
+static void check_tasks(void *state)
+{
+	struct hinting *hinting = state;
+
+	if (hints_in(hinting)->has_unused)
+		end_by(hinting, 0);
+}
+
+/* Loads the hints from before the daemon's restart. */
+static int start(void *state)
+{
+	struct hinting *hinting = state;
+	struct core *core = hinting->core;
+	struct hints *hints = hints_in(hinting);
+	struct hint *hint;
+	int r = hint_file_load(core->options->run_dir, time_now_ns(), core->rules);
+
+	if (r < 0)
+		log_warning("hints of the former wakegovd are dropped: cannot use %s/" HINT_FILE
+			    ": %s; give them again",
+			    core->options->run_dir, statefile_refusal(r) ?: strerror(-r));
+	while (r < 0 && (hint = hints_next(hints, NULL)))
+		hints_remove(hints, hint);
+	hinting->save_ns = UINT64_MAX;
+	put_in_force(hinting);
+	r = sd_event_add_time(core->event, &hinting->timer, CLOCK_MONOTONIC, 0, TIMER_ACCURACY_US,
+			      on_timer, hinting);
+	if (r < 0)
+		return r;
+	end_over(hinting, time_now_ns());
+	set_timer(hinting);
+	if (hints_count(hints))
+		log_info("%u hint%s of the former wakegovd still hold%s", hints_count(hints),
+			 hints_count(hints) == 1 ? "" : "s", hints_count(hints) == 1 ? "s" : "");
+	return 0;
+}
+
+/* Saves them at the end, as their heirs are known now. */
+static void free_holds(void *state)
+{
+	struct hinting *hinting = state;
+
+	if (hinting->timer && (hints_count(hints_in(hinting)) || hinting->save_ns != UINT64_MAX))
+		save(hinting);
+	free_unsubscribed(hinting);
+	sd_event_source_unref(hinting->timer);
+}
+
+static void add_rules(void *state, struct policy *policy)
+{
+	hints_fill(hints_in(state), policy);
+}
+
+const struct module hinting_module = {
+	.name = "hints",
+	.start = start,
+	.free = free_holds,
+	.add_rules = add_rules,
+	.policy_changed = check_tasks,
+	.tasks_changed = check_tasks,
+};

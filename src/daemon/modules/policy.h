@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#pragma once
+
+/*
+ * Which policy is in force: what the files say, or a client's text while it listens, with one of
+ * its profiles.
+ */
+
+#include "config/load.h"
+#include "daemon/module.h"
+
+enum profile_why { PROFILE_BY_DEFAULT, PROFILE_BY_CONDITION, PROFILE_CHOSEN, PROFILE_HELD };
+
+/* The profile in force. A name is "" if there is none. */
+struct profile_choice {
+	char name[POLICY_NAME_SIZE];
+	enum profile_why why;
+	char chosen[POLICY_NAME_SIZE];
+	char held[POLICY_NAME_SIZE]; /* while the channel has a listener */
+	struct channel hold;
+	sd_event_source *unheld;
+	int power_fd; /* negative: no condition needs it; the same for the next */
+	int clock_fd;
+	uint32_t rules_met;
+	uint64_t rules_looked_us;
+	sd_event_source *rules_timer; /* NULL: no condition on a rule so far */
+};
+
+/* A client's policy. */
+struct policy_hold {
+	struct channel channel;
+	struct policy_files *original; /* policy to return to; NULL: no other one is in force */
+	sd_event_source *unheld;
+};
+
+struct policies {
+	struct core *core;
+	char *dropin_dir;
+	struct policy_files *files; /* as last read */
+	struct profile_choice profile;
+	struct policy_hold hold;
+	uint32_t reloads;
+	char *last_error; /* of a reload; NULL: it was accepted */
+};
+
+extern const struct module policies_module;
+
+/*
+ * profile.c: which profile is in force, and the switch to another one when a client asks for it or
+ * a condition changes. It is the one that a listening client holds; else the chosen one; else the
+ * first whose condition holds; else the default one. The choice outlasts the daemon in
+ * DIRECTORY/profile (see shared/statefile.h), one line:
+ *
+ *	chosen quiet
+ */
+
+/*
+ * Applies the profile that should be in force now to the files' policy, with --observe, and notes
+ * it as present. Returns 0 or -ENOMEM.
+ */
+int profile_apply(struct policies *policies, const struct policy_files *files, struct policy *ret);
+
+/* Why the present profile is in force: "chosen", … Static. */
+const char *profile_why(const struct policies *policies);
+
+/* Reads the choice from before this daemon; call it before the first profile_apply(). */
+void profile_read_choice(struct policies *policies);
+
+/* Gives every subsystem a new policy. The caller makes a round after it. */
+void policy_put_into_effect(struct core *core, const struct policy *policy);
+
+/* Listens for changes of conditions; may be called again. Returns 0 or a negative errno. */
+int profile_listen(struct policies *policies);
+
+/* For the end of events of tasks: a rule may have got its first task or lost its last. */
+void profile_check_rules(void *state);
+
+/*
+ * Chooses a profile, or with NULL lets the conditions decide. Returns 0, or -ENOENT: no profile has
+ * the name.
+ */
+int profile_choose(struct policies *policies, const char *name);
+
+/*
+ * Holds a profile while the channel policies->profile.hold has a listener. Returns as above, or
+ * another negative errno.
+ */
+int profile_hold(struct policies *policies, const char *name);
+
+void profile_deinit(struct policies *policies);
+
+/* reload.c: another policy. */
+
+/*
+ * Reads the policy again; warn, if not NULL, gets each line of warning. On failure returns a
+ * negative errno with the old policy in force, and in *ret_message an allocated message (file:line:
+ * error), which the caller frees and which is NULL without memory.
+ */
+int policy_reload(struct policies *policies, void (*warn)(void *context, const char *line),
+		  void *context, char **ret_message);
+
+/*
+ * Puts the policy of a text into force while its client listens: wakegovctl benefit compares it
+ * with the one of the files. The channel must have its subscriber. The backend, sizes of tables,
+ * permissions, and whether a history is kept, stay as they are. A reload ends it. Returns 0, or a
+ * negative errno with nothing changed and the error in *ret_message (see policy_files_read()).
+ */
+int policy_hold_start(struct policies *policies, const char *text, char **ret_message);

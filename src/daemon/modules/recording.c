@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "daemon/modules/recording.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "shared/cleanup.h"
+#include "shared/log.h"
+#include "shared/time.h"
+#include "varlink/reply.h"
+
+#define FLUSH_NS	  1000000000ULL
+#define END_BYTES	  (2 * RECORD_BLOCK_MAX) /* reserved for the last blocks */
+#define MESSAGE_BYTES_MAX (128 * 1024)
+
+/* Encodes in Base64 (RFC 4648); the caller frees it. */
+static char *encode(const uint8_t *data, size_t size)
+{
+	static const char digits[] =
+		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+	char *text = malloc((size + 2) / 3 * 4 + 1), *at = text;
+
+	for (size_t i = 0; text && i < size; i += 3) {
+		size_t left = size - i;
+		uint32_t bits = data[i] << 16 | (left > 1 ? data[i + 1] << 8 : 0) |
+				(left > 2 ? data[i + 2] : 0);
+
+		*at++ = digits[bits >> 18];
+		*at++ = digits[bits >> 12 & 63];
+		*at++ = left > 1 ? digits[bits >> 6 & 63] : '=';
+		*at++ = left > 2 ? digits[bits & 63] : '=';
+	}
+	if (text)
+		*at = 0;
+	return text;
+}
+
+/* ended: NULL while more replies follow, else why none does: stopped, size, failed. */
+static int put_reply(struct reply *reply, const char *data, const char *ended, uint64_t bytes)
+{
+	struct json_out *out = reply_begin(reply);
+
+	reply->continues = !ended;
+	field_text(out, "data", data);
+	field_text(out, "ended", ended);
+	field_count(out, "bytes", bytes);
+	return reply_end(reply);
+}
+
+static int publish(struct recording *recording, const char *data, const char *ended, uint64_t bytes)
+{
+	struct buffer message = { .max = MESSAGE_BYTES_MAX };
+	struct channel_tag tag = { 0 };
+	struct reply reply;
+	int r;
+
+	reply_init(&reply, &message, false);
+	r = put_reply(&reply, data, ended, bytes);
+	if (r == 0)
+		r = query_server_publish(recording->core->server, &recording->channel, &tag,
+					 &message);
+	buffer_deinit(&message);
+	return r;
+}
+
+static int send_block(void *userdata, const void *data, size_t size)
+{
+	struct recording *recording = userdata;
+	_cleanup_free_ char *text = NULL;
+
+	if (!channel_has_subscriber(&recording->channel))
+		return -EPIPE;
+	text = encode(data, size);
+	return text ? publish(recording, text, NULL, size) : -ENOMEM;
+}
+
+static void end_recording(struct recording *recording)
+{
+	engine_set_tap(recording->core->engine, NULL, NULL);
+	recording->recorder = recorder_free(recording->recorder);
+}
+
+int recording_start(struct recording *recording, uint64_t max_bytes, struct reply *reply)
+{
+	const struct record_sink sink = { .write = send_block, .userdata = recording };
+	int r;
+
+	/* The end of an earlier client was not noticed yet. */
+	end_recording(recording);
+	recording->recorder = recorder_new(&sink);
+	if (!recording->recorder)
+		return -ENOMEM;
+	recorder_begin(recording->recorder, recording->core->engine);
+	r = recorder_error(recording->recorder);
+	if (r == 0)
+		r = put_reply(reply, "", NULL, 0);
+	if (r < 0) {
+		end_recording(recording);
+		return r;
+	}
+	recording->max_bytes = max_bytes;
+	recording->flushed_ns = time_now_ns();
+	log_info("recording the core's inputs and decisions, %llu MiB at most",
+		 (unsigned long long)(max_bytes >> 20));
+	return 0;
+}
+
+void recording_stop(struct recording *recording, const char *why)
+{
+	int r;
+
+	if (!recording->recorder)
+		return;
+	r = recorder_end(recording->recorder);
+	if (r < 0)
+		why = "failed";
+	if (channel_has_subscriber(&recording->channel)) {
+		publish(recording, "", why, recorder_bytes(recording->recorder));
+		recording->channel.is_over = true;
+	}
+	log_info("the recording ended: %s", r < 0 ? strerror(-r) : why);
+	end_recording(recording);
+}
+
+/* Sends what was recorded, and ends the recording when it is full. */
+static void run(void *state, uint64_t now_ns)
+{
+	struct recording *recording = state;
+
+	if (!recording->recorder)
+		return;
+	if (recorder_bytes(recording->recorder) + END_BYTES >= recording->max_bytes) {
+		recording_stop(recording, "size");
+		return;
+	}
+	if (now_ns - recording->flushed_ns >= FLUSH_NS) {
+		recorder_flush(recording->recorder);
+		recording->flushed_ns = now_ns;
+	}
+	if (recorder_error(recording->recorder))
+		recording_stop(recording, "failed");
+}
+
+static void free_recorder(void *state)
+{
+	recorder_free(((struct recording *)state)->recorder);
+}
+
+const struct module recording_module = {
+	.name = "recording",
+	.free = free_recorder,
+	.run = run,
+};

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "daemon/modules/saturation.h"
+
+#include "core/engine.h"
+#include "daemon/loop.h"
+#include "shared/time.h"
+#include "tracer/tracer.h"
+
+/*
+ * With twice the time, a clock stays fast for as much longer after the work; with half, there are
+ * too few ticks.
+ */
+#define LOOK_NS (200 * NS_PER_MS)
+
+static bool is_kept_full(struct core *core, uint32_t domain)
+{
+	uint32_t most = 0;
+
+	topology_for_each_cpu(core->topology, cpu, domain) {
+		uint32_t share = tracer_tick_share(core->tracer, cpu);
+
+		if (share > most)
+			most = share;
+	}
+	return engine_keeps_full(core->engine, domain, most);
+}
+
+static bool are_kept_full(struct core *core)
+{
+	for (uint32_t domain = 0; domain < core->n_domains; domain++)
+		if (!is_kept_full(core, domain))
+			return false;
+	return true;
+}
+
+/* Returns when the next round is due: at once, for what was sampled. */
+static uint64_t trace_all_again(struct saturation *saturation, uint64_t now_ns)
+{
+	struct core *core = saturation->core;
+
+	saturation->next_ns = 0;
+	tracer_trace_only_ticks(core->tracer, false);
+	for (uint32_t domain = 0; domain < core->n_domains; domain++)
+		inputs_sample_domain(core, domain, now_ns);
+	return now_ns;
+}
+
+/* Looks whether it begins or ends. Returns when the next round is due for it. */
+static uint64_t look(struct saturation *saturation, uint64_t now_ns)
+{
+	struct core *core = saturation->core;
+	uint64_t *next_ns = &saturation->next_ns;
+	uint64_t full_ns = engine_full_ns(core->engine, now_ns);
+
+	if (!full_ns || now_ns < full_ns || core->handed_back_until_ns ||
+	    !tracer_may_trace_only_ticks(core->tracer)) {
+		*next_ns = 0;
+		if (tracer_only_ticks(core->tracer))
+			return trace_all_again(saturation, now_ns);
+		return now_ns < full_ns ? full_ns : UINT64_MAX;
+	}
+	if (now_ns < *next_ns)
+		return *next_ns;
+	tracer_count_ticks(core->tracer, now_ns);
+	/* The first look only begins to count. */
+	if (*next_ns && are_kept_full(core))
+		tracer_trace_only_ticks(core->tracer, true);
+	else if (tracer_only_ticks(core->tracer))
+		return trace_all_again(saturation, now_ns);
+	*next_ns = now_ns + LOOK_NS;
+	return *next_ns;
+}
+
+static void run(void *state, uint64_t now_ns)
+{
+	struct saturation *saturation = state;
+
+	saturation->round_ns = look(saturation, now_ns);
+}
+
+static uint64_t next_ns(void *state, uint64_t now_ns, uint64_t others_ns)
+{
+	return ((const struct saturation *)state)->round_ns;
+}
+
+const struct module saturation_module = {
+	.name = "saturation",
+	.run = run,
+	.next_ns = next_ns,
+};
