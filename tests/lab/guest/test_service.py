@@ -454,6 +454,23 @@ class Service(Installed):
         run("wakegovctl", "reload")
         self.assertFalse({"failed", "paused"} & set(states().values()), states())
 
+    def test_recommend(self):
+        """recommend's policy, by the daemon's statistics, is checked and taken as it is"""
+        path = f"{POLICY}.d/recommended.conf"
+        self.addCleanup(lambda: os.path.exists(path) and os.remove(path))
+        run("systemctl", "start", "wakegovd.service")
+        # What has a nice value, but has done nothing yet, is no background work.
+        with subprocess.Popen(["nice", "sleep", "100"]) as task:
+            self.addCleanup(task.kill)
+            guest.write(path, run("wakegovctl", "recommend").stdout)
+        self.assertRegex(guest.read(path), "(?s)The statistics of the last week are of .*policy0 took .* than "
+                                           "schedutil")
+        self.assertNotIn("[rule", guest.read(path))
+        run("wakegovd", "--config", path, "--check-config")
+        run("systemctl", "reload", "wakegovd.service")
+        policy = guest.call("/run/wakegov/io.wakegov", "Status")["policy"]
+        self.assertEqual((policy["reloads"], policy["last_error"]), (1, None))
+
     def test_hotplug(self):
         """the unit has the kernel's hotplug events, though its network is its own"""
         def set_online(value):
