@@ -52,7 +52,7 @@ builds() {
 	local root=$WORK/build-root
 
 	make_root "$root" build-essential || return 1
-	copy_tree "$root/src/wakegov" || return 1
+	rm -rf "$WORK/tree" && copy_tree "$WORK/tree" && mkdir "$root/src" && cp -a "$WORK/tree" "$root/src/wakegov" || return 1
 	in_root "$root" apt-get -qq -y --no-install-recommends build-dep /src/wakegov || return 1
 	in_root "$root" sh -c 'cd /src/wakegov && dpkg-buildpackage -b -us -uc' || return 1
 	rm -rf "$DEBS" && mkdir -p "$DEBS"
@@ -65,7 +65,7 @@ builds() {
 reproduces() {
 	local root=$WORK/build-root deb tree=elsewhere/once-more/wakegov
 
-	copy_tree "$root/$tree" || return 1
+	mkdir -p "$root/${tree%/*}" && cp -a "$WORK/tree" "$root/$tree" || return 1
 	in_root "$root" sh -c "cd /$tree && TZ=Pacific/Kiritimati dpkg-buildpackage -b -us -uc" || return 1
 	for deb in "$DEBS"/*.deb; do
 		cmp "$deb" "$root/${tree%/*}/${deb##*/}" || return 1
@@ -128,7 +128,7 @@ arch_builds() {
 		makepkg --nodeps) 2>&1 | tee "$WORK/makepkg"
 	bsdtar -tf "$top"/wakegov/conf/arch/wakegov-*.pkg.tar.* >"$WORK/arch-files"
 	rm -rf "$top"
-	! grep -F 'reference to $srcdir' "$WORK/makepkg" && grep -qx usr/bin/wakegovd "$WORK/arch-files"
+	! grep -F 'contains reference to' "$WORK/makepkg" && grep -qx usr/bin/wakegovd "$WORK/arch-files"
 }
 
 # There is no address for mail yet; who publishes the packages has one.

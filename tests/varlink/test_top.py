@@ -192,6 +192,63 @@ class Small(TopTest):
 
 
 @needs_fixture
+class Few(TopTest):
+    """Where the lists leave room."""
+    size = (100, 40)
+
+    def press(self, button, column, line):
+        """As xterm reports it: a button, or 64 and 65 for the wheel; columns and lines count from 0."""
+        for state in (button, 3) if button < 64 else (button,):  # 3: released
+            self.screen.tmux("send-keys", "-H", "1b", "5b", "4d",
+                             *(f"{32 + n:02x}" for n in (state, column + 1, line + 1)))
+
+    def line_of(self, text):
+        return next(i for i, line in enumerate(self.screen.lines()) if text in line)
+
+    def is_selected(self, text):
+        return "\x1b[7m" in self.screen.coloured_lines()[self.line_of(text)]
+
+    def test_graph(self):
+        """what the selected domain did fills the rest of the screen, with what was before"""
+        lines = self.wait_for_text("policy0 in the last", "now io-boost (fio, pid 812)")
+        graph = next(i for i, line in enumerate(lines) if "in the last" in line)
+        self.assertGreater(graph, self.line_of("nvme2n1"))
+        self.assertIn("3600 MHz", lines[graph + 1])
+        self.assertIn("q quit", lines[-1])
+        # The canned decisions were made before this began.
+        self.assertGreater(lines[-2].count("█"), 60)
+        self.assertIn("\x1b[32m", self.screen.coloured_lines()[-2])
+        # At half of its highest OPP it fills half of the rows.
+        self.wait_for(lambda lines: lines[-2].rstrip().endswith("█") and
+                      not lines[graph + 3].rstrip().endswith("█"), "half of the height")
+        self.screen.keys("Down")
+        self.wait_for_text("policy1 in the last")
+        self.screen.resize(80, 14)
+        self.wait_for(lambda lines: len(lines) == 14 and "in the last" not in "\n".join(lines),
+                      "no graph where there is no room")
+
+    def test_mouse(self):
+        self.wait_for_text("policy2", "fio")
+        self.press(0, 5, self.line_of("policy2"))
+        self.wait_for(lambda _: self.is_selected("policy2"), "the row that was clicked")
+        self.press(0, 9, self.line_of("    813 "))
+        self.wait_for(lambda _: self.is_selected("    813 "), "the list and row that were clicked")
+        self.press(65, 9, self.line_of("    813 "))
+        self.wait_for(lambda _: self.is_selected("    814 "), "a turn of the wheel")
+        self.press(64, 9, self.line_of("    813 "))
+        self.wait_for(lambda _: self.is_selected("    813 "), "one back")
+        self.press(0, 9, self.line_of("    PID TASK"))
+        self.wait_for_text("s sort (boost)")
+        self.press(0, 9, self.line_of("    813 "))
+        self.wait_for_text("policy0, CPUs 0-3", "predicted", "any key goes back")
+        self.press(0, 1, 1)
+        self.wait_for_text("policy2", "q quit")
+        # Beside all lists.
+        self.press(0, 9, 38)
+        self.wait_for_text("policy2", "q quit")
+
+
+@needs_fixture
 class Plain(TopTest):
     environment = {"LC_ALL": "C", "NO_COLOR": "1"}
 
