@@ -426,12 +426,14 @@ suite_browser() {
 
 # What a fleet's Prometheus and Grafana are given.
 suite_fleet() {
-	local tools
+	local tools python
 
 	tools=$(tests/varlink/setup-tools) || return 1
 	check "each alert fires where it should, and nowhere else" \
 		"$tools/promtool" test rules tests/fleet/rules.test.yml
 	WAKEGOV_TOOLS=$tools python3 tests/fleet/test_fleet.py
+	WAKEGOV_TOOLS=$tools WAKEGOV_BUILD=$BUILD python3 tests/fleet/test_many.py
+	python=$(tests/varlink/setup-venv) && "$python" tests/fleet/test_dashboard.py || return 1
 	stage_tree "$BUILD" >&2 || return 1
 	in_lab "--init systemd" test_fleet_units.py
 }
