@@ -171,7 +171,7 @@ static void add_work(struct work *work, const char *comm, uint64_t cpu_s)
 			 comm);
 }
 
-/* By name: services that answer requests, whose time to answer somebody may care about. */
+/* Services that answer requests, by their names. */
 static bool serves(const char *comm)
 {
 	static const char *const names[] = { "postgres", "mysqld",  "mariadbd",	 "redis-server",

@@ -38,6 +38,7 @@ all   sanitize   300 here
 all   clang      120 here
 all   fuzz       250 here
 all   browser     60 here
+all   readme    3600
 all   analyze   1200 here
 all   sanitize_native 500 here
 all   soak       500
@@ -422,6 +423,11 @@ suite_browser() {
 	packages_install chromium || return 1
 	rm -rf "$BUILD/browser"
 	WAKEGOV_BUILD=$BUILD python3 tests/lib/tap.py tests/varlink/drawn_report.py
+}
+
+# README's figures, by a fresh start of each of their measurements.
+suite_readme() {
+	WAKEGOV_BUILD=$BUILD tests/bench/readme-figures --check
 }
 
 # What a fleet's Prometheus and Grafana are given.

@@ -79,8 +79,8 @@ class Values(MetricsTest):
         self.assertEqual(self.value("wakegov_domain_yielded", domain="policy1"), 1)
         self.assertEqual(self.value("wakegov_domain_yielded", domain="policy2"), 0)
         self.assertEqual(self.value("wakegov_domain_writes_total", domain="policy0"), 42)
-        # Of the three domains.
-        self.assertEqual(self.value("wakegov_opp_seconds_total", opp_hertz="1600000000"), 3 * 1.234567)
+        # Of the three domains, the second twice the first, the third three times.
+        self.assertEqual(self.value("wakegov_opp_seconds_total", opp_hertz="1600000000"), 7.407407)
         self.assertEqual(self.value("wakegov_reason_seconds_total", reason="io-boost"), 0)
         self.assertEqual(self.value("wakegov_account_megahertz_seconds_total", kind="cap",
                                     way="saved"), 72000)
