@@ -3,7 +3,9 @@
 """The live view in a real terminal, by tmux: what is on the screen, at any size, after any key."""
 
 import contextlib
+import json
 import os
+import socketserver
 import subprocess
 import tempfile
 import termios
@@ -246,6 +248,44 @@ class Few(TopTest):
         # Beside all lists.
         self.press(0, 9, 38)
         self.wait_for_text("policy2", "q quit")
+
+
+class Answers(socketserver.StreamRequestHandler):
+    """A daemon with one domain, which runs as two tasks that work in turn want it."""
+    domain = {"name": "policy0", "cpus": "0-3", "state": "driven", "reason": "chain", "comm": "psql", "pid": 77,
+              "limiter": "none", "current_khz": 1800000, "highest_opp_khz": 1800000, "utilisation_cap": 900}
+    replies = {"Status": {"version": "x", "mode": "governing", "uptime_us": 1000000, "domains": [domain],
+                          "self": {"cpu_us": 0, "pss_kib": 0}, "drops": {}},
+               "Explain": {"contenders": [{"comm": "psql", "pid": 77, "reason": "chain", "chain": {
+                   "pid": 78, "comm": "postgres", "share_permille": 973}}]},
+               "Decisions": {"decisions": []}, "Tasks": {"tasks": []}, "CappedTasks": {"tasks": []},
+               "Devices": {"devices": []}}
+
+    def handle(self):
+        text = b""
+        while byte := self.rfile.read(1):
+            text += byte
+            if byte == b"\0":
+                method = json.loads(text[:-1])["method"].split(".")[-1]
+                self.wfile.write(json.dumps({"parameters": self.replies[method]}).encode() + b"\0")
+                text = b""
+
+
+class Chained(unittest.TestCase):
+    def test_chain(self):
+        """of a chain both tasks are named"""
+        with tempfile.TemporaryDirectory() as folder, \
+                socketserver.ThreadingUnixStreamServer(f"{folder}/socket", Answers) as server:
+            threading.Thread(target=server.serve_forever, daemon=True).start()
+            self.addCleanup(server.shutdown)
+            screen = Screen(f"{folder}/socket", 100, 30)
+            self.addCleanup(screen.close)
+            deadline = time.monotonic() + PATIENCE_S
+            while not any("now chain: psql, pid 77, and postgres, pid 78, are together 97 % of a CPU" in line
+                          for line in screen.lines()):
+                self.assertLess(time.monotonic(), deadline, screen.lines())
+                time.sleep(0.05)
+            self.assertIn("\x1b[36m", "\n".join(screen.coloured_lines()))
 
 
 @needs_fixture
