@@ -52,7 +52,7 @@ void recommend_print(FILE *file, const json_t *suggestions)
 
 	fputs("# What wakegovctl recommend suggests for this machine, with the reasons. What is commented "
 	      "out is for\n"
-	      "# you to decide. Check it by wakegovd --config FILE --check-config, and copy it to\n"
+	      "# you to decide. Check it by wakegovd --check-config FILE, and copy it to\n"
 	      "# /etc/wakegov/wakegov.conf.d/recommended.conf; then: systemctl reload wakegovd\n",
 	      file);
 	print_notes(file, suggestions);
