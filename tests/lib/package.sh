@@ -243,9 +243,9 @@ purges() {
 # The lab's root is this machine's, which has the libraries of its own release only.
 under_systemd() {
 	if [ "$(. /etc/os-release && echo "$VERSION_CODENAME")" = "$SUITE" ]; then
-		packages_install ansible-core python3-apt >&2 || return 1
 		"$LAB" setup >&2 || return 1
-		"$LAB" run --init systemd -- /usr/bin/python3 "$GUEST/test_package.py"
+		"$LAB" run --init systemd --timeout 1500 -- /usr/bin/python3 "$GUEST/test_package.py" ||
+			echo "not ok - under systemd it passes whole"
 	else
 		echo "ok - under systemd # SKIP the lab runs packages of this machine's release only"
 	fi

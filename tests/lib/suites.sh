@@ -38,7 +38,7 @@ all   sanitize   300 here
 all   clang      120 here
 all   fuzz       250 here
 all   browser     60 here
-all   readme    3600
+all   readme    4000
 all   analyze   1200 here
 all   sanitize_native 500 here
 all   soak       500
@@ -438,7 +438,9 @@ suite_fleet() {
 	check "each alert fires where it should, and nowhere else" \
 		"$tools/promtool" test rules tests/fleet/rules.test.yml
 	WAKEGOV_TOOLS=$tools python3 tests/fleet/test_fleet.py
+	packages_install jq ansible-core || return 1
 	WAKEGOV_TOOLS=$tools WAKEGOV_BUILD=$BUILD python3 tests/fleet/test_many.py
+	/usr/bin/python3 tests/fleet/test_playbook.py
 	python=$(tests/varlink/setup-venv) && "$python" tests/fleet/test_dashboard.py || return 1
 	stage_tree "$BUILD" >&2 || return 1
 	in_lab "--init systemd" test_fleet_units.py
