@@ -55,7 +55,7 @@ all   response   200
 all   arm        700
 all   older      200
 all   benefit    400
-all   fleet      300
+all   fleet      400
 all   idle       200
 all   stalls     200
 all   kernels    600
@@ -63,7 +63,7 @@ all   old_kernels 500
 all   suspend    200
 all   lab_whole  400
 all   sanitize_lab 600
-all   package    900
+all   package   1500
 "
 
 # suites_of TIER…: their names, a line each.
