@@ -121,12 +121,6 @@ static int is_dropin(const struct dirent *entry)
 	       !strcmp(name + length - strlen(".conf"), ".conf");
 }
 
-/* Unlike alphasort(), does not depend on the locale. */
-static int compare_names(const struct dirent **a, const struct dirent **b)
-{
-	return strcmp((*a)->d_name, (*b)->d_name);
-}
-
 /* A missing directory is like an empty one; one that cannot be read is not. */
 static int check_missing(const char *directory, int error, char **ret_message)
 {
@@ -140,34 +134,58 @@ static int check_missing(const char *directory, int error, char **ret_message)
 				"cannot be read: %m; expected a directory of drop-ins");
 }
 
-int policy_dropins_list(const char *directory, struct policy_dropins *dropins, char **ret_message)
+/* Where the name is in the list, or would be. */
+static size_t find_dropin(const struct policy_dropins *dropins, const char *name)
+{
+	size_t i = 0;
+
+	while (i < dropins->n && strcmp(strrchr(dropins->paths[i], '/') + 1, name) < 0)
+		i++;
+	return i;
+}
+
+/* Nothing, where one of that name is there: that is how an administrator replaces or masks it. */
+static int add_dropin(struct policy_dropins *dropins, const char *directory, const char *name,
+		      char **ret_message)
 {
 	struct policy_place place = { .file = directory };
-	struct dirent **entries;
+	size_t i = find_dropin(dropins, name);
+	char *path;
+
+	if (i < dropins->n && !strcmp(strrchr(dropins->paths[i], '/') + 1, name))
+		return 0;
+	if (dropins->n == POLICY_DROPINS_MAX)
+		return policy_error_set(ret_message, -E2BIG, place,
+					"found one more file, expected at most %d in all",
+					POLICY_DROPINS_MAX);
+	if (asprintf(&path, "%s/%s", directory, name) < 0)
+		return -ENOMEM;
+	memmove(&dropins->paths[i + 1], &dropins->paths[i],
+		(dropins->n++ - i) * sizeof(dropins->paths[0]));
+	dropins->paths[i] = path;
+	return 0;
+}
+
+int policy_dropins_add(const char *directory, struct policy_dropins *dropins, char **ret_message)
+{
+	_cleanup_closedir_ DIR *dir = NULL;
+	const struct dirent *entry;
 	struct stat status;
-	int n, r;
+	int r;
 
 	if (stat(directory, &status) < 0)
 		return check_missing(directory, -errno, ret_message);
 	r = policy_file_check_writers(directory, &status, ret_message);
 	if (r < 0)
 		return r;
-	n = scandir(directory, &entries, is_dropin, compare_names);
-	if (n < 0)
+	dir = opendir(directory);
+	if (!dir)
 		return check_missing(directory, -errno, ret_message);
-
-	if (n > POLICY_DROPINS_MAX)
-		r = policy_error_set(ret_message, -E2BIG, place,
-				     "found %d files, expected at most %d", n, POLICY_DROPINS_MAX);
-	for (int i = 0; i < n; i++) {
-		char **path = &dropins->paths[dropins->n];
-
-		if (r == 0 && asprintf(path, "%s/%s", directory, entries[i]->d_name) < 0)
-			r = -ENOMEM;
-		dropins->n += r == 0;
-		free(entries[i]);
-	}
-	free(entries);
+	while (r == 0 && (errno = 0, entry = readdir(dir)))
+		if (is_dropin(entry))
+			r = add_dropin(dropins, directory, entry->d_name, ret_message);
+	if (r == 0 && errno)
+		return check_missing(directory, -errno, ret_message);
 	return r;
 }
 

@@ -30,8 +30,8 @@ struct policy_dropins {
 };
 
 /*
- * Adds the *.conf files of the directory; a missing directory has none. Returns 0, or a negative
- * errno and *ret_message. Call policy_dropins_free() in both cases.
+ * Adds the *.conf files of the directory whose names are not in the list; a missing directory has
+ * none. Returns 0, or a negative errno and *ret_message. Call policy_dropins_free() in both cases.
  */
-int policy_dropins_list(const char *directory, struct policy_dropins *dropins, char **ret_message);
+int policy_dropins_add(const char *directory, struct policy_dropins *dropins, char **ret_message);
 void policy_dropins_free(struct policy_dropins *dropins);

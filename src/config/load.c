@@ -181,6 +181,22 @@ struct policy_files *policy_files_free(struct policy_files *files)
 	return NULL;
 }
 
+/*
+ * A file in /etc replaces one of the same name that a program has put into /run for this boot, and
+ * that one what a package has brought: systemd's order.
+ */
+static int list_dropins(const char *directory, struct policy_dropins *ret, char **ret_message)
+{
+	static const char *const others[] = { WAKEGOV_RUN_DROPINS, WAKEGOV_LIB_DROPINS };
+	int r = policy_dropins_add(directory, ret, ret_message);
+
+	if (strcmp(directory, WAKEGOV_POLICY_PATH ".d") != 0)
+		return r;
+	for (size_t i = 0; r == 0 && i < ARRAY_SIZE(others); i++)
+		r = policy_dropins_add(others[i], ret, ret_message);
+	return r;
+}
+
 int policy_files_read(const char *path, bool may_be_missing, const char *dropin_dir,
 		      struct policy_origins *origins, struct policy_files **ret, char **ret_message)
 {
@@ -197,7 +213,7 @@ int policy_files_read(const char *path, bool may_be_missing, const char *dropin_
 		r = -ENOMEM;
 	}
 	if (r == 0 && dropin_dir)
-		r = policy_dropins_list(dropin_dir, &files->dropins, &message);
+		r = list_dropins(dropin_dir, &files->dropins, &message);
 	if (r == 0)
 		r = load_files(files, may_be_missing, &message);
 	if (r < 0) {

@@ -24,6 +24,10 @@ struct policy_origins;
  * profiles. Notes the place of each value in origins, unless that is NULL; the places are borrowed
  * from *ret.
  *
+ * Where dropin_dir is that of the installed policy, WAKEGOV_POLICY_PATH, drop-ins of the
+ * directories of /run and of packages are read as well, each in its place by name; of one name the
+ * first counts, by /etc, /run, /usr/lib.
+ *
  * A missing drop-in directory is no error; a missing main file is one unless may_be_missing. On
  * success returns 0, and the caller frees *ret. On failure returns a negative errno and sets
  * *ret_message to allocated lines, "file:line: what was found, what was expected", one for each

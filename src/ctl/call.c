@@ -120,12 +120,16 @@ enum ctl_exit ctl_call(const struct ctl *ctl, const char *method, json_t *parame
 	return code;
 }
 
-int ctl_try(const struct ctl *ctl, const char *method, uint64_t timeout_ns, json_t **ret)
+int ctl_try(const struct ctl *ctl, const char *method, json_t *parameters, uint64_t timeout_ns,
+	    json_t **ret)
 {
 	uint64_t deadline_ns = caller_deadline(timeout_ns);
 	_cleanup_close_ int fd = caller_open(ctl->path, deadline_ns);
 
-	return fd < 0 ? fd : caller_call(fd, method, NULL, deadline_ns, ret);
+	if (fd >= 0)
+		return caller_call(fd, method, parameters, deadline_ns, ret);
+	json_decref(parameters);
+	return fd;
 }
 
 enum ctl_exit ctl_call_pages(const struct ctl *ctl, const char *method, json_t *parameters,

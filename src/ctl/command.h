@@ -118,10 +118,12 @@ static inline json_t *ctl_nonzero(uint64_t number)
 enum ctl_exit ctl_call(const struct ctl *ctl, const char *method, json_t *parameters, json_t **ret);
 
 /*
- * Calls a method without parameters and prints nothing. Returns 0 and the reply, "parameters" or
- * "error", which the caller owns; or an error of caller_open() or caller_call().
+ * Calls a method and prints nothing. Consumes parameters, which may be NULL for none. Returns 0 and
+ * the reply, "parameters" or "error", which the caller owns; or an error of caller_open() or
+ * caller_call().
  */
-int ctl_try(const struct ctl *ctl, const char *method, uint64_t timeout_ns, json_t **ret);
+int ctl_try(const struct ctl *ctl, const char *method, json_t *parameters, uint64_t timeout_ns,
+	    json_t **ret);
 
 /*
  * Calls a method whose list comes in pages, until list has max entries of those under key, or all.
@@ -181,6 +183,7 @@ enum ctl_exit command_import(struct ctl *ctl);
 enum ctl_exit command_monitor(struct ctl *ctl);
 enum ctl_exit command_decisions(struct ctl *ctl); /* monitor.c */
 enum ctl_exit command_override(struct ctl *ctl);
+enum ctl_exit command_recommend(struct ctl *ctl);
 enum ctl_exit command_record(struct ctl *ctl);
 enum ctl_exit command_report(struct ctl *ctl);
 enum ctl_exit command_rules(struct ctl *ctl);

@@ -85,7 +85,7 @@ static bool has_profile(const struct ctl *ctl, const char *name)
 	const char *closest = NULL;
 	size_t i;
 
-	if (ctl_try(ctl, "io.wakegov.Profiles", ctl->timeout_ns, &reply) < 0)
+	if (ctl_try(ctl, "io.wakegov.Profiles", NULL, ctl->timeout_ns, &reply) < 0)
 		return true;
 	profiles = json_object_get(json_object_get(reply, "parameters"), "profiles");
 	json_array_foreach(profiles, i, profile) {
@@ -267,6 +267,11 @@ const struct ctl_command ctl_commands[] = {
 		.name = "doctor",
 		.help = "what this machine offers wakegov, and what to improve",
 		.run = command_doctor,
+	},
+	{
+		.name = "recommend",
+		.help = "a policy for this machine, with the reasons, by doctor, hardware and statistics",
+		.run = command_recommend,
 	},
 	{
 		.name = "report",

@@ -42,7 +42,7 @@ static void offer_listed(const struct ctl *ctl, const char *method, const char *
 	const json_t *entry;
 	size_t i;
 
-	if (ctl_try(ctl, method, ANSWER_TIMEOUT_NS, &reply) < 0)
+	if (ctl_try(ctl, method, NULL, ANSWER_TIMEOUT_NS, &reply) < 0)
 		return;
 	json_array_foreach(json_object_get(json_object_get(reply, "parameters"), list), i, entry) {
 		const char *name = field_text(entry, "name"), *value = field_text(entry, field);

@@ -50,7 +50,7 @@ static void add_daemon(const struct ctl *ctl, struct report *report)
 	const json_t *domain;
 	size_t i;
 
-	if (ctl_try(ctl, "io.wakegov.Domains", ctl->timeout_ns, &reply) < 0)
+	if (ctl_try(ctl, "io.wakegov.Domains", NULL, ctl->timeout_ns, &reply) < 0)
 		add(report,
 		    &(struct finding){ FINDING_NOTE, "", "wakegovd", "does not answer",
 				       "start it: systemctl start wakegovd, and see journalctl -u "

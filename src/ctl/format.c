@@ -314,6 +314,16 @@ char *format_reason(const char *reason, const char *comm, uint64_t pid, const ch
 			    limited ? limiter : "", delayed ? ", " : "", delayed ? timing : "");
 }
 
+char *format_pattern(const char *name)
+{
+	char *pattern = strdup(name);
+
+	for (char *c = pattern; c && *c; c++)
+		if (!isgraph((unsigned char)*c) || *c == ',')
+			*c = '?';
+	return pattern;
+}
+
 char *format_clean(const char *text)
 {
 	char *clean = strdup(text ? text : "-");

@@ -89,6 +89,10 @@ char *format_task(const char *comm, uint64_t pid);
 char *format_reason(const char *reason, const char *comm, uint64_t pid, const char *limiter,
 		    const char *timing);
 
+/* A name as a pattern of a rule: "?" stands for blanks and commas, which divide patterns, and for
+ * what is not ASCII. */
+char *format_pattern(const char *name);
+
 /* A copy of foreign text that is safe for a terminal (shared/text.h). NULL gives "-". */
 char *format_clean(const char *text);
 

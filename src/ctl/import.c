@@ -20,13 +20,11 @@
 
 #define QOS_PREFIX "QOS_"
 
-/* "?" stands for blanks and commas, which divide patterns, and for line feeds. */
-static void print_pattern(const char *key, const char *before, const char *pattern)
+static void print_pattern(const char *key, const char *before, const char *name)
 {
-	printf("%s = %s", key, before);
-	for (; *pattern; pattern++)
-		putchar(isgraph((unsigned char)*pattern) && *pattern != ',' ? *pattern : '?');
-	putchar('\n');
+	_cleanup_free_ char *pattern = format_pattern(name);
+
+	printf("%s = %s%s\n", key, before, pattern ?: "?");
 }
 
 /*

@@ -64,7 +64,7 @@ static void take_out_names(json_t *value)
 static json_t *ask(const struct ctl *ctl, const char *method)
 {
 	json_auto_t *reply = NULL;
-	int r = ctl_try(ctl, method, ctl->timeout_ns, &reply);
+	int r = ctl_try(ctl, method, NULL, ctl->timeout_ns, &reply);
 	json_t *parameters = json_object_get(reply, "parameters");
 
 	if (r == -ENOENT || r == -ECONNREFUSED)

@@ -34,9 +34,12 @@ static const char keys_text[] =
 	"p, Space         pause, and go on\n"
 	"+, -             look more often, less often\n"
 	"q, Ctrl-C        quit\n"
+	"mouse            selects a row; again on it: explains; on a title: sorts; wheel: moves\n"
 	"\n"
 	"Tasks are listed that do I/O, and below those that a rule or an override caps.\n"
+	"Below is the frequency of the selected domain by time, a column for each look.\n"
 	"Green: boosted, or a disk where boosts pay. Yellow: limited.\n"
+	"Cyan: tasks that work in turn.\n"
 	"Red: left to another program, or in trouble.\n";
 
 /* Calls a method; NULL when it failed. Consumes parameters. */
@@ -58,8 +61,21 @@ static void take_list(struct top_view *view, enum top_pane pane, json_t *reply, 
 	json_t *list = json_object_get(reply, key);
 
 	if (list)
-		top_model_set(&view->model, pane, json_incref(list));
+		top_model_set(&view->model, pane, json_incref(list), 0);
 	json_decref(reply);
+}
+
+/* Both tasks of a chain are in Explain alone. */
+static void explain_chain(struct top_view *view, int fd, uint64_t deadline_ns)
+{
+	const json_t *domain = top_model_selected(&view->model, TOP_DOMAINS);
+
+	json_decref(view->explained);
+	view->explained = NULL;
+	if (field_is_word(domain, "reason", "chain"))
+		view->explained = ask(fd, "io.wakegov.Explain",
+				      json_pack("{ss}", "domain", field_text(domain, "name")),
+				      deadline_ns);
 }
 
 static void look(const struct ctl *ctl, struct top_view *view)
@@ -71,6 +87,8 @@ static void look(const struct ctl *ctl, struct top_view *view)
 	uint64_t before_cpu_us = field_number(json_object_get(view->status, "self"), "cpu_us");
 	uint64_t uptime_us = field_number(status, "uptime_us");
 	uint64_t before_us = field_number(view->status, "uptime_us");
+	uint64_t now_us = time_now_ns() / NS_PER_US;
+	bool is_first = !view->status;
 
 	view->is_lost = !status;
 	if (!status)
@@ -82,7 +100,15 @@ static void look(const struct ctl *ctl, struct top_view *view)
 				  (double)(uptime_us - before_us);
 	json_decref(view->status);
 	view->status = status;
-	top_model_set(&view->model, TOP_DOMAINS, json_incref(json_object_get(status, "domains")));
+	top_model_set(&view->model, TOP_DOMAINS, json_incref(json_object_get(status, "domains")),
+		      now_us);
+	if (is_first) {
+		json_auto_t *reply = ask(fd, "io.wakegov.Decisions", NULL, deadline_ns);
+
+		top_model_recall(&view->model, json_object_get(reply, "decisions"), now_us,
+				 view->delay_ms * 1000ULL);
+	}
+	explain_chain(view, fd, deadline_ns);
 	take_list(view, TOP_TASKS,
 		  ask(fd, "io.wakegov.Tasks",
 		      json_pack("{ss si}", "sort", "rate", "limit", TASKS_SHOWN), deadline_ns),
@@ -170,9 +196,43 @@ static void change_pane(struct top_view *view, unsigned int by)
 	while (view->is_hidden[view->pane]);
 }
 
+/* A row is selected, and explained if it is already; a title sorts; the wheel moves. */
+static void take_mouse(const struct ctl *ctl, struct top_view *view, const MEVENT *event)
+{
+	enum top_pane pane = TOP_PANES;
+	int row = 0;
+
+	for (int i = 0; i < TOP_PANES; i++) {
+		if (view->is_hidden[i] || event->y < view->tops[i] ||
+		    event->y > view->tops[i] + (int)view->heights[i])
+			continue;
+		pane = (enum top_pane)i;
+		row = event->y - view->tops[i] - 1;
+	}
+	if (pane == TOP_PANES)
+		return;
+	if (event->bstate & (BUTTON4_PRESSED | BUTTON5_PRESSED)) {
+		top_model_move(&view->model, pane, event->bstate & BUTTON4_PRESSED ? -1 : 1,
+			       view->heights[pane]);
+	} else if (row < 0) {
+		top_model_sort(&view->model, pane, false);
+	} else {
+		const json_t *before = top_model_selected(&view->model, pane);
+		bool was_here = pane == view->pane;
+
+		if (top_model_select(&view->model, pane, (size_t)row) && was_here &&
+		    top_model_selected(&view->model, pane) == before)
+			explain_selected(ctl, view);
+	}
+	view->pane = pane;
+}
+
 /* False: quits. */
 static bool take_key(const struct ctl *ctl, struct top_view *view, int key)
 {
+	MEVENT event;
+	bool is_mouse = key == KEY_MOUSE && getmouse(&event) == OK;
+
 	if (key == CTRL('c'))
 		return false;
 	if (key == CTRL('z')) {
@@ -186,6 +246,10 @@ static bool take_key(const struct ctl *ctl, struct top_view *view, int key)
 	if (view->text && key != KEY_RESIZE) {
 		free(view->text);
 		view->text = NULL;
+		return true;
+	}
+	if (is_mouse) {
+		take_mouse(ctl, view, &event);
 		return true;
 	}
 	switch (key) {
@@ -280,6 +344,9 @@ static enum ctl_exit show_screen(const struct ctl *ctl, struct top_view *view)
 	noecho();
 	keypad(stdscr, true);
 	curs_set(0);
+	/* A press is reported at once, not when it is known to be no double click. */
+	mouseinterval(0);
+	mousemask(BUTTON1_PRESSED | BUTTON4_PRESSED | BUTTON5_PRESSED, NULL);
 	top_draw_init(view);
 	run(ctl, view);
 	endwin();
@@ -311,6 +378,7 @@ enum ctl_exit command_top(struct ctl *ctl)
 	code = show_screen(ctl, &view);
 	top_model_deinit(&view.model);
 	json_decref(view.status);
+	json_decref(view.explained);
 	free(view.text);
 	return code;
 }

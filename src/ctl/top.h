@@ -20,7 +20,8 @@ enum top_pane {
 	TOP_PANES,
 };
 
-#define TOP_HISTORY	64
+#define TOP_HISTORY	512 /* looks that are remembered */
+#define TOP_LEVELS	240 /* of a frequency, 0 to the highest OPP */
 #define TOP_FILTER_SIZE 32
 
 struct top_list {
@@ -33,10 +34,21 @@ struct top_list {
 	bool is_reverse;
 };
 
-/* The frequency of a domain at the last looks, in eighths of the highest, 0…8. */
+/* What decided a frequency, as far as it has a colour. */
+enum top_tone { TOP_PLAIN, TOP_BOOSTED, TOP_CHAINED, TOP_LIMITED, TOP_TROUBLED, TOP_TONES };
+
+/* A domain at one look. */
+struct top_moment {
+	uint64_t at_us; /* CLOCK_MONOTONIC */
+	uint8_t level;	/* 0 to TOP_LEVELS */
+	uint8_t tone;
+};
+
+/* A domain at the last looks, oldest first. */
 struct top_history {
 	char name[24];
-	uint8_t levels[TOP_HISTORY];
+	uint64_t highest_khz;
+	struct top_moment moments[TOP_HISTORY];
 	size_t n;
 };
 
@@ -51,9 +63,19 @@ void top_model_deinit(struct top_model *model);
 
 /*
  * Takes a new list of the daemon's; consumes all. The selected row stays selected while it is
- * there. Domains are added to the history.
+ * there. Domains are added to the history, as of now_us on CLOCK_MONOTONIC.
  */
-void top_model_set(struct top_model *model, enum top_pane pane, json_t *all);
+void top_model_set(struct top_model *model, enum top_pane pane, json_t *all, uint64_t now_us);
+
+/*
+ * Fills the histories, which have one look each, with what the decisions that the daemon remembers
+ * say of the time before: as if there had been a look every step_us.
+ */
+void top_model_recall(struct top_model *model, const json_t *decisions, uint64_t now_us,
+		      uint64_t step_us);
+
+/* Of a domain or a decision. */
+enum top_tone top_model_tone(const json_t *row);
 
 /* Shows only rows with text in their names, states or reasons; "" shows all. */
 void top_model_filter(struct top_model *model, const char *text);
@@ -65,6 +87,9 @@ const char *top_model_sort_name(const struct top_model *model, enum top_pane pan
 /* Moves the selection by this number of rows, and the window of height rows with it. */
 void top_model_move(struct top_model *model, enum top_pane pane, long by, size_t height);
 
+/* Selects the row at this place of the window, 0 being the first. False: there is none. */
+bool top_model_select(struct top_model *model, enum top_pane pane, size_t place);
+
 /* NULL when the list is empty. */
 const json_t *top_model_selected(const struct top_model *model, enum top_pane pane);
 
@@ -75,7 +100,10 @@ struct top_view {
 	struct top_model model;
 	json_t *status; /* the last one, or NULL */
 	enum top_pane pane;
-	size_t heights[TOP_PANES]; /* rows of each pane, as painted last */
+	size_t heights[TOP_PANES]; /* rows of each pane, as painted last, … */
+	int tops[TOP_PANES];	   /* … and the line of its title */
+	size_t most_tasks; /* rows that tasks had so far: what is below them stays in its place */
+	json_t *explained; /* the selected domain, by Explain, if a chain decided; or NULL */
 	bool is_hidden[TOP_PANES]; /* it has no rows, or there is no room for it */
 	double own_share;	   /* share of one CPU that the daemon took since the last look */
 	bool is_paused;

@@ -17,8 +17,17 @@
 #define LINE_SIZE     512
 #define BAR_WIDTH     12
 #define HISTORY_LEAST 8
+#define HISTORY_MOST  64
+#define GRAPH_LEAST   5	 /* rows, below which no graph is worth its title */
+#define GRAPH_MARGIN  10 /* for its scale */
 
-enum { COLOUR_HIGH = 1, COLOUR_BOOST, COLOUR_TROUBLE };
+/* Pairs of colours are numbered by tone. */
+static const short colours[TOP_TONES] = {
+	[TOP_BOOSTED] = COLOR_GREEN,
+	[TOP_CHAINED] = COLOR_CYAN,
+	[TOP_LIMITED] = COLOR_YELLOW,
+	[TOP_TROUBLED] = COLOR_RED,
+};
 
 void top_draw_init(struct top_view *view)
 {
@@ -27,9 +36,8 @@ void top_draw_init(struct top_view *view)
 		return;
 	start_color();
 	use_default_colors();
-	init_pair(COLOUR_HIGH, COLOR_YELLOW, -1);
-	init_pair(COLOUR_BOOST, COLOR_GREEN, -1);
-	init_pair(COLOUR_TROUBLE, COLOR_RED, -1);
+	for (short tone = TOP_PLAIN + 1; tone < TOP_TONES; tone++)
+		init_pair(tone, colours[tone], -1);
 }
 
 /* Draws text in a field of width columns, cut or padded. Characters may be two columns wide. */
@@ -110,7 +118,7 @@ static int history_width(void)
 {
 	int width = HISTORY_LEAST + (COLS > 80 ? (COLS - 80) / 2 : 0);
 
-	return width < TOP_HISTORY ? width : TOP_HISTORY;
+	return width < HISTORY_MOST ? width : HISTORY_MOST;
 }
 
 /* Whether the lists have room for their less important columns. */
@@ -119,30 +127,26 @@ static bool is_wide(void)
 	return COLS >= 110;
 }
 
-static void put_history(const struct top_view *view, int y, int x, const char *name)
+/* A column of a row of blocks that is filled to this many eighths. */
+static const char *block(const struct top_view *view, unsigned int eighths)
 {
 	static const char *const utf8[] = { " ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█" };
 	static const char *const plain[] = { " ", "_", ".", "-", "=", "+", "*", "#", "@" };
+
+	return (view->is_utf8 ? utf8 : plain)[eighths > 8 ? 8 : eighths];
+}
+
+static void put_history(const struct top_view *view, int y, int x, const char *name)
+{
 	const struct top_history *history = top_model_history(&view->model, name);
 	size_t width = (size_t)history_width(), first;
 	char text[LINE_SIZE] = "";
 
 	first = history && history->n > width ? history->n - width : 0;
 	for (size_t i = first; history && i < history->n; i++)
-		strcat(text, (view->is_utf8 ? utf8 : plain)[history->levels[i]]);
+		strcat(text,
+		       block(view, (history->moments[i].level * 8U + TOP_LEVELS / 2) / TOP_LEVELS));
 	put(y, x, (int)width, text);
-}
-
-static int colour_of_domain(const json_t *row)
-{
-	const char *reason = field_text(row, "reason"), *limiter = field_text(row, "limiter");
-
-	if (field_is_word(row, "state", "yielded") || field_is_word(row, "state", "offline") ||
-	    field_number(row, "write_errors"))
-		return COLOUR_TROUBLE;
-	if (reason && !strncmp(reason, "io-", 3))
-		return COLOUR_BOOST;
-	return limiter && strcmp(limiter, "none") != 0 ? COLOUR_HIGH : 0;
 }
 
 static void draw_domain(const struct top_view *view, int y, const json_t *row)
@@ -168,15 +172,15 @@ static void draw_domain(const struct top_view *view, int y, const json_t *row)
 	put_history(view, y, 36, name);
 	attron(attributes & A_REVERSE);
 	putf(y, x, 6, "%4u %%", (unsigned int)(field_number(row, "utilisation_cap") * 100 / 1024));
-	attron(COLOR_PAIR(colour_of_domain(row)));
+	attron(COLOR_PAIR((int)top_model_tone(row)));
 	putf(y, x + 6, COLS, " %s", why ? why : reason ? reason : "-");
-	attroff(COLOR_PAIR(colour_of_domain(row)));
+	attroff(COLOR_PAIR((int)top_model_tone(row)));
 }
 
 static void draw_task(const struct top_view *view, int y, const json_t *row)
 {
 	_cleanup_free_ char *hold = format_duration(field_number(row, "hold_left_us"));
-	int colour = field_number(row, "boost_cap") ? COLOUR_BOOST : 0;
+	int colour = field_number(row, "boost_cap") ? TOP_BOOSTED : 0;
 
 	put_number(y, 0, 7, row, "pid", 1, "");
 	putf(y, 7, 17, " %s", field_shown(row, "comm"));
@@ -204,9 +208,9 @@ static void draw_capped(const struct top_view *view, int y, const json_t *row)
 	put_number(y, 0, 7, row, "pid", 1, "");
 	putf(y, 7, 17, " %s", field_shown(row, "comm"));
 	putf(y, 24, 10, "%s", cap);
-	attron(COLOR_PAIR(COLOUR_HIGH));
+	attron(COLOR_PAIR(TOP_LIMITED));
 	put(y, 34, 24, field_text(row, "rule"));
-	attroff(COLOR_PAIR(COLOUR_HIGH));
+	attroff(COLOR_PAIR(TOP_LIMITED));
 	if (file && file[0])
 		putf(y, 58, COLS, " %s:%" PRIu64, file, field_number(row, "line"));
 	else
@@ -215,7 +219,7 @@ static void draw_capped(const struct top_view *view, int y, const json_t *row)
 
 static void draw_device(const struct top_view *view, int y, const json_t *row)
 {
-	int colour = field_number(row, "boosted") ? COLOUR_BOOST : 0;
+	int colour = field_number(row, "boosted") ? TOP_BOOSTED : 0;
 
 	put(y, 0, 16, field_text(row, "name"));
 	put_number(y, 16, 6, row, "tasks", 1, "");
@@ -271,6 +275,7 @@ static void draw_pane(struct top_view *view, enum top_pane pane, int top, size_t
 	bool is_active = pane == view->pane;
 
 	view->heights[pane] = height;
+	view->tops[pane] = top;
 	top_model_move(&view->model, pane, 0, height);
 	attron(is_active ? A_REVERSE : A_BOLD);
 	putf(top, 0, COLS, "%s%s", looks[pane].title, is_wide() ? looks[pane].wide ?: "" : "");
@@ -308,11 +313,11 @@ static void draw_head(const struct top_view *view)
 	json_object_foreach(json_object_get(view->status, "drops"), key, drops)
 		lost += (uint64_t)json_integer_value(drops);
 	if (view->is_lost || !view->status) {
-		attron(COLOR_PAIR(COLOUR_TROUBLE) | A_BOLD);
+		attron(COLOR_PAIR(TOP_TROUBLED) | A_BOLD);
 		put(0, 0, COLS,
 		    "wakegovd does not answer; trying again. See: systemctl status "
 		    "wakegovd");
-		attroff(COLOR_PAIR(COLOUR_TROUBLE) | A_BOLD);
+		attroff(COLOR_PAIR(TOP_TROUBLED) | A_BOLD);
 		return;
 	}
 	putf(0, 0, COLS, "wakegovd %s, up %s, %s  own %.1f %% CPU, %.1f MiB  lost %" PRIu64,
@@ -359,16 +364,71 @@ static size_t rows_of(const struct top_view *view, enum top_pane pane, size_t mo
 	return n < most ? n : most;
 }
 
+/* Why the domain runs as it does, in one line; of a chain both tasks. */
+static char *tell_why(const struct top_view *view, const json_t *domain)
+{
+	const json_t *first = json_array_get(json_object_get(view->explained, "contenders"), 0);
+	const json_t *chain = json_object_get(first, "chain");
+	_cleanup_free_ char *task = NULL, *other = NULL;
+
+	if (!json_is_object(chain))
+		return format_reason(field_text(domain, "reason"), field_text(domain, "comm"),
+				     field_number(domain, "pid"), field_text(domain, "limiter"),
+				     field_text(domain, "timing"));
+	task = format_task(field_text(first, "comm"), field_number(first, "pid"));
+	other = format_task(field_text(chain, "comm"), field_number(chain, "pid"));
+	return format_print("chain: %s, and %s, are together %" PRIu64 " %% of a CPU", task ?: "?",
+			    other ?: "?", field_number(chain, "share_permille") / 10);
+}
+
+/* The selected domain's frequency by time, in the rows below the lists: a column for each look. */
+static void draw_graph(const struct top_view *view, int top, int height)
+{
+	const json_t *domain = top_model_selected(&view->model, TOP_DOMAINS);
+	const struct top_history *history = top_model_history(&view->model,
+							      field_text(domain, "name"));
+	size_t width = COLS > GRAPH_MARGIN ? (size_t)(COLS - GRAPH_MARGIN) : 0, first;
+	_cleanup_free_ char *why = NULL, *since = NULL;
+
+	if (!history || !width)
+		return;
+	first = history->n > width ? history->n - width : 0;
+	since = format_duration(history->moments[history->n - 1].at_us -
+				history->moments[first].at_us);
+	why = tell_why(view, domain);
+	attron(A_BOLD);
+	putf(top, 0, COLS, "%s in the last %s; now %s", history->name, since ?: "?", why ?: "?");
+	attroff(A_BOLD);
+	put_number(top + 1, 0, GRAPH_MARGIN - 1, domain, "highest_opp_khz", 1000, " MHz");
+	for (int row = 0; row < height - 1; row++) {
+		/* From the bottom. */
+		unsigned int below = (unsigned int)(height - 2 - row) * 8;
+
+		move(top + 1 + row, GRAPH_MARGIN);
+		for (size_t i = first; i < history->n; i++) {
+			const struct top_moment *moment = &history->moments[i];
+			unsigned int eighths =
+				(moment->level * (unsigned int)(height - 1) * 8 + TOP_LEVELS / 2) /
+				TOP_LEVELS;
+
+			attron(COLOR_PAIR(moment->tone));
+			addstr(block(view, eighths > below ? eighths - below : 0));
+			attroff(COLOR_PAIR(moment->tone));
+		}
+	}
+}
+
 /*
  * Domains get what they need up to half, devices up to a quarter, capped tasks with their title up
- * to a third of the rest, and tasks the remainder.
+ * to a third of the rest, tasks what they need of the remainder, and a graph what is left, if that
+ * is enough for one.
  */
 static void draw_panes(struct top_view *view)
 {
 	size_t room = LINES > 8 ? (size_t)LINES - 5 : 3; /* rows without titles, head and foot */
 	size_t domains = rows_of(view, TOP_DOMAINS, (room + 1) / 2);
 	size_t devices = rows_of(view, TOP_DEVICES, (room + 3) / 4);
-	size_t tasks = room > domains + devices ? room - domains - devices : 0, capped = 0;
+	size_t tasks = room > domains + devices ? room - domains - devices : 0, capped = 0, graph;
 	int y = 2 + (int)domains;
 
 	if (json_array_size(view->model.lists[TOP_CAPPED].all) && tasks > 2)
@@ -378,12 +438,21 @@ static void draw_panes(struct top_view *view)
 		view->pane = TOP_TASKS;
 	if (capped)
 		tasks -= capped + 1;
+	if (view->most_tasks < rows_of(view, TOP_TASKS, tasks))
+		view->most_tasks = rows_of(view, TOP_TASKS, tasks);
+	graph = tasks > view->most_tasks ? tasks - view->most_tasks : 0;
+	if (graph < GRAPH_LEAST)
+		graph = 0;
+	tasks -= graph;
 	draw_pane(view, TOP_DOMAINS, 1, domains);
 	draw_pane(view, TOP_TASKS, y, tasks);
 	y += 1 + (int)tasks;
 	if (capped)
 		draw_pane(view, TOP_CAPPED, y, capped);
-	draw_pane(view, TOP_DEVICES, y + (capped ? 1 + (int)capped : 0), devices);
+	y += capped ? 1 + (int)capped : 0;
+	draw_pane(view, TOP_DEVICES, y, devices);
+	if (graph)
+		draw_graph(view, y + 1 + (int)devices, (int)graph);
 }
 
 void top_draw(struct top_view *view)

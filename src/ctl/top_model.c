@@ -146,7 +146,39 @@ const struct top_history *top_model_history(const struct top_model *model, const
 	return NULL;
 }
 
-static void note_all(struct top_model *model, const json_t *domains)
+enum top_tone top_model_tone(const json_t *row)
+{
+	const char *reason = field_text(row, "reason") ?: "";
+	const char *limiter = field_text(row, "limiter");
+
+	if (field_is_word(row, "state", "yielded") || field_is_word(row, "state", "offline") ||
+	    field_number(row, "write_errors"))
+		return TOP_TROUBLED;
+	if (!strncmp(reason, "io-", 3))
+		return TOP_BOOSTED;
+	if (limiter && strcmp(limiter, "none") != 0)
+		return TOP_LIMITED;
+	return !strcmp(reason, "chain") ? TOP_CHAINED : TOP_PLAIN;
+}
+
+/* khz_key: of the row's frequency. */
+static void note(struct top_history *history, const json_t *row, const char *khz_key,
+		 uint64_t at_us)
+{
+	uint64_t highest = history->highest_khz, now = field_number(row, khz_key);
+	uint64_t level = highest ? (now * TOP_LEVELS + highest / 2) / highest : 0;
+
+	if (history->n == TOP_HISTORY)
+		memmove(history->moments, history->moments + 1,
+			(TOP_HISTORY - 1) * sizeof(history->moments[0]));
+	else
+		history->n++;
+	history->moments[history->n - 1] =
+		(struct top_moment){ at_us, level > TOP_LEVELS ? TOP_LEVELS : (uint8_t)level,
+				     (uint8_t)top_model_tone(row) };
+}
+
+static void note_all(struct top_model *model, const json_t *domains, uint64_t now_us)
 {
 	const json_t *domain;
 	size_t i;
@@ -154,23 +186,51 @@ static void note_all(struct top_model *model, const json_t *domains)
 	json_array_foreach(domains, i, domain) {
 		const char *name = field_text(domain, "name");
 		struct top_history *history = (struct top_history *)top_model_history(model, name);
-		uint64_t highest = field_number(domain, "highest_opp_khz");
-		uint64_t now = field_number(domain, "current_khz");
-		uint64_t eighths = highest ? (now * 8 + highest / 2) / highest : 0;
 
 		if (name && !history)
 			history = add_history(model, name);
 		if (!history)
 			continue;
-		if (history->n == TOP_HISTORY)
-			memmove(history->levels, history->levels + 1, TOP_HISTORY - 1);
-		else
-			history->n++;
-		history->levels[history->n - 1] = eighths > 8 ? 8 : (uint8_t)eighths;
+		history->highest_khz = field_number(domain, "highest_opp_khz");
+		note(history, domain, "current_khz", now_us);
 	}
 }
 
-void top_model_set(struct top_model *model, enum top_pane pane, json_t *all)
+static void recall(struct top_history *history, const json_t *decisions, uint64_t now_us,
+		   uint64_t step_us)
+{
+	struct top_moment last = history->moments[history->n - 1];
+	const json_t *known = NULL;
+	size_t next = 0;
+
+	history->n = 0;
+	for (uint64_t back = TOP_HISTORY - 1; back; back--) {
+		uint64_t at_us = now_us - back * step_us;
+
+		if (at_us > now_us)
+			continue; /* before the boot */
+		for (; next < json_array_size(decisions); next++) {
+			const json_t *decision = json_array_get(decisions, next);
+
+			if (field_number(decision, "monotonic_us") > at_us)
+				break;
+			if (field_is_word(decision, "domain", history->name))
+				known = decision;
+		}
+		if (known)
+			note(history, known, "target_khz", at_us);
+	}
+	history->moments[history->n++] = last;
+}
+
+void top_model_recall(struct top_model *model, const json_t *decisions, uint64_t now_us,
+		      uint64_t step_us)
+{
+	for (size_t i = 0; i < model->n_histories; i++)
+		recall(&model->histories[i], decisions, now_us, step_us);
+}
+
+void top_model_set(struct top_model *model, enum top_pane pane, json_t *all, uint64_t now_us)
 {
 	struct top_list *list = &model->lists[pane];
 	json_t *before = list->all;
@@ -182,7 +242,7 @@ void top_model_set(struct top_model *model, enum top_pane pane, json_t *all)
 	if (!list->rows)
 		json_decref(all);
 	if (pane == TOP_DOMAINS)
-		note_all(model, list->all);
+		note_all(model, list->all, now_us);
 	arrange(model, pane, selected);
 	json_decref((json_t *)selected);
 	json_decref(before);
@@ -229,6 +289,16 @@ void top_model_move(struct top_model *model, enum top_pane pane, long by, size_t
 		list->scroll = list->n - height;
 	if (list->n < height)
 		list->scroll = 0;
+}
+
+bool top_model_select(struct top_model *model, enum top_pane pane, size_t place)
+{
+	struct top_list *list = &model->lists[pane];
+
+	if (list->scroll + place >= list->n)
+		return false;
+	list->selected = list->scroll + place;
+	return true;
 }
 
 const json_t *top_model_selected(const struct top_model *model, enum top_pane pane)

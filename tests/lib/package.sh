@@ -2,7 +2,7 @@
 # shellcheck shell=bash
 # Roots of a Debian release, and the packages built and tried in them. For sourcing by
 # tests/package, which sets REPO, SUITE, VERSION, UPSTREAM (what the programs say), WORK (its directory), DEBS
-# (where the packages go) and ROOT (where they are tried).
+# (where the packages go), REPOSITORY (where apt finds them) and ROOT (where they are tried).
 # shellcheck disable=SC2153
 
 # in_root ROOT COMMAND…: in the root DIRECTORY, without a systemd that runs.
@@ -52,13 +52,83 @@ builds() {
 	local root=$WORK/build-root
 
 	make_root "$root" build-essential || return 1
-	copy_tree "$root/src/wakegov" || return 1
+	rm -rf "$WORK/tree" && copy_tree "$WORK/tree" && mkdir "$root/src" && cp -a "$WORK/tree" "$root/src/wakegov" || return 1
 	in_root "$root" apt-get -qq -y --no-install-recommends build-dep /src/wakegov || return 1
 	in_root "$root" sh -c 'cd /src/wakegov && dpkg-buildpackage -b -us -uc' || return 1
 	rm -rf "$DEBS" && mkdir -p "$DEBS"
 	cp "$root"/src/*.deb "$DEBS/"
 	[ "$(cd "$DEBS" && echo *_"$VERSION"_*.deb | sed 's/_[^ ]*//g')" = \
 		"wakegov-dbgsym wakegov-sim-dbgsym wakegov-sim wakegov" ]
+}
+
+# Elsewhere, later, and in another time zone, the same bytes come out.
+reproduces() {
+	local root=$WORK/build-root deb tree=elsewhere/once-more/wakegov
+
+	mkdir -p "$root/${tree%/*}" && cp -a "$WORK/tree" "$root/$tree" || return 1
+	in_root "$root" sh -c "cd /$tree && TZ=Pacific/Kiritimati dpkg-buildpackage -b -us -uc" || return 1
+	for deb in "$DEBS"/*.deb; do
+		cmp "$deb" "$root/${tree%/*}/${deb##*/}" || return 1
+	done
+}
+
+# make_repository DIRECTORY PACKAGE…: for a line of sources.list; who publishes it signs it.
+make_repository() {
+	local directory=$1
+
+	shift
+	rm -rf "$directory" && mkdir -p "$directory" && cp "$@" "$directory" &&
+		(cd "$directory" && dpkg-scanpackages --multiversion . >Packages)
+}
+
+makes_repository() {
+	make_repository "$REPOSITORY" "$DEBS"/*.deb
+}
+
+metainfo_is_valid() {
+	packages_install appstream && appstreamcli validate --no-net conf/io.wakegov.wakegovd.metainfo.xml
+}
+
+# What Fedora's packages define, for Debian's rpm; the spec's list of files must be that of what is installed.
+RPM_MACROS="
+%_unitdir /usr/lib/systemd/system
+%_sbindir /usr/sbin
+%meson meson setup --buildtype=plain --prefix=/usr --libexecdir=libexec build
+%meson_build meson compile -C build
+%meson_install DESTDIR=%{buildroot} meson install -C build
+%systemd_post() :
+%systemd_preun() :
+%systemd_postun_with_restart() :
+%__os_install_post %{nil}
+"
+
+# No-buildroot-tag is of rpm before 4.6; Source0 has no address yet.
+fedora_builds() {
+	local top=$WORK/rpm spec=conf/fedora/wakegov.spec version
+
+	packages_install rpm rpmlint "${BUILD_PACKAGES[@]}" || return 1
+	rpmlint "$spec" | tee "$WORK/rpmlint" | grep -q ' 0 errors' || { cat "$WORK/rpmlint" && return 1; }
+	! grep ': W: ' "$WORK/rpmlint" | grep -vE 'no-buildroot-tag|invalid-url Source0' || return 1
+	version=$(sed -n 's/^Version: *//p' "$spec")
+	[ "$version" = "$UPSTREAM" ] || return 1
+	rm -rf "$top" && mkdir -p "$top/SOURCES" && echo "$RPM_MACROS" >"$top/macros"
+	git archive --prefix="wakegov-$version/" HEAD | gzip >"$top/SOURCES/wakegov-$version.tar.gz"
+	rpmbuild --quiet -bb --nodeps --define "_topdir $top" --load "$top/macros" "$spec" || return 1
+	[ "$(find "$top/RPMS" -name '*.rpm' | wc -l)" = 2 ]
+}
+
+# Of a clone that makepkg's user may read.
+arch_builds() {
+	local top
+
+	packages_install makepkg libarchive-tools shellcheck "${BUILD_PACKAGES[@]}" || return 1
+	shellcheck conf/arch/PKGBUILD || return 1
+	top=$(mktemp -d) && git clone -q "file://$REPO" "$top/wakegov" && chown -R nobody "$top" || return 1
+	(cd "$top/wakegov/conf/arch" && HOME=$top setpriv --reuid=nobody --regid=nogroup --clear-groups \
+		makepkg --nodeps) 2>&1 | tee "$WORK/makepkg"
+	bsdtar -tf "$top"/wakegov/conf/arch/wakegov-*.pkg.tar.* >"$WORK/arch-files"
+	rm -rf "$top"
+	! grep -F 'contains reference to' "$WORK/makepkg" && grep -qx usr/bin/wakegovd "$WORK/arch-files"
 }
 
 # There is no address for mail yet; who publishes the packages has one.
@@ -75,7 +145,14 @@ make_next() {
 	dpkg-deb -R "$DEBS"/wakegov_"$VERSION"_*.deb "$tree" || return 1
 	sed -i "s/^Version: .*/Version: $VERSION+next/" "$tree/DEBIAN/control"
 	echo "# next" >>"$tree/usr/share/wakegov/wakegov.conf"
-	dpkg-deb --root-owner-group -b "$tree" "$ROOT/next.deb"
+	dpkg-deb --root-owner-group -b "$tree" "$WORK/wakegov_next.deb" &&
+		make_repository "$REPOSITORY-next" "$DEBS"/*.deb "$WORK/wakegov_next.deb"
+}
+
+# use_repository NAME: a folder in the root.
+use_repository() {
+	echo "deb [trusted=yes] file:/$1 ./" >"$ROOT/etc/apt/sources.list.d/wakegov.list"
+	in_root "$ROOT" apt-get -qq update
 }
 
 # What the packages depend on comes first: what is left behind by themselves shows against this.
@@ -87,9 +164,8 @@ prepares() {
 		dpkg-deb -f "$deb" Depends
 	done | paste -sd ,)
 	in_root "$ROOT" apt-get -qq -y --no-install-recommends satisfy "$depends" || return 1
-	mkdir "$ROOT/debs"
-	cp "$DEBS"/*.deb "$ROOT/debs/"
-	make_next || return 1
+	make_next && cp -r "$REPOSITORY" "$REPOSITORY-next" "$ROOT/" || return 1
+	use_repository "${REPOSITORY##*/}" || return 1
 	list_files >"$WORK/before"
 }
 
@@ -100,7 +176,7 @@ list_files() {
 }
 
 installs_there() {
-	in_root "$ROOT" sh -c 'apt-get -qq -y install /debs/*.deb' &&
+	in_root "$ROOT" apt-get -qq -y install wakegov wakegov-sim wakegov-dbgsym wakegov-sim-dbgsym &&
 		[ "$(in_root "$ROOT" systemctl is-enabled wakegovd.service)" = enabled ] &&
 		for unit in wakegov-desktop.service wakegov-metrics.timer wakegov-benefit.timer; do
 			[ "$(in_root "$ROOT" systemctl is-enabled "$unit")" = disabled ] || return 1
@@ -139,9 +215,10 @@ upgrades() {
 	printf '[Service]\nNice=-1\n' | install -D /dev/stdin "$ROOT/$dropin" || return 1
 	! in_root "$ROOT" wakegovd --check-config || return 1
 	in_root "$ROOT" systemctl disable wakegovd.service || return 1
-	in_root "$ROOT" sh -c 'apt-get -qq -y install --reinstall /debs/wakegov_*.deb' || return 1
+	in_root "$ROOT" apt-get -qq -y install --reinstall wakegov || return 1
+	use_repository "${REPOSITORY##*/}-next" || return 1
 	# Its symbols ask for this very version, and go.
-	in_root "$ROOT" apt-get -qq -y install /next.deb || return 1
+	in_root "$ROOT" apt-get -qq -y install wakegov || return 1
 	in_root "$ROOT" dpkg -s wakegov | grep -qxF "Version: $VERSION+next" || return 1
 	[ "$(in_root "$ROOT" systemctl is-enabled wakegovd.service)" = disabled ] || return 1
 	[ "$(tail -n 1 "$ROOT/usr/share/wakegov/wakegov.conf")" = "# next" ] || return 1
@@ -167,7 +244,8 @@ purges() {
 under_systemd() {
 	if [ "$(. /etc/os-release && echo "$VERSION_CODENAME")" = "$SUITE" ]; then
 		"$LAB" setup >&2 || return 1
-		"$LAB" run --init systemd -- /usr/bin/python3 "$GUEST/test_package.py"
+		"$LAB" run --init systemd --timeout 1500 -- /usr/bin/python3 "$GUEST/test_package.py" ||
+			echo "not ok - under systemd it passes whole"
 	else
 		echo "ok - under systemd # SKIP the lab runs packages of this machine's release only"
 	fi

@@ -38,6 +38,7 @@ all   sanitize   300 here
 all   clang      120 here
 all   fuzz       250 here
 all   browser     60 here
+all   readme    4000
 all   analyze   1200 here
 all   sanitize_native 500 here
 all   soak       500
@@ -54,7 +55,7 @@ all   response   200
 all   arm        800
 all   older      200
 all   benefit    400
-all   fleet      300
+all   fleet      400
 all   idle       200
 all   stalls     200
 all   kernels    600
@@ -62,7 +63,7 @@ all   old_kernels 500
 all   suspend    200
 all   lab_whole  400
 all   sanitize_lab 600
-all   package    900
+all   package   1500
 "
 
 # suites_of TIER…: their names, a line each.
@@ -429,14 +430,23 @@ suite_browser() {
 	WAKEGOV_BUILD=$BUILD python3 tests/lib/tap.py tests/varlink/drawn_report.py
 }
 
+# README's figures, by a fresh start of each of their measurements.
+suite_readme() {
+	WAKEGOV_BUILD=$BUILD tests/bench/readme-figures --check
+}
+
 # What a fleet's Prometheus and Grafana are given.
 suite_fleet() {
-	local tools
+	local tools python
 
 	tools=$(tests/varlink/setup-tools) || return 1
 	check "each alert fires where it should, and nowhere else" \
 		"$tools/promtool" test rules tests/fleet/rules.test.yml
 	WAKEGOV_TOOLS=$tools python3 tests/fleet/test_fleet.py
+	packages_install jq ansible-core || return 1
+	WAKEGOV_TOOLS=$tools WAKEGOV_BUILD=$BUILD python3 tests/fleet/test_many.py
+	/usr/bin/python3 tests/fleet/test_playbook.py
+	python=$(tests/varlink/setup-venv) && "$python" tests/fleet/test_dashboard.py || return 1
 	stage_tree "$BUILD" >&2 || return 1
 	in_lab "--init systemd" test_fleet_units.py
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The daemon's counters as text for a monitoring system. The number of series is bounded by the
- * machine: some per domain, and one per domain and OPP. Tasks are counted by state, not named.
+ * machine: some per domain, and one per OPP. Tasks are counted by state, not named.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -159,49 +159,68 @@ static void put_domains(struct metrics *metrics, struct core *core)
 	}
 }
 
-static uint64_t opp_us(const struct stats *stats, uint32_t domain, uint32_t opp)
+/* Of all OPPs and reasons of a domain those with this frequency, 0 for any, and this reason, or
+ * any. */
+static uint64_t time_ns(const struct past *past, uint32_t index, uint32_t khz, int reason)
+{
+	const struct topology_domain *domain = &past->core->topology->domains[index];
+	uint64_t ns = 0;
+
+	for (uint32_t opp = 0; opp < domain->n_opps; opp++)
+		for (int r = 0; r <= REASON_LAST && (!khz || domain->opp_khz[opp] == khz); r++)
+			if (reason < 0 || r == reason)
+				ns += stats_ns(past->stats, stats_since_start(past->stats), index,
+					       opp, (enum reason)r);
+	return ns;
+}
+
+static void sample_time(struct metrics *metrics, const struct past *past, const char *labels,
+			uint32_t khz, int reason)
 {
 	uint64_t ns = 0;
 
-	for (enum reason reason = 0; reason <= REASON_LAST; reason++)
-		ns += stats_ns(stats, stats_since_start(stats), domain, opp, reason);
-	return ns / NS_PER_US;
+	for (uint32_t i = 0; i < past->core->n_domains; i++)
+		ns += time_ns(past, i, khz, reason);
+	sample_us(metrics, labels, ns / NS_PER_US);
 }
 
-static uint64_t reason_us(const struct past *past, uint32_t domain, enum reason reason)
+/* Whether a domain before this one has the OPP. */
+static bool is_repeated(const struct past *past, uint32_t index, uint32_t khz)
 {
-	uint64_t ns = 0;
-
-	for (uint32_t opp = 0; opp < past->core->topology->domains[domain].n_opps; opp++)
-		ns += stats_ns(past->stats, stats_since_start(past->stats), domain, opp, reason);
-	return ns / NS_PER_US;
+	for (uint32_t i = 0; i < index; i++)
+		for (uint32_t opp = 0; opp < past->core->topology->domains[i].n_opps; opp++)
+			if (past->core->topology->domains[i].opp_khz[opp] == khz)
+				return true;
+	return false;
 }
 
+/* Of all domains together: of each it would be most of the series of a large machine. */
 static void put_times(struct metrics *metrics, const struct past *past)
 {
-	const struct core *core = past->core;
-	char labels[80];
+	char labels[64];
 
-	begin(metrics, "wakegov_domain_opp_seconds", true,
-	      "For how long the domain was told to run at an operating point.");
-	for (uint32_t i = 0; i < core->n_domains; i++) {
-		const struct topology_domain *domain = &core->topology->domains[i];
+	begin(metrics, "wakegov_opp_seconds", true,
+	      "For how long domains were told to run at an operating point, summed over the domains.");
+	for (uint32_t i = 0; i < past->core->n_domains; i++) {
+		const struct topology_domain *domain = &past->core->topology->domains[i];
 
 		for (uint32_t opp = 0; opp < domain->n_opps; opp++) {
-			snprintf(labels, sizeof(labels),
-				 "{domain=\"%s\",opp_hertz=\"%" PRIu64 "\"}", domain->name,
-				 domain->opp_khz[opp] * UINT64_C(1000));
-			sample_us(metrics, labels, opp_us(past->stats, i, opp));
+			uint32_t khz = domain->opp_khz[opp];
+
+			if (is_repeated(past, i, khz))
+				continue;
+			snprintf(labels, sizeof(labels), "{opp_hertz=\"%" PRIu64 "\"}",
+				 khz * UINT64_C(1000));
+			sample_time(metrics, past, labels, khz, -1);
 		}
 	}
-	begin(metrics, "wakegov_domain_reason_seconds", true,
-	      "For how long something was why the domain ran as it did.");
-	for (uint32_t i = 0; i < core->n_domains; i++)
-		for (enum reason reason = 0; reason <= REASON_LAST; reason++) {
-			snprintf(labels, sizeof(labels), "{domain=\"%s\",reason=\"%s\"}",
-				 core->topology->domains[i].name, reason_name(reason));
-			sample_us(metrics, labels, reason_us(past, i, reason));
-		}
+	begin(metrics, "wakegov_reason_seconds", true,
+	      "For how long something was why domains ran as they did, summed over the domains.");
+	for (int reason = 0; reason <= REASON_LAST; reason++) {
+		snprintf(labels, sizeof(labels), "{reason=\"%s\"}",
+			 reason_name((enum reason)reason));
+		sample_time(metrics, past, labels, 0, reason);
+	}
 }
 
 /* Sums by kind, so that the number of series does not depend on tasks and rules. */

@@ -131,6 +131,18 @@ class Profiles(unittest.TestCase):
         with guest.Daemon("[profile quiet]\nwhen = battery\n") as daemon:
             self.assert_holds(daemon, "quiet")
 
+    def test_recommended(self):
+        """what recommend prints for a machine with a battery is a policy, and does what it says"""
+        load_supplies()
+        self.addCleanup(unplug, False)
+        policy = subprocess.run([f"{guest.BUILD}/wakegovctl", "recommend"], check=True, text=True,
+                                stdout=subprocess.PIPE).stdout
+        self.assertIn("The machine has a battery", policy)
+        with guest.Daemon(policy) as daemon:
+            self.assert_holds(daemon, "balanced")
+            unplug(True)
+            self.assert_holds(daemon, "quiet", "its condition is true")
+
     def test_supply_removed(self):
         """a line that is removed is no longer one, as one that is unplugged"""
         load_supplies()

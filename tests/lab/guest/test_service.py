@@ -455,6 +455,60 @@ class Service(Installed):
         run("wakegovctl", "reload")
         self.assertFalse({"failed", "paused"} & set(states().values()), states())
 
+    def test_drop_ins(self):
+        """a drop-in of /etc replaces one of /run and /usr/lib of its name, and masks it by /dev/null"""
+        folders = [f"{folder}/wakegov/wakegov.conf.d" for folder in ("/etc", "/run", "/usr/lib")]
+
+        def write(folder, name, text):
+            os.makedirs(folder, exist_ok=True)
+            path = f"{folder}/{name}.conf"
+            self.addCleanup(lambda: os.path.lexists(path) and os.remove(path))
+            guest.write(path, text)
+            return path
+
+        def rules():
+            return {rule["name"]: rule["file"] for rule in
+                    guest.call("/run/wakegov/io.wakegov", "Rules")["rules"]}
+
+        def rule(name):
+            return f"[rule {name}]\ncomm = {name}\ncap = 50%\n"
+
+        write(folders[2], "10-brought", rule("brought"))
+        write(folders[2], "20-replaced", rule("old"))
+        write(folders[2], "30-masked", rule("masked"))
+        write(folders[1], "40-boot", rule("boot"))
+        write(folders[0], "20-replaced", rule("new"))
+        run("systemctl", "start", "wakegovd.service")
+        self.assertEqual(list(rules()), ["brought", "new", "masked", "boot"])
+        mask = f"{folders[0]}/30-masked.conf"
+        os.symlink("/dev/null", mask)
+        self.addCleanup(os.remove, mask)
+        write(folders[0], "40-boot", "")
+        run("systemctl", "reload", "wakegovd.service")
+        self.assertEqual(list(rules()), ["brought", "new"])
+        shown = run("wakegovd", "--show-config").stdout
+        self.assertIn(f"{folders[2]}/10-brought.conf:2", shown)
+        # What is in /run outlasts the daemon, as long as the machine runs.
+        run("systemctl", "stop", "wakegovd.service")
+        self.assertTrue(os.path.exists(f"{folders[1]}/40-boot.conf"))
+
+    def test_recommend(self):
+        """recommend's policy, by the daemon's statistics, is checked and taken as it is"""
+        path = f"{POLICY}.d/recommended.conf"
+        self.addCleanup(lambda: os.path.exists(path) and os.remove(path))
+        run("systemctl", "start", "wakegovd.service")
+        # What has a nice value, but has done nothing yet, is no background work.
+        with subprocess.Popen(["nice", "sleep", "100"]) as task:
+            self.addCleanup(task.kill)
+            guest.write(path, run("wakegovctl", "recommend").stdout)
+        self.assertRegex(guest.read(path), "(?s)The statistics of the last week are of .*policy0 took .* than "
+                                           "schedutil")
+        self.assertNotIn("[rule", guest.read(path))
+        run("wakegovd", "--config", path, "--check-config")
+        run("systemctl", "reload", "wakegovd.service")
+        policy = guest.call("/run/wakegov/io.wakegov", "Status")["policy"]
+        self.assertEqual((policy["reloads"], policy["last_error"]), (1, None))
+
     def test_hotplug(self):
         """the unit has the kernel's hotplug events, though its network is its own"""
         def set_online(value):
