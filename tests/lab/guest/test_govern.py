@@ -137,9 +137,9 @@ class Govern(unittest.TestCase):
         guest.wait_for(lambda: guest.frequency("policy0") == 400000, 1, "policy0 low again")
         changes = [d for d in self.daemon.decisions() if d["domain"] == "policy2"
                    and d["monotonic_us"] >= moved_us]
-        # Utilisation may come first by a moment; a ramp would take every OPP.
+        # Utilisation may come first by a moment, with one OPP; a ramp would take every one.
         targets = [d["target_khz"] for d in changes]
-        self.assertNotIn(1000000, targets[:targets.index(1400000)], "no jump but a ramp")
+        self.assertLessEqual(targets.index(1400000), 1, f"no jump but a ramp: {targets}")
         _, took_ms = self.change("policy2", 1400000, moved_us)
         tap.note(f"boosted in the new domain {took_ms:.1f} ms after the move was asked for")
         load.terminate()
