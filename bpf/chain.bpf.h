@@ -82,8 +82,6 @@ static __noinline void emit_chain(struct wakegov_cpu *cpu)
 		keep_news(cpu, WAKEGOV_NEWS_CPU);
 }
 
-#define NEAR 16 /* a need that is less by a 16th is still the same */
-
 /* Whether it is above what the CPU's own utilisation asks for, as the core compares it. */
 static __noinline bool is_beyond_own(const struct wakegov_cpu *cpu, __u32 need_q)
 {
@@ -92,7 +90,7 @@ static __noinline bool is_beyond_own(const struct wakegov_cpu *cpu, __u32 need_q
 
 	if (!cpu->load.running)
 		account_rest(&util_q, &updated_ns, bpf_ktime_get_ns());
-	return need_q - need_q / NEAR > account_need_q(util_q, cpu->load.est_q);
+	return need_q - need_q / CHAIN_NEAR > account_need_q(util_q, cpu->load.est_q);
 }
 
 /*
@@ -106,7 +104,7 @@ static inline void note_chain(struct wakegov_cpu *cpu, const struct chain_task *
 	__u32 need_q = chain->util_q;
 	bool over = now_ns > noted->clock_ns + WAKEGOV_CHAIN_HOLD_NS;
 
-	if (need_q < noted->need_q - noted->need_q / NEAR && !over)
+	if (need_q < noted->need_q - noted->need_q / CHAIN_NEAR && !over)
 		return;
 	if (need_q > noted->need_q || over) {
 		noted->need_q = need_q;

@@ -289,10 +289,11 @@ static inline void go_to_sleep(const struct wakegov_cpu *cpu, struct task_struct
 	bool waits = is_in_iowait(task);
 	struct wakegov_slot *slot;
 
-	if (!waits)
+	if (!waits) {
 		watch_bytes(task, now_ns);
-	if (!waits && (cpu->count_only || !may_be_hot(task->pid)))
-		return;
+		if (cpu->count_only || !may_be_hot(task->pid))
+			return;
+	}
 	slot = find_slot(task->pid);
 	if (waits)
 		count_wait(task, slot, now_ns);

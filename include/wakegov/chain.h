@@ -31,7 +31,8 @@
 
 #include "wakegov/decay.h"
 
-#define CHAIN_ONE DECAY_Q(1024) /* always on */
+#define CHAIN_ONE  DECAY_Q(1024) /* always on */
+#define CHAIN_NEAR 16 /* needs, or demands, that are less than a 16th apart are the same */
 /*
  * Least time between the two older marks. A short wait does not move them; with twice the time, of
  * longer sleeps more is known, of shorter ones less.

@@ -38,7 +38,6 @@ struct cpu {
 
 /* A chain counts on a CPU for so long after it was last there; as WAKEGOV_CHAIN_HOLD_NS. */
 #define ENGINE_CHAIN_HOLD_NS (50 * NS_PER_MS)
-#define ENGINE_CHAIN_NEAR    16 /* a chain's demand is another than its CPU's if a 16th apart */
 
 /* Until when the chain that was last on the CPU counts; 0: no longer. */
 static inline uint64_t engine_chain_until_ns(const struct cpu *cpu, uint64_t now_ns)

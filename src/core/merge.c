@@ -178,7 +178,7 @@ static void merge_chains(const struct engine *engine, uint32_t domain, uint32_t 
 		if (!engine->policy.chains || !engine_chain_until_ns(c, now_ns))
 			continue;
 		ask(demand, &asked);
-		if (has_floor || asked.cap - asked.cap / ENGINE_CHAIN_NEAR > demand->own_cap)
+		if (has_floor || asked.cap - asked.cap / CHAIN_NEAR > demand->own_cap)
 			raise_floor(demand, asked.cap < most_cap ? asked.cap : most_cap);
 	}
 }

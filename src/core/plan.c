@@ -6,6 +6,7 @@
 #include "core/engine_private.h"
 #include "core/opp.h"
 #include "shared/time.h"
+#include "wakegov/chain.h"
 #include "wakegov/util_acct.h"
 
 /* Most between looks at a chain that stays; with twice the time, a floor may outlast it by as much.
@@ -163,7 +164,7 @@ static uint32_t chain_covered_q(const struct engine *engine, uint32_t cpu, uint3
 	covered_q = utilisation_covered_q(&domain->info, khz, domain->policy.headroom_percent);
 	if (!domain->floor_khz && engine_chain_until_ns(&engine->cpus[cpu], domain->last.now_ns) &&
 	    chain->util_q > covered_q)
-		return chain->util_q + chain->util_q / ENGINE_CHAIN_NEAR;
+		return chain->util_q + chain->util_q / CHAIN_NEAR;
 	return covered_q;
 }
 

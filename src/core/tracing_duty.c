@@ -89,18 +89,18 @@ static void begin_tracing(struct engine *engine, uint64_t now_ns)
 	have_devices_sampled(engine, now_ns + policy->window_ns);
 }
 
-static uint64_t quiet_after(const struct tracing_duty *duty, uint64_t now_ns)
+static void begin_rest(struct tracing_duty *duty, uint64_t now_ns)
 {
-	return now_ns + REST_FACTOR * (now_ns - duty->since_ns);
+	duty->on = false;
+	duty->quiet_ns = now_ns + REST_FACTOR * (now_ns - duty->since_ns);
+	duty->since_ns = now_ns;
 }
 
 static void end_tracing(struct engine *engine, uint64_t now_ns)
 {
 	struct io_task *task = NULL;
 
-	engine->tracing.on = false;
-	engine->tracing.quiet_ns = quiet_after(&engine->tracing, now_ns);
-	engine->tracing.since_ns = now_ns;
+	begin_rest(&engine->tracing, now_ns);
 	engine->tracing.until_ns = now_ns + REST_WINDOWS * engine->policy.io_boost.window_ns;
 	if (engine->tracing.until_ns < engine->tracing.quiet_ns)
 		engine->tracing.until_ns = engine->tracing.quiet_ns;
@@ -130,11 +130,8 @@ void tracing_duty_update(struct engine *engine, uint64_t now_ns)
 	bool needed = is_needed(engine, now_ns), over = now_ns >= engine->tracing.until_ns;
 
 	if (!due_has(engine->due, 1u << DUE_LIVE)) {
-		if (engine->tracing.on) {
-			engine->tracing.quiet_ns = quiet_after(&engine->tracing, now_ns);
-			engine->tracing.since_ns = now_ns;
-		}
-		engine->tracing.on = false;
+		if (engine->tracing.on)
+			begin_rest(&engine->tracing, now_ns);
 		engine->tracing.until_ns = UINT64_MAX;
 	} else if (!engine->tracing.on) {
 		if (needed || over)
