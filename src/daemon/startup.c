@@ -62,6 +62,8 @@ static int lock_file(const char *path, int flags, int level)
 		return -errno;
 	if (flock(fd, LOCK_EX | LOCK_NB) == 0)
 		return take_fd(&fd);
+	if (errno != EWOULDBLOCK)
+		return -errno;
 	log_message(level,
 		    "another wakegovd is running (it holds %s); stop it first: systemctl stop "
 		    "wakegovd",
@@ -79,7 +81,7 @@ int startup_lock_run_dir(const char *run_dir)
 	/* Read-only, so that --restore can take it when /run cannot be written any more. */
 	fd = lock_file(path, O_RDONLY | O_CREAT, LOG_ERR);
 	if (fd < 0 && fd != -EBUSY && fd != -ENOENT)
-		log_error("cannot open %s: %s; run as root, or give --run-dir", path,
+		log_error("cannot open and lock %s: %s; run as root, or give --run-dir", path,
 			  strerror(-fd));
 	return fd;
 }

@@ -59,7 +59,9 @@ static bool is_locked(const char *run_dir)
 	snprintf(path, sizeof(path), "%s/lock", run_dir);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	/* Without permission to look, the lock counts as held. */
-	return fd < 0 ? errno == EACCES : flock(fd, LOCK_SH | LOCK_NB) < 0;
+	if (fd < 0)
+		return errno == EACCES;
+	return flock(fd, LOCK_SH | LOCK_NB) < 0 && errno == EWOULDBLOCK;
 }
 
 static void tell_domain(const struct examination *e, enum finding_grade grade, const char *domain,

@@ -486,6 +486,8 @@ suite_old_kernels() {
 		in_lab "--init systemd --kernel $kernel" "test_service.py Service.test_programs
 			Service.test_frozen_reader Service.test_capabilities"
 	done
+	echo "# kernel 6.1 with uclamp"
+	in_lab "--machine timed --kernel 6.1-uclamp" "test_promises.py Uclamp" "$CONFORMANCE uclamp"
 }
 
 suite_package() {

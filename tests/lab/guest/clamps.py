@@ -17,6 +17,14 @@ def clamps_of(pid):
     return int.from_bytes(attributes[48:52], "little"), int.from_bytes(attributes[52:56], "little")
 
 
+def written_for(least, most):
+    """What is to be written so that schedutil gives that: before Linux 6.8 it clamps first, and then adds a
+    quarter."""
+    if tuple(int(part) for part in os.uname().release.split(".")[:2]) >= (6, 8):
+        return least, most
+    return -(-least * 4 // 5), most * 4 // 5 if most < 1024 else most
+
+
 def reset_most(pid):
     """The task asks for the default as its most again, as sched_setattr(2) with -1 does."""
     keep_all, clamp_max = 0x18, 0x40

@@ -52,8 +52,11 @@ class Harmless(unittest.TestCase):
     def test_pool(self):
         """a pool of processes, whose rounds are a chain, has the clock that performance gives it
 
-        Of 1800 MHz 1773 to 1783, without chains 1335. Its rate is not bounded here, as it has two modes that the
-        clock does not decide: schedutil alone had 25 to 151 rounds a second in two starts, wakegov 49 to 109.
+        Of 1800 MHz 1773 to 1783, without chains 1335. Its rate is not bounded here, as it has two modes: the
+        thread of the pool that keeps its processes gives CPython's lock away and takes it again with each call,
+        and the thread that it wakes finds it taken, again and again for up to 60 ms, where it comes a few
+        microseconds late. In one start schedutil alone had 156, 176, 153, 39, 52 and 168 rounds a second, wakegov
+        59, 74, 130, 56, 81 and 80, performance 178, 180 and 175, but 40 with perf sched at its switches.
         """
         programs.prepare()
         load, runs = programs.named("pool"), {}

@@ -14,10 +14,11 @@ import unittest
 
 import guest
 import tap
-from clamps import SETATTR, clamps_of
+from clamps import SETATTR, clamps_of, written_for
 
 LOWEST_KHZ = 400000
 HIGHEST_KHZ = 1800000
+OWN_CLAMP = 600  # of 1024, as a task asked for itself
 RING_RECORDS = 2800  # more than the ring holds, of 24 bytes with its header
 OVERRIDES = "/run/wakegov/overrides"
 LOOP = "while True: pass"
@@ -124,8 +125,8 @@ class Promises(Domains):
         self.assert_held(daemon, khz, khz)
 
     def assert_own_capped(self, daemon, task):
-        """Clamped to 600 of 1024."""
-        self.assert_capped(daemon, task, 600, 1400000)
+        """Clamped to OWN_CLAMP."""
+        self.assert_capped(daemon, task, OWN_CLAMP, 1400000)
 
     def test_configured_limits(self):
         """max-frequency and min-frequency hold, a reload moves them, and they are put back"""
@@ -242,7 +243,7 @@ class Promises(Domains):
     def test_own_cap(self):
         """a cap that a task asks for itself holds, is the reason, and a rule's lower one wins"""
         daemon = self.start("[rule low]\ncomm = capped\ncap = 30%\n")
-        task = self.run_python("free", LOOP, "uclampset", "-M", "600")
+        task = self.run_python("free", LOOP, "uclampset", "-M", str(OWN_CLAMP))
         self.assert_own_capped(daemon, task)
         if self.BACKEND != "uclamp":
             # A kernel thread without a cap may run there as well, for a moment.
@@ -251,10 +252,10 @@ class Promises(Domains):
             guest.wait_for(lambda: f"pid {task.pid} asks for a cap itself" in self.explained(), 5,
                            "the explanation")
         task.kill()
-        task = self.run_python("capped", LOOP, "uclampset", "-M", "600")
+        task = self.run_python("capped", LOOP, "uclampset", "-M", str(OWN_CLAMP))
         self.assert_capped(daemon, task, 307, 600000)
         self.end(daemon)
-        self.assertEqual(clamps_of(task.pid), (0, 600))
+        self.assertEqual(clamps_of(task.pid), (0, OWN_CLAMP))
 
     def assert_bursts(self, task, is_right):
         """Nine in ten of them, once a second has passed."""
@@ -334,8 +335,8 @@ class Setspeed(Unclamped):
             task.wait()
         os.kill(daemon.process.pid, signal.SIGCONT)
         guest.wait_for(lambda: daemon.call("Status")["drops"]["ring"], 5, "a full ring")
-        task = self.run_python("free", LOOP, "uclampset", "-M", "600")
-        self.assert_capped(daemon, task, 600, 1400000)
+        task = self.run_python("free", LOOP, "uclampset", "-M", str(OWN_CLAMP))
+        self.assert_capped(daemon, task, OWN_CLAMP, 1400000)
 
     def test_own_ignored(self):
         """application-clamps = no: what tasks ask for themselves is nothing to wakegov"""
@@ -357,7 +358,8 @@ class Uclamp(IoBoost, Promises):
 
     def assert_capped(self, daemon, task, clamp, khz):
         """The kernel keeps the task's clamp, but uncaps it while anything else runs beside it."""
-        guest.wait_for(lambda: clamps_of(task.pid) == (0, clamp), 5, "the clamp")
+        wanted = (0, clamp) if clamp == OWN_CLAMP else written_for(0, clamp)
+        guest.wait_for(lambda: clamps_of(task.pid) == wanted, 5, "the clamp")
         seen = sorted(khz for khz, _ in self.samples(daemon))
         self.assertLessEqual(seen[len(seen) // 2], khz, seen)
 
@@ -366,9 +368,17 @@ class Uclamp(IoBoost, Promises):
         daemon = self.start("[rule high]\ncomm = floored\nfloor = 70%\n")
         task = self.run_python("floored", BURSTS)
         # The nearest of 1024 parts, as the kernel makes of cpu.uclamp.min's percent.
-        guest.wait_for(lambda: clamps_of(task.pid) == (717, 1024), 5, "the floor")
+        guest.wait_for(lambda: clamps_of(task.pid) == written_for(717, 1024), 5, "the floor")
         self.end(daemon)
         self.assertEqual(clamps_of(task.pid), (0, 1024))
+
+    def test_margin(self):
+        """a floor and a cap that are the same give the OPP that they name, before Linux 6.8 too"""
+        daemon = self.start("[rule both]\ncomm = clamped\nfloor = 50%\ncap = 50%\n")
+        task = self.run_python("clamped", LOOP)
+        guest.wait_for(lambda: clamps_of(task.pid) == written_for(512, 512), 5, "the clamps")
+        seen = sorted(khz for khz, _ in self.samples(daemon))
+        self.assertEqual(seen[len(seen) // 2], 1000000, seen)
 
     def test_untouched(self):
         """a domain without limits, floors, boosts and chains is not written to, whatever caps its tasks have"""

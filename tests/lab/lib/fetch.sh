@@ -10,7 +10,8 @@ fetch_suite() {
 	6.1) echo bookworm ;;
 	6.12 | rt) echo trixie ;;
 	sid) echo sid ;;
-	*) die_usage "lab: kernel '$1': expected 6.1, 6.12, sid or rt" ;;
+	6.1-uclamp) echo "none: it is built" ;;
+	*) die_usage "lab: kernel '$1': expected 6.1, 6.1-uclamp, 6.12, sid or rt" ;;
 	esac
 }
 
@@ -163,22 +164,28 @@ fetch_keep() {
 	mv "$work/current.new" "$work/current"
 }
 
-# The kernel's own self-tests of cpufreq, from the sources that this machine's apt has.
-fetch_selftests() {
-	local work=$1 package deb
+# fetch_linux_source WORK PACKAGE LEVELS [PATTERN]: what of the kernel's sources has such a name, into
+# $work/tree, without the first LEVELS folders of its path.
+fetch_linux_source() {
+	local work=$1 package=$2 levels=$3
 
-	packages_update || return 1
-	package=$(apt-cache show linux-source | fetch_depends | grep -m 1 '^linux-source-') ||
-		return 1
 	rm -rf "$work/tree" "$work/debs"
 	mkdir -p "$work/tree" "$work/debs" || return 1
 	(cd "$work/debs" && apt-get -oAPT::Sandbox::User=root -qq download "$package" >&2) ||
 		return 1
-	deb=$(echo "$work"/debs/*.deb)
-	dpkg-deb --fsys-tarfile "$deb" | tar -xO --wildcards './usr/src/*.tar.xz' |
-		tar -xJ -C "$work/tree" --strip-components=5 --wildcards \
-			'*/tools/testing/selftests/cpufreq/*' || return 1
+	dpkg-deb --fsys-tarfile "$(echo "$work"/debs/*.deb)" | tar -xO --wildcards './usr/src/*.tar.xz' |
+		tar -xJ -C "$work/tree" --strip-components="$levels" --wildcards "${4:-*}" || return 1
 	rm -r "$work/debs"
+}
+
+# The kernel's own self-tests of cpufreq, from the sources that this machine's apt has.
+fetch_selftests() {
+	local work=$1 package
+
+	packages_update || return 1
+	package=$(apt-cache show linux-source | fetch_depends | grep -m 1 '^linux-source-') ||
+		return 1
+	fetch_linux_source "$work" "$package" 5 '*/tools/testing/selftests/cpufreq/*' || return 1
 	fetch_keep "$work" "$package"
 }
 
@@ -192,7 +199,7 @@ selftests_main() {
 	echo "$LAB_CACHE/selftests/$name"
 }
 
-# lab fetch [SERIES|emulator|machine|missing|arm64]
+# lab fetch [KERNEL|emulator|machine|missing|arm64]
 fetch_main() {
 	local what=${1:-sid}
 
@@ -226,6 +233,7 @@ fetch_locked() {
 		emulator) emulator_fetch "$work" ;;
 		machine/* | machine-arm64/*) machine_fetch "$work" ;;
 		arm64/root-*) arm_fetch_root "$work" ;;
+		6.1-uclamp) kernel_build "$work" ;;
 		selftests) fetch_retry fetch_selftests "$work" || die "could not fetch $what" ;;
 		*) fetch_kernel "$(fetch_suite "${what##*/}")" "$work" ;;
 		esac

@@ -150,6 +150,7 @@ image_add_modules() {
 	local tree=$1 release=$2 list=$3 verb file module needed=""
 
 	shift 3
+	: >"$tree/modules/$list"
 	for module in "$@"; do
 		needed+=$(modprobe -d "$LAB_RELEASE_DIR/usr" -S "$release" --show-depends "$module")$'\n' ||
 			die "kernel $release has no module $module"

@@ -77,8 +77,8 @@ run_settle_arm64() {
 	[ "$RUN_MACHINE $others" = "timed acpishell1noyes" ] ||
 		die_usage "lab run: --arch arm64 needs --machine timed, and knows of the machine's other options" \
 			"--clusters, --turbo and --transition"
-	[ "$RUN_KERNEL" != 6.1 ] ||
-		die_usage "lab run: --kernel 6.1: Debian's for arm64 lacks mediatek-cpufreq-hw; expected 6.12, sid or rt"
+	[[ $RUN_KERNEL != 6.1* ]] ||
+		die_usage "lab run: --kernel $RUN_KERNEL: Debian's for arm64 lacks mediatek-cpufreq-hw; expected 6.12, sid or rt"
 	RUN_DOMAINS=${RUN_CLUSTERS:-$ARM_CLUSTERS} RUN_DRIVER=mediatek
 }
 
@@ -116,8 +116,8 @@ run_set() {
 	--seed=*)
 		need_number --seed "$2" 1 && RUN_SEED=$2
 		;;
-	--kernel=6.1 | --kernel=6.12 | --kernel=sid | --kernel=rt) RUN_KERNEL=$2 ;;
-	--kernel=*) die_usage "lab run: --kernel '$2': expected 6.1, 6.12, sid or rt" ;;
+	--kernel=6.1 | --kernel=6.1-uclamp | --kernel=6.12 | --kernel=sid | --kernel=rt) RUN_KERNEL=$2 ;;
+	--kernel=*) die_usage "lab run: --kernel '$2': expected 6.1, 6.1-uclamp, 6.12, sid or rt" ;;
 	--init=shell | --init=systemd) RUN_INIT=$2 ;;
 	--init=*) die_usage "lab run: --init '$2': expected shell or systemd" ;;
 	--llcs=1 | --llcs=2) RUN_LLCS=$2 ;;
