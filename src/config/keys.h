@@ -3,8 +3,8 @@
 
 /*
  * The table of sections and keys, and their values: text to value to field of the policy, and back.
- * A new key is a line of the table, a field in core/settings.h, a default in policy_init(), and its
- * text in conf/wakegov.conf and conf/wakegov.conf.5.
+ * A new key is a row of the table, a field in core/settings.h, and its text in
+ * conf/wakegov.conf.5.
  */
 
 #include <stdbool.h>
@@ -43,6 +43,7 @@ struct policy_value {
 struct policy_key {
 	enum policy_section section;
 	const char *name;
+	const char *built_in; /* its value without a file, as written in one */
 
 	/* Allowed words, ended by NULL; the field has their index. */
 	const char *words[POLICY_WORDS_MAX + 1];
@@ -62,6 +63,9 @@ struct policy_key {
 	} form;
 	enum policy_domain_field domain_field;
 };
+
+/* The built-in policy: what an empty file means. */
+void policy_init(struct policy *policy);
 
 /* All keys, in the order of the manual page; fewer than POLICY_KEYS_MAX. */
 const struct policy_key *policy_keys_get(size_t *ret_n);

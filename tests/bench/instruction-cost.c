@@ -19,6 +19,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "config/keys.h"
 #include "core/settings.h"
 #include "native/work.h"
 #include "shared/time.h"

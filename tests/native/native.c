@@ -10,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "config/keys.h"
 #include "wakegov/decay.h"
 #include "work.h"
 

@@ -12,6 +12,7 @@
 
 #include "actuator/power_controls.h"
 #include "actuator/restore.h"
+#include "config/keys.h"
 #include "core/rule.h"
 #include "daemon/journal.h"
 #include "daemon/modules/idle_latency.h"
