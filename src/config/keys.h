@@ -130,20 +130,12 @@ struct policy_rule_key {
 	bool is_level;
 };
 
-/* All keys, in the order of the manual page; fewer than POLICY_KEYS_MAX. */
-const struct policy_rule_key *policy_rule_keys_get(size_t *ret_n);
+/* The i-th key, in the order of the manual page; NULL past the last. */
+const struct policy_rule_key *policy_rule_key_at(size_t i);
 /* NULL if there is no such key. */
 const struct policy_rule_key *policy_rule_keys_find(const char *name);
 
-/*
- * The names of scheduling policies, one for each used bit of policy_match.schedulers; NULL for the
- * others and past the last. Static strings.
- */
-#define POLICY_SCHEDULERS 8
-const char *policy_scheduler_name(uint32_t scheduler);
-
-/*
- * Takes the next pattern, shorter than POLICY_PATTERN_SIZE, off *list, whose patterns are divided
- * by blanks without a backslash before them: "steam wine*". False: none is left.
- */
-bool policy_patterns_next(const char **list, char ret[static POLICY_PATTERN_SIZE]);
+/* match.c: those by which a rule matches, which come first. */
+const struct policy_rule_key *policy_match_keys_get(size_t *ret_n);
+/* Stores a text of 1 to size - 1 bytes. Returns 0 or -EINVAL. */
+int policy_store_text(char *field, size_t size, const char *text);

@@ -12,7 +12,7 @@
 #include "core/input.h"
 #include "core/settings.h"
 #include "core/topology.h"
-#include "tracer/facts.h"
+#include "core/facts.h"
 
 struct tracer;
 

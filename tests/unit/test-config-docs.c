@@ -148,13 +148,11 @@ static void test_manual_has_every_key(void **state)
 static void test_manual_has_every_key_of_rules(void **state)
 {
 	char *manual = read_document(manual_path), item[64];
-	const struct policy_rule_key *keys;
-	size_t n;
+	const struct policy_rule_key *key;
 
-	keys = policy_rule_keys_get(&n);
-	for (size_t i = 0; i < n; i++) {
-		snprintf(item, sizeof(item), "\n.It Ic %s No = ", keys[i].name);
-		expect_contains(manual, item, keys[i].name);
+	for (size_t i = 0; (key = policy_rule_key_at(i)); i++) {
+		snprintf(item, sizeof(item), "\n.It Ic %s No = ", key->name);
+		expect_contains(manual, item, key->name);
 	}
 	free(manual);
 }
@@ -163,12 +161,13 @@ static void test_manual_has_every_key_of_rules(void **state)
 static void test_manual_has_no_other_key(void **state)
 {
 	char *manual = read_document(manual_path);
-	size_t n, n_items = 0, n_rule_keys;
+	size_t n, n_items = 0, n_rule_keys = 0;
 
 	for (const char *item = manual; (item = strstr(item, "\n.It Ic ")); item++)
 		n_items++;
 	policy_keys_get(&n);
-	policy_rule_keys_get(&n_rule_keys);
+	while (policy_rule_key_at(n_rule_keys))
+		n_rule_keys++;
 	assert_int_equal(n_items, n + n_rule_keys + 2 /* opp-power; when, of a profile */);
 	free(manual);
 }
