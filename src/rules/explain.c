@@ -2,6 +2,7 @@
 /* Explains in words why a rule matches a task or not. */
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "rules/rules_private.h"
