@@ -52,3 +52,6 @@ int rounds_start(struct core *core);
  * do what is due, and sets the timer for the next round without an event.
  */
 void round_run(struct core *core);
+
+/* Makes a round as if the timer were its reason, once the present event is dealt with. */
+void round_soon(struct core *core);
