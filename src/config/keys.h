@@ -135,7 +135,7 @@ const struct policy_rule_key *policy_rule_key_at(size_t i);
 /* NULL if there is no such key. */
 const struct policy_rule_key *policy_rule_keys_find(const char *name);
 
-/* match.c: those by which a rule matches, which come first. */
+/* match.c: those by which a rule matches, which come first, in the order of their bits. */
 const struct policy_rule_key *policy_match_keys_get(size_t *ret_n);
 /* Stores a text of 1 to size - 1 bytes. Returns 0 or -EINVAL. */
 int policy_store_text(char *field, size_t size, const char *text);
