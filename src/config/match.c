@@ -219,6 +219,7 @@ uint32_t match_find_mismatch(const struct policy_match *match, uint32_t uid,
 		POLICY_MATCH_COMMAND,
 	};
 
+	_Static_assert(ARRAY_SIZE(order) == ARRAY_SIZE(keys), "every key is compared");
 	for (size_t i = 0; i < ARRAY_SIZE(order); i++)
 		if (match->given & order[i] && !holds(match, order[i], uid, facts, texts))
 			return order[i];
