@@ -3,8 +3,8 @@
 
 /*
  * By what a rule matches tasks. A key is a field of struct policy_match with its bit, and in
- * match.c a row, with how its value is stored, and a case in match_holds(), match_say_fact() and
- * match_say_wanted().
+ * match.c a row, a place in the order of comparing, and a case in each of holds(), match_say_fact()
+ * and match_say_wanted().
  */
 
 #include <stdbool.h>
