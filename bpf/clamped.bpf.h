@@ -52,5 +52,5 @@ static inline void look_for_clamps(const struct task_struct *task)
 static inline void emit_clamped_child(__u32 parent_pid, const struct task_struct *child)
 {
 	if (settings.follow_clamps && has_clamps(child))
-		emit_class(WAKEGOV_RECORD_CLAMPED, parent_pid, child->pid, 0);
+		emit_class(WAKEGOV_RECORD_CHILD, parent_pid, child->pid, 0);
 }

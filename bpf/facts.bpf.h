@@ -10,14 +10,14 @@
 #include "maps.bpf.h"
 #include "slot.bpf.h"
 
-static inline void read_facts(struct task_struct *task, struct wakegov_facts *facts)
+static inline void read_facts(struct task_struct *task, struct task_facts *facts)
 {
 	facts->pid = task->pid;
 	facts->tgid = task->tgid;
 	facts->start_ns = task->start_boottime;
 	facts->cgroup_id = BPF_CORE_READ(task, cgroups, dfl_cgrp, kn, id);
 	facts->uid = BPF_CORE_READ(task, cred, euid.val);
-	facts->policy = task->policy;
+	facts->scheduler = task->policy;
 	facts->nice = task->static_prio - DEFAULT_PRIO;
 	facts->kernel_thread = !!(task->flags & PF_KTHREAD);
 	facts->parent = BPF_CORE_READ(task, real_parent, tgid);

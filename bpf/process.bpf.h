@@ -205,7 +205,7 @@ SEC("iter/task")
 int dump_tasks(struct bpf_iter__task *context)
 {
 	struct task_struct *task = context->task;
-	struct wakegov_facts facts = {};
+	struct task_facts facts = {};
 
 	if (!task || task->flags & PF_EXITING)
 		return 0;

@@ -13,6 +13,7 @@
 #include "wakegov/latency.h"
 #include "wakegov/own.h"
 #include "wakegov/quantile.h"
+#include "wakegov/record.h"
 #include "wakegov/shares.h"
 #include "wakegov/util_acct.h"
 
@@ -38,7 +39,6 @@
 #define WAKEGOV_NAME_SIZE     256 /* NAME_MAX and a NUL */
 #define WAKEGOV_COMMAND_SIZE  3072
 #define WAKEGOV_RING_BYTES    (64 * 1024)
-#define WAKEGOV_COMM_SIZE     16
 #define WAKEGOV_DISK_SIZE     32
 #define WAKEGOV_NO_DOMAIN     0xffffffffU
 #define WAKEGOV_LOOK_WINDOWS  5	 /* a look for tasks that never wait takes so many window_ns */
@@ -344,7 +344,7 @@ struct wakegov_slot {
 	__u64 hold_ns; /* set by the daemon: report after this time without I/O; 0 again then */
 	__u64 task;    /* the kernel's address of the task … */
 	__u64 bytes;   /* … and the bytes that it had read and written at the last read */
-	char comm[WAKEGOV_COMM_SIZE];
+	char comm[TASK_COMM_SIZE];
 } __attribute__((aligned(64)));
 
 /* The time of its last recorded I/O. */
@@ -373,57 +373,6 @@ struct wakegov_limits {
 	__u32 known; /* 0: it is not in sysfs */
 	__u32 min_khz;
 	__u32 max_khz;
-};
-
-enum wakegov_record_type {
-	WAKEGOV_RECORD_CPU,    /* cpu left its band, or went idle */
-	WAKEGOV_RECORD_TASK,   /* slot was taken, moved to another domain, has no I/O any more,
-				  or its task exited */
-	WAKEGOV_RECORD_NEWS,   /* news are waiting; see enum wakegov_news */
-	WAKEGOV_RECORD_DEVICE, /* a block device was seen for the first time; slot is its index */
-	WAKEGOV_RECORD_CO_RUNNER, /* a task, slot its pid, runs for short beside capped ones, class
-			     theirs; cpu is the co_runner_generation of that number */
-	WAKEGOV_RECORD_CLAMPED,	  /* cpu's pid, a parent, forked slot's, which has clamps */
-	WAKEGOV_RECORD_OWN,    /* slot's task, by pid, asks for other clamps than before: class is
-				  wakegov_own() of them; cpu is 1 when it has exited */
-	WAKEGOV_RECORD_BURSTS, /* the bursts of a class became longer or shorter than reported */
-	WAKEGOV_RECORD_FACTS,  /* a new or changed task, for the rules; see below */
-	WAKEGOV_RECORD_GONE,   /* slot is the pid of a task that matched rules and exited */
-	WAKEGOV_RECORD_LOOK, /* class 1: a task without a slot may do I/O that it does not wait for;
-				0: the look for such tasks took its time */
-	WAKEGOV_RECORD_SCAN, /* a process of several threads changed: dump them */
-	WAKEGOV_RECORD_PLACED_CHILD, /* cpu's pid, a parent that is placed, forked slot's, in the
-					cache class */
-	WAKEGOV_RECORD_FULL_CACHE,   /* a task of the group slot had to wait: cpu's cache is full */
-	WAKEGOV_RECORD_GROUP_WAKES,  /* a task of the group slot woke up */
-	WAKEGOV_RECORD_IDLE_LATENCY, /* a task runs on cpu that asks for less than its limit */
-};
-
-struct wakegov_record {
-	__u32 type;
-	__u32 cpu;
-	__u32 slot;
-	__u32 class; /* WAKEGOV_RECORD_BURSTS; WAKEGOV_RECORD_CO_RUNNER, 0: no longer */
-};
-
-/* The facts of one thread that rules match. */
-struct wakegov_facts {
-	__u32 pid;
-	__u32 tgid;
-	__u64 start_ns;	 /* since boot; distinguishes tasks with the same pid */
-	__u64 cgroup_id; /* in the unified hierarchy: the inode of its directory */
-	__u32 uid;	 /* the effective one */
-	__u32 policy;	 /* SCHED_OTHER and the like */
-	__s16 nice;
-	__u16 kernel_thread;
-	__u32 parent; /* the process that started it */
-	char comm[WAKEGOV_COMM_SIZE];
-};
-
-/* WAKEGOV_RECORD_FACTS */
-struct wakegov_facts_record {
-	struct wakegov_record head;
-	struct wakegov_facts facts;
 };
 
 /*

@@ -22,42 +22,42 @@
 
 /* clang-format off */
 static const struct policy_key keys[] = {
-	{ POLICY_SECTION_WAKEGOV, "backend",
+	{ POLICY_SECTION_WAKEGOV, "backend", "auto",
 	  .words = { [POLICY_BACKEND_AUTO] = "auto", [POLICY_BACKEND_UCLAMP] = "uclamp",
 		     [POLICY_BACKEND_SETSPEED] = "setspeed",
 		     [POLICY_BACKEND_LIMITS] = "limits", [POLICY_BACKEND_OBSERVE] = "observe" },
 	  FIELD(backend, NUMBER) },
-	{ POLICY_SECTION_WAKEGOV, "max-tasks", RANGE(none, "16", "1024"),
+	{ POLICY_SECTION_WAKEGOV, "max-tasks", "1024", RANGE(none, "16", "1024"),
 	  FIELD(max_tasks, NUMBER) },
-	{ POLICY_SECTION_WAKEGOV, "max-decisions", RANGE(none, "16", "65536"),
+	{ POLICY_SECTION_WAKEGOV, "max-decisions", "512", RANGE(none, "16", "65536"),
 	  FIELD(max_decisions, NUMBER) },
-	{ POLICY_SECTION_WAKEGOV, "max-ruled-tasks", RANGE(none, "16", "65536"),
+	{ POLICY_SECTION_WAKEGOV, "max-ruled-tasks", "16384", RANGE(none, "16", "65536"),
 	  FIELD(max_ruled_tasks, NUMBER) },
 
-	{ POLICY_SECTION_WAKEGOV, "history", .words = { [false] = "no", [true] = "yes" },
+	{ POLICY_SECTION_WAKEGOV, "history", "yes", .words = { [false] = "no", [true] = "yes" },
 	  FIELD(history, NUMBER) },
 
-	{ POLICY_SECTION_DOMAIN, "min-frequency",
+	{ POLICY_SECTION_DOMAIN, "min-frequency", "none",
 	  .words = { "none" }, RANGE(frequency, "1MHz", "100GHz"),
 	  DOMAIN_FIELD(min, FREQUENCY), POLICY_DOMAIN_MIN },
-	{ POLICY_SECTION_DOMAIN, "max-frequency",
+	{ POLICY_SECTION_DOMAIN, "max-frequency", "none",
 	  .words = { "none" }, RANGE(frequency, "1MHz", "100GHz"),
 	  DOMAIN_FIELD(max, FREQUENCY), POLICY_DOMAIN_MAX },
-	{ POLICY_SECTION_DOMAIN, "headroom", RANGE(share, "110%", "400%"),
+	{ POLICY_SECTION_DOMAIN, "headroom", "125%", RANGE(share, "110%", "400%"),
 	  DOMAIN_FIELD(headroom_percent, NUMBER), POLICY_DOMAIN_HEADROOM },
-	{ POLICY_SECTION_DOMAIN, "rate-limit",
+	{ POLICY_SECTION_DOMAIN, "rate-limit", "auto",
 	  .words = { "auto" }, RANGE(duration, "100us", "1s"),
 	  DOMAIN_FIELD(rate_limit_ns, NUMBER), POLICY_DOMAIN_RATE_LIMIT },
-	{ POLICY_SECTION_DOMAIN, "down-hold", RANGE(duration, "1ms", "10s"),
+	{ POLICY_SECTION_DOMAIN, "down-hold", "20ms", RANGE(duration, "1ms", "10s"),
 	  DOMAIN_FIELD(down_hold_ns, NUMBER), POLICY_DOMAIN_DOWN_HOLD },
-	{ POLICY_SECTION_DOMAIN, "rise-time", RANGE(duration, "4ms", "10s"),
+	{ POLICY_SECTION_DOMAIN, "rise-time", "24ms", RANGE(duration, "4ms", "10s"),
 	  DOMAIN_FIELD(rise_time_ns, NUMBER), POLICY_DOMAIN_RISE_TIME },
-	{ POLICY_SECTION_DOMAIN, "frequency-reference",
+	{ POLICY_SECTION_DOMAIN, "frequency-reference", "auto",
 	  .words = { [POLICY_REFERENCE_AUTO] = "auto", [POLICY_REFERENCE_TURBO_4C] = "turbo-4c",
 		     [POLICY_REFERENCE_TURBO_1C] = "turbo-1c", [POLICY_REFERENCE_BASE] = "base" },
 	  RANGE(frequency, "1MHz", "100GHz"),
 	  DOMAIN_FIELD(reference, REFERENCE), POLICY_DOMAIN_REFERENCE },
-	{ POLICY_SECTION_DOMAIN, "energy-preference",
+	{ POLICY_SECTION_DOMAIN, "energy-preference", "none",
 	  .words = { [POLICY_PREFERENCE_NONE] = "none", [POLICY_PREFERENCE_DEFAULT] = "default",
 		     [POLICY_PREFERENCE_PERFORMANCE] = "performance",
 		     [POLICY_PREFERENCE_BALANCE_PERFORMANCE] = "balance_performance",
@@ -65,53 +65,83 @@ static const struct policy_key keys[] = {
 		     [POLICY_PREFERENCE_POWER] = "power" },
 	  DOMAIN_FIELD(preference, NUMBER), POLICY_DOMAIN_PREFERENCE },
 
-	{ POLICY_SECTION_UTILISATION, "chains", .words = { [false] = "off", [true] = "on" },
+	{ POLICY_SECTION_UTILISATION, "chains", "on", .words = { [false] = "off", [true] = "on" },
 	  FIELD(chains, NUMBER) },
 
-	{ POLICY_SECTION_IO_BOOST, "enabled", .words = { [false] = "no", [true] = "yes" },
+	{ POLICY_SECTION_IO_BOOST, "enabled", "yes", .words = { [false] = "no", [true] = "yes" },
 	  FIELD(io_boost.enabled, NUMBER) },
-	{ POLICY_SECTION_IO_BOOST, "min-rate", RANGE(rate, "1/s", "1000000/s"),
+	{ POLICY_SECTION_IO_BOOST, "min-rate", "500/s", RANGE(rate, "1/s", "1000000/s"),
 	  FIELD(io_boost.min_rate_per_s, NUMBER) },
-	{ POLICY_SECTION_IO_BOOST, "window", RANGE(duration, "1ms", "1s"),
+	{ POLICY_SECTION_IO_BOOST, "window", "10ms", RANGE(duration, "1ms", "1s"),
 	  FIELD(io_boost.window_ns, NUMBER) },
-	{ POLICY_SECTION_IO_BOOST, "hold", RANGE(duration, "1ms", "10s"),
+	{ POLICY_SECTION_IO_BOOST, "hold", "10ms", RANGE(duration, "1ms", "10s"),
 	  FIELD(io_boost.hold_ns, NUMBER) },
-	{ POLICY_SECTION_IO_BOOST, "slack", RANGE(share, "1%", "50%"),
+	{ POLICY_SECTION_IO_BOOST, "slack", "2%", RANGE(share, "1%", "50%"),
 	  FIELD(io_boost.slack_percent, NUMBER) },
-	{ POLICY_SECTION_IO_BOOST, "min-host-time", RANGE(share, "0%", "100%"),
+	{ POLICY_SECTION_IO_BOOST, "min-host-time", "2%", RANGE(share, "0%", "100%"),
 	  FIELD(io_boost.min_host_percent, NUMBER) },
-	{ POLICY_SECTION_IO_BOOST, "idle-latency",
+	{ POLICY_SECTION_IO_BOOST, "idle-latency", "none",
 	  .words = { "none" }, RANGE(duration, "0us", "1s"),
 	  FIELD(io_boost.idle_latency_us, IDLE_LATENCY) },
 
-	{ POLICY_SECTION_CAPS, "burst-margin", RANGE(duration, "0us", "100ms"),
+	{ POLICY_SECTION_CAPS, "burst-margin", "500us", RANGE(duration, "0us", "100ms"),
 	  FIELD(caps.burst_margin_ns, NUMBER) },
-	{ POLICY_SECTION_CAPS, "burst-limit", RANGE(duration, "1ms", "1s"),
+	{ POLICY_SECTION_CAPS, "burst-limit", "10ms", RANGE(duration, "1ms", "1s"),
 	  FIELD(caps.burst_limit_ns, NUMBER) },
-	{ POLICY_SECTION_CAPS, "application-clamps", .words = { [false] = "no", [true] = "yes" },
+	{ POLICY_SECTION_CAPS, "application-clamps", "yes", .words = { [false] = "no", [true] = "yes" },
 	  FIELD(caps.application_clamps, NUMBER) },
 
-	{ POLICY_SECTION_QUERY, "readers",
+	{ POLICY_SECTION_QUERY, "readers", "everyone",
 	  .words = { [POLICY_READERS_EVERYONE] = "everyone", [POLICY_READERS_GROUP] = "group" },
 	  FIELD(query.readers, NUMBER) },
-	{ POLICY_SECTION_QUERY, "read-group",
+	{ POLICY_SECTION_QUERY, "read-group", "none",
 	  .words = { "none" }, RANGE(group, "0", "4294967294"),
 	  FIELD(query.read_group, GROUP) },
-	{ POLICY_SECTION_QUERY, "change-group",
+	{ POLICY_SECTION_QUERY, "change-group", "none",
 	  .words = { "none" }, RANGE(group, "0", "4294967294"),
 	  FIELD(query.change_group, GROUP) },
-	{ POLICY_SECTION_QUERY, "max-clients", RANGE(none, "1", "1024"),
+	{ POLICY_SECTION_QUERY, "max-clients", "128", RANGE(none, "1", "1024"),
 	  FIELD(query.max_clients, NUMBER) },
-	{ POLICY_SECTION_QUERY, "max-hints", RANGE(none, "0", "16384"),
+	{ POLICY_SECTION_QUERY, "max-hints", "256", RANGE(none, "0", "16384"),
 	  FIELD(query.max_hints, NUMBER) },
-	{ POLICY_SECTION_QUERY, "max-message", RANGE(size, "1KiB", "16MiB"),
+	{ POLICY_SECTION_QUERY, "max-message", "64KiB", RANGE(size, "1KiB", "16MiB"),
 	  FIELD(query.max_message_bytes, NUMBER) },
-	{ POLICY_SECTION_QUERY, "client-timeout", RANGE(duration, "100ms", "10min"),
+	{ POLICY_SECTION_QUERY, "client-timeout", "10s", RANGE(duration, "100ms", "10min"),
 	  FIELD(query.client_timeout_ns, NUMBER) },
 };
 /* clang-format on */
 
 _Static_assert(ARRAY_SIZE(keys) <= POLICY_KEYS_MAX, "raise POLICY_KEYS_MAX");
+
+#define PERCENT(_value) ((struct policy_level){ POLICY_LEVEL_PERCENT, (_value) })
+
+static const struct policy_class classes[] = {
+	{ "interactive", { .floor = PERCENT(40), .not_inherited = true } },
+	{ "tail-latency", { .floor = PERCENT(80), .not_inherited = true } },
+	{ "background", { .cap = PERCENT(40) } },
+	{ "efficient", { .cap = PERCENT(60) } },
+	{ "batch", { .cap = PERCENT(80) } },
+	/* Names of other systems' classes. */
+	{ "user-interactive", { .floor = PERCENT(40), .not_inherited = true } },
+	{ "user-initiated", { .floor = PERCENT(20) } },
+	{ "utility", { .cap = PERCENT(60) } },
+};
+
+void policy_init(struct policy *policy)
+{
+	struct policy_value value;
+
+	memset(policy, 0, sizeof(*policy));
+	for (size_t i = 0; i < ARRAY_SIZE(keys); i++) {
+		int r = policy_value_parse(&keys[i], keys[i].built_in, &value);
+
+		assert(r == 0);
+		policy_key_store(&keys[i], keys[i].domain_field ? (void *)&policy->domain : policy,
+				 &value);
+	}
+	memcpy(policy->classes, classes, sizeof(classes));
+	policy->n_classes = ARRAY_SIZE(classes);
+}
 
 static const char *const section_names[POLICY_SECTIONS] = {
 	[POLICY_SECTION_WAKEGOV] = "wakegov",

@@ -3,8 +3,8 @@
 
 /*
  * The table of sections and keys, and their values: text to value to field of the policy, and back.
- * A new key is a line of the table, a field in core/settings.h, a default in policy_init(), and its
- * text in conf/wakegov.conf and conf/wakegov.conf.5.
+ * A new key is a row of the table, a field in core/settings.h, and its text in
+ * conf/wakegov.conf.5.
  */
 
 #include <stdbool.h>
@@ -43,6 +43,7 @@ struct policy_value {
 struct policy_key {
 	enum policy_section section;
 	const char *name;
+	const char *built_in; /* its value without a file, as written in one */
 
 	/* Allowed words, ended by NULL; the field has their index. */
 	const char *words[POLICY_WORDS_MAX + 1];
@@ -62,6 +63,9 @@ struct policy_key {
 	} form;
 	enum policy_domain_field domain_field;
 };
+
+/* The built-in policy: what an empty file means. */
+void policy_init(struct policy *policy);
 
 /* All keys, in the order of the manual page; fewer than POLICY_KEYS_MAX. */
 const struct policy_key *policy_keys_get(size_t *ret_n);
@@ -126,20 +130,12 @@ struct policy_rule_key {
 	bool is_level;
 };
 
-/* All keys, in the order of the manual page; fewer than POLICY_KEYS_MAX. */
-const struct policy_rule_key *policy_rule_keys_get(size_t *ret_n);
+/* The i-th key, in the order of the manual page; NULL past the last. */
+const struct policy_rule_key *policy_rule_key_at(size_t i);
 /* NULL if there is no such key. */
 const struct policy_rule_key *policy_rule_keys_find(const char *name);
 
-/*
- * The names of scheduling policies, one for each used bit of policy_match.schedulers; NULL for the
- * others and past the last. Static strings.
- */
-#define POLICY_SCHEDULERS 8
-const char *policy_scheduler_name(uint32_t scheduler);
-
-/*
- * Takes the next pattern, shorter than POLICY_PATTERN_SIZE, off *list, whose patterns are divided
- * by blanks without a backslash before them: "steam wine*". False: none is left.
- */
-bool policy_patterns_next(const char **list, char ret[static POLICY_PATTERN_SIZE]);
+/* match.c: those by which a rule matches, which come first, in the order of their bits. */
+const struct policy_rule_key *policy_match_keys_get(size_t *ret_n);
+/* Stores a text of 1 to size - 1 bytes. Returns 0 or -EINVAL. */
+int policy_store_text(char *field, size_t size, const char *text);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-
+/* What a rule gives, and to whom besides those that it matches (config/match.c). */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -9,165 +9,6 @@
 #include "core/placement.h"
 #include "shared/cleanup.h"
 #include "shared/time.h"
-
-#define NICE_LEAST (-20)
-#define NICE_MOST  19
-
-/* By their numbers in linux/sched.h, also those of newer kernels. */
-static const char *const schedulers[POLICY_SCHEDULERS] = {
-	[0] = "other", [1] = "fifo",	 [2] = "rr",  [3] = "batch",
-	[5] = "idle",  [6] = "deadline", [7] = "ext",
-};
-
-const char *policy_scheduler_name(uint32_t scheduler)
-{
-	return scheduler < POLICY_SCHEDULERS ? schedulers[scheduler] : NULL;
-}
-
-/* The length up to the first of `stops` without a backslash before it. */
-static size_t length_to(const char *text, const char *stops)
-{
-	size_t length = 0;
-
-	while (text[length] && !strchr(stops, text[length]))
-		length += text[length] == '\\' && text[length + 1] ? 2 : 1;
-	return length;
-}
-
-bool policy_patterns_next(const char **list, char ret[static POLICY_PATTERN_SIZE])
-{
-	const char *first = *list + strspn(*list, " \t");
-	size_t length = length_to(first, " \t");
-
-	memcpy(ret, first, length);
-	ret[length] = '\0';
-	*list = first + length;
-	return length > 0;
-}
-
-static int store_text(char *field, size_t size, const char *text)
-{
-	if (!text[0] || strlen(text) >= size)
-		return -EINVAL;
-	memset(field, 0, size);
-	strcpy(field, text);
-	return 0;
-}
-
-static int store_command(struct policy_rule *rule, const char *text)
-{
-	rule->match.given |= POLICY_MATCH_COMMAND;
-	return store_text(rule->match.command, sizeof(rule->match.command), text);
-}
-
-static int store_user(struct policy_rule *rule, const char *text)
-{
-	rule->match.given |= POLICY_MATCH_USER;
-	if (strpbrk(text, ", \t"))
-		return -EINVAL;
-	return store_text(rule->match.user, sizeof(rule->match.user), text);
-}
-
-/* Stores patterns that all satisfy is_good. */
-static int store_patterns(char *field, const char *text, bool (*is_good)(const char *pattern))
-{
-	char pattern[POLICY_PATTERN_SIZE];
-	int r = store_text(field, POLICY_PATTERN_SIZE, text);
-
-	/* A comma without a backslash before it was probably meant as a divider. */
-	if (r < 0 || text[length_to(text, ",")] == ',')
-		return -EINVAL;
-	while (policy_patterns_next(&text, pattern))
-		if (!is_good(pattern))
-			return -EINVAL;
-	return 0;
-}
-
-static bool is_any(const char *pattern)
-{
-	return true;
-}
-
-static bool is_path(const char *pattern)
-{
-	return pattern[0] == '/' || pattern[0] == '*';
-}
-
-static bool is_absolute(const char *pattern)
-{
-	return pattern[0] == '/';
-}
-
-/* A unit has a type behind its last dot, unless the pattern may match one. */
-static bool is_unit(const char *pattern)
-{
-	const char *dot = strrchr(pattern, '.');
-
-	return !strchr(pattern, '/') &&
-	       (strpbrk(pattern, "*?[") || (dot && dot[1] && dot != pattern));
-}
-
-#define STORE_PATTERNS(_name, _key, _is_good)                                \
-	static int store_##_name(struct policy_rule *rule, const char *text) \
-	{                                                                    \
-		rule->match.given |= (_key);                                 \
-		return store_patterns(rule->match._name, text, (_is_good));  \
-	}
-
-STORE_PATTERNS(comm, POLICY_MATCH_COMM, is_any)
-STORE_PATTERNS(exe, POLICY_MATCH_EXE, is_path)
-STORE_PATTERNS(cgroup, POLICY_MATCH_CGROUP, is_absolute)
-STORE_PATTERNS(unit, POLICY_MATCH_UNIT, is_unit)
-STORE_PATTERNS(user_unit, POLICY_MATCH_USER_UNIT, is_unit)
-
-static int store_scheduler(struct policy_rule *rule, const char *text)
-{
-	uint32_t found = 0;
-
-	for (text += strspn(text, " \t"); *text; text += strspn(text, " \t")) {
-		size_t length = strcspn(text, " \t");
-		int i = 0;
-
-		while (i < POLICY_SCHEDULERS &&
-		       (!schedulers[i] || strlen(schedulers[i]) != length ||
-			strncmp(schedulers[i], text, length) != 0))
-			i++;
-		if (i == POLICY_SCHEDULERS)
-			return -EINVAL;
-		found |= 1U << i;
-		text += length;
-	}
-	rule->match.given |= POLICY_MATCH_SCHEDULER;
-	rule->match.schedulers = found;
-	return found ? 0 : -EINVAL;
-}
-
-static int store_nice(struct policy_rule *rule, const char *text)
-{
-	int least, most, n = 0;
-
-	if (sscanf(text, "%3d%n", &least, &n) != 1)
-		return -EINVAL;
-	most = least;
-	if (text[n]) {
-		text += n;
-		if (sscanf(text, "..%3d%n", &most, &n) != 1 || text[n])
-			return -EINVAL;
-	}
-	if (least < NICE_LEAST || most > NICE_MOST || least > most)
-		return -EINVAL;
-	rule->match.given |= POLICY_MATCH_NICE;
-	rule->match.nice_min = least;
-	rule->match.nice_max = most;
-	return 0;
-}
-
-static int store_kernel_thread(struct policy_rule *rule, const char *text)
-{
-	rule->match.given |= POLICY_MATCH_KERNEL_THREAD;
-	rule->match.kernel_thread = !strcmp(text, "yes");
-	return rule->match.kernel_thread || !strcmp(text, "no") ? 0 : -EINVAL;
-}
 
 /* word stands for a capacity: the end of the scale at which the property does nothing. */
 static int store_level(struct policy_level *level, const char *text, const char *word,
@@ -268,7 +109,7 @@ static int store_class(struct policy_rule *rule, const char *text)
 		memset(rule->class, 0, sizeof(rule->class));
 		return 0;
 	}
-	return store_text(rule->class, sizeof(rule->class), text);
+	return policy_store_text(rule->class, sizeof(rule->class), text);
 }
 
 static int store_domain(struct policy_rule *rule, const char *text)
@@ -285,7 +126,7 @@ static int store_when(struct policy_rule *rule, const char *text)
 	if (strncmp(text, "rule ", 5) != 0)
 		return -EINVAL;
 	text += 5;
-	return store_text(rule->when, sizeof(rule->when), text + strspn(text, " \t"));
+	return policy_store_text(rule->when, sizeof(rule->when), text + strspn(text, " \t"));
 }
 
 static int store_inherit(struct policy_rule *rule, const char *text)
@@ -294,26 +135,12 @@ static int store_inherit(struct policy_rule *rule, const char *text)
 	return rule->own.not_inherited || !strcmp(text, "yes") ? 0 : -EINVAL;
 }
 
-#define PATTERNS "patterns of 1 to 159 bytes in all, with blanks between,"
 #define LEVEL                                                                                 \
 	"a share from 0% to 100%, a capacity from 0/1024 to 1024/1024, or a frequency up to " \
 	"100GHz with its unit (kHz, MHz, GHz)"
 
 /* clang-format off */
 static const struct policy_rule_key keys[] = {
-	{ "comm", PATTERNS " as in steam wine*", store_comm, .is_list = true },
-	{ "exe", PATTERNS " that start with / or *", store_exe, .is_list = true },
-	{ "command", "a pattern of 1 to 159 bytes", store_command },
-	{ "user", "the name or the number of a user", store_user },
-	{ "cgroup", PATTERNS " that start with /", store_cgroup, .is_list = true },
-	{ "unit", PATTERNS " for a unit's whole name: foo.service, not foo", store_unit,
-	  .is_list = true },
-	{ "user-unit", PATTERNS " for a unit's whole name: foo.service, not foo", store_user_unit,
-	  .is_list = true },
-	{ "scheduler", "some of other batch idle fifo rr deadline ext, with blanks between",
-	  store_scheduler, .is_list = true },
-	{ "nice", "a number from -20 to 19, or two: 5..19", store_nice },
-	{ "kernel-thread", "yes or no", store_kernel_thread },
 	{ "when", "rule and the name of another rule", store_when },
 	{ "domain", "all, or policyN with N from 0 to 1023", store_domain },
 	{ "class", "none or the name of a class", store_class },
@@ -330,18 +157,23 @@ static const struct policy_rule_key keys[] = {
 };
 /* clang-format on */
 
-_Static_assert(ARRAY_SIZE(keys) <= POLICY_KEYS_MAX, "they share the array of lines");
-
-const struct policy_rule_key *policy_rule_keys_get(size_t *ret_n)
+const struct policy_rule_key *policy_rule_key_at(size_t i)
 {
-	*ret_n = ARRAY_SIZE(keys);
-	return keys;
+	const struct policy_rule_key *match_keys;
+	size_t n;
+
+	match_keys = policy_match_keys_get(&n);
+	if (i < n)
+		return &match_keys[i];
+	return i - n < ARRAY_SIZE(keys) ? &keys[i - n] : NULL;
 }
 
 const struct policy_rule_key *policy_rule_keys_find(const char *name)
 {
-	for (size_t i = 0; i < ARRAY_SIZE(keys); i++)
-		if (!strcmp(keys[i].name, name))
-			return &keys[i];
+	const struct policy_rule_key *key;
+
+	for (size_t i = 0; (key = policy_rule_key_at(i)); i++)
+		if (!strcmp(key->name, name))
+			return key;
 	return NULL;
 }

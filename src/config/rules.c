@@ -114,15 +114,14 @@ static int refuse_key(const struct policy_sections *sections, struct policy_plac
 		      const char *section, const char *name, char **ret_message)
 {
 	const char *closest = NULL;
+	const struct policy_rule_key *key;
 	char list[256] = "";
-	size_t n;
-	const struct policy_rule_key *keys = policy_rule_keys_get(&n);
 
-	for (size_t i = 0; i < n; i++) {
-		if (!is_key_of(&keys[i], sections->rule))
+	for (size_t i = 0; (key = policy_rule_key_at(i)); i++) {
+		if (!is_key_of(key, sections->rule))
 			continue;
-		strcat(strcat(list, list[0] ? ", " : ""), keys[i].name);
-		suggest_closest(name, keys[i].name, &closest);
+		strcat(strcat(list, list[0] ? ", " : ""), key->name);
+		suggest_closest(name, key->name, &closest);
 	}
 	return policy_error_set_unknown_key(ret_message, place, section, name, list, closest);
 }
@@ -167,11 +166,13 @@ int policy_rules_assign(struct policy_sections *sections, struct policy_draft *d
 	char shown[POLICY_TEXT_SIZE], suggestion[SUGGESTION_SIZE];
 	unsigned int *first_line;
 	bool is_comment;
-	size_t n;
+	size_t n = 0;
 
 	if (!key || !is_key_of(key, sections->rule))
 		return refuse_key(sections, place, section, name, ret_message);
-	first_line = &sections->key_lines[key - policy_rule_keys_get(&n)];
+	while (policy_rule_key_at(n) != key)
+		n++;
+	first_line = &sections->key_lines[n];
 	if (*first_line)
 		return policy_error_set_again(ret_message, place, section, name, *first_line);
 	*first_line = place.line;

@@ -332,16 +332,16 @@ uint32_t engine_need_khz(const struct engine *engine, const struct domain *domai
 uint32_t engine_task_need_cap(const struct engine *engine, const struct io_task *task)
 {
 	const struct domain *domain = engine_domain_of(engine, task->cpu);
-	uint32_t khz = domain ? engine_need_khz(engine, domain) : 0, index = task->io_boost.group;
+	uint32_t index = task->io_boost.group;
 	const struct io_group *group;
 
-	if (!khz || io_boost_is_over(&task->io_boost) || index == IO_BOOST_NO_GROUP)
+	if (!domain || io_boost_is_over(&task->io_boost) || index == IO_BOOST_NO_GROUP)
 		return 0;
 	group = &engine->groups[index];
 	if (!group->is_kernels || group->experiment.arm ||
 	    (domain->trial != index + 1 && group->experiment.verdict != EXPERIMENT_DOESNT))
 		return 0;
-	return opp_cap_at_khz(&domain->info, khz);
+	return opp_cap_at_khz(&domain->info, engine_need_khz(engine, domain));
 }
 
 bool engine_uses_target(const struct engine *engine, uint32_t domain)

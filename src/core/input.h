@@ -10,7 +10,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define TASK_COMM_SIZE	  16
+#include "wakegov/record.h"
+
 #define TASK_IOS_MAX	  4  /* block devices followed per task */
 #define INPUT_DEVICES_MAX 64 /* block devices followed in all */
 

@@ -1,62 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "core/settings.h"
-#include "shared/time.h"
 
 #include <stddef.h>
 #include <string.h>
-
-#define PERCENT(_value) ((struct policy_level){ POLICY_LEVEL_PERCENT, (_value) })
-
-void policy_init(struct policy *policy)
-{
-	*policy = (struct policy){
-		.backend = POLICY_BACKEND_AUTO,
-		.max_tasks = 1024,
-		.max_decisions = 512,
-		.history = true,
-		.chains = true,
-		.max_ruled_tasks = 16384,
-		.domain = {
-			.headroom_percent = 125,
-			.down_hold_ns = 20 * NS_PER_MS,
-			.rise_time_ns = 24 * NS_PER_MS,
-		},
-		.io_boost = {
-			.enabled = true,
-			.min_rate_per_s = 500,
-			.window_ns = 10 * NS_PER_MS,
-			.hold_ns = 10 * NS_PER_MS,
-			.slack_percent = 2,
-			.min_host_percent = 2,
-			.idle_latency_us = POLICY_IDLE_LATENCY_NONE,
-		},
-		.caps = {
-			.burst_margin_ns = 500000,
-			.burst_limit_ns = 10 * NS_PER_MS,
-			.application_clamps = true,
-		},
-		.query = {
-			.read_group = POLICY_GROUP_NONE,
-			.change_group = POLICY_GROUP_NONE,
-			.max_clients = 128,
-			.max_hints = 256,
-			.max_message_bytes = 64 * 1024,
-			.client_timeout_ns = 10000 * NS_PER_MS,
-		},
-		.classes = {
-			{ "interactive", { .floor = PERCENT(40), .not_inherited = true } },
-			{ "tail-latency", { .floor = PERCENT(80), .not_inherited = true } },
-			{ "background", { .cap = PERCENT(40) } },
-			{ "efficient", { .cap = PERCENT(60) } },
-			{ "batch", { .cap = PERCENT(80) } },
-			/* Names of other systems' classes. */
-			{ "user-interactive", { .floor = PERCENT(40), .not_inherited = true } },
-			{ "user-initiated", { .floor = PERCENT(20) } },
-			{ "utility", { .cap = PERCENT(60) } },
-		},
-		.n_classes = 8,
-	};
-}
 
 static void take_domain_section(struct policy_domain *domain,
 				const struct policy_domain_section *section)

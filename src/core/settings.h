@@ -278,9 +278,6 @@ struct policy {
 /* Without the rules that are not used: they are nine tenths, and take no memory while untouched. */
 void policy_copy(struct policy *to, const struct policy *from);
 
-/* The built-in policy: what an empty file means. */
-void policy_init(struct policy *policy);
-
 /* The settings of the domain called name: its own section over [domain]. */
 void policy_domain_for(const struct policy *policy, const char *name, struct policy_domain *ret);
 

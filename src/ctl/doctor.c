@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "config/keys.h"
 #include "config/load.h"
 #include "ctl/command.h"
 #include "ctl/print.h"

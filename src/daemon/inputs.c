@@ -89,20 +89,20 @@ static void take_bursts(struct core *core, uint32_t class, uint64_t now_ns)
 	engine_apply(core->engine, &input);
 }
 
-static void take_co_runner(struct core *core, const struct tracer_event *event, uint64_t now_ns)
+static void take_co_runner(struct core *core, const struct wakegov_record *record, uint64_t now_ns)
 {
 	const struct clamp_classes *classes = engine_clamp_classes(core->engine);
 	struct input input = {
 		.now_ns = now_ns,
 		.type = INPUT_CO_RUNNER,
-		.co_runner = { .pid = event->pid },
+		.co_runner = { .pid = record->pid },
 	};
 
 	if (classes->epoch != core->classes_epoch)
 		return; /* it is reported again */
-	if (event->class < classes->n) {
-		input.co_runner.matched = classes->matched[event->class];
-		input.co_runner.own = classes->own[event->class];
+	if (record->class < classes->n) {
+		input.co_runner.matched = classes->matched[record->class];
+		input.co_runner.own = classes->own[record->class];
 	}
 	engine_apply(core->engine, &input);
 }
@@ -136,40 +136,40 @@ static void take_limits(struct core *core, uint32_t domain)
 		domains_take_outcome(core, domain, -ENODEV);
 }
 
-void inputs_take_event(void *userdata, const struct tracer_event *event)
+void inputs_take_event(void *userdata, const struct wakegov_record *record)
 {
 	struct core *core = userdata;
 	uint64_t now_ns = time_now_ns();
 
 	core->counts.records++;
-	switch (event->type) {
-	case TRACER_CPU:
-		inputs_sample_cpu(core, event->cpu, now_ns);
+	switch (record->type) {
+	case WAKEGOV_RECORD_CPU:
+		inputs_sample_cpu(core, record->cpu, now_ns);
 		break;
-	case TRACER_TASK:
-		sample_task(core, event->handle, now_ns);
+	case WAKEGOV_RECORD_TASK:
+		sample_task(core, record->slot, now_ns);
 		break;
-	case TRACER_LIMITS:
-		take_limits(core, core->topology->cpu_domain[event->cpu]);
+	case WAKEGOV_RECORD_LIMITS:
+		take_limits(core, core->topology->cpu_domain[record->cpu]);
 		break;
-	case TRACER_DEVICE:
-		tracer_classify_device(core->tracer, event->handle);
+	case WAKEGOV_RECORD_DEVICE:
+		tracer_classify_device(core->tracer, record->device);
 		break;
-	case TRACER_RESUME:
+	case WAKEGOV_RECORD_RESUME:
 		resume(core);
 		break;
-	case TRACER_DEVICE_END:
+	case WAKEGOV_RECORD_DEVICE_END:
 		engine_apply(core->engine, &(struct input){ .now_ns = now_ns,
 							    .type = INPUT_DEVICE_END,
-							    .ended_device = event->handle });
+							    .ended_device = record->device });
 		break;
-	case TRACER_BURSTS:
-		take_bursts(core, event->class, now_ns);
+	case WAKEGOV_RECORD_BURSTS:
+		take_bursts(core, record->class, now_ns);
 		break;
-	case TRACER_CO_RUNNER:
-		take_co_runner(core, event, now_ns);
+	case WAKEGOV_RECORD_CO_RUNNER:
+		take_co_runner(core, record, now_ns);
 		break;
 	default:
-		modules_call(core, take_event, event, now_ns);
+		modules_call(core, take_event, record, now_ns);
 	}
 }

@@ -32,7 +32,7 @@ void loop_close(struct loop *loop);
  * Takes one record of the tracer. Records of tasks, CPUs and devices only say that there is
  * something to read; the others go to the file or the module that they are for.
  */
-void inputs_take_event(void *userdata, const struct tracer_event *event);
+void inputs_take_event(void *userdata, const struct wakegov_record *record);
 
 /* Sample what the engine asks for in a round (struct engine_ops). */
 void inputs_sample_task(void *userdata, const struct io_task *task, uint64_t now_ns);
@@ -52,3 +52,6 @@ int rounds_start(struct core *core);
  * do what is due, and sets the timer for the next round without an event.
  */
 void round_run(struct core *core);
+
+/* Makes a round as if the timer were its reason, once the present event is dealt with. */
+void round_soon(struct core *core);

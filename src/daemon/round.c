@@ -125,10 +125,23 @@ static void release_task(void *userdata, uint32_t handle)
 	tracer_release_task(core->tracer, handle);
 }
 
+static void set_timer(struct core *core, uint64_t at_ns)
+{
+	sd_event_source *timer = core->rounds.timer;
+
+	if (at_ns != UINT64_MAX)
+		sd_event_source_set_time(timer, at_ns / NS_PER_US + 1);
+	sd_event_source_set_enabled(timer, at_ns == UINT64_MAX ? SD_EVENT_OFF : SD_EVENT_ONESHOT);
+}
+
+void round_soon(struct core *core)
+{
+	set_timer(core, 0);
+}
+
 /* Sets the timer for what is due next without an event. */
 static void plan_next(struct core *core, uint64_t now_ns)
 {
-	sd_event_source *timer = core->rounds.timer;
 	uint64_t next_ns = core->handed_back_until_ns ? UINT64_MAX : engine_next_ns(core->engine);
 
 	modules_each(core, row)
@@ -140,9 +153,7 @@ static void plan_next(struct core *core, uint64_t now_ns)
 		if (row_ns < next_ns)
 			next_ns = row_ns;
 	}
-	if (next_ns != UINT64_MAX)
-		sd_event_source_set_time(timer, next_ns / NS_PER_US + 1);
-	sd_event_source_set_enabled(timer, next_ns == UINT64_MAX ? SD_EVENT_OFF : SD_EVENT_ONESHOT);
+	set_timer(core, next_ns);
 }
 
 /* Only while tasks are followed; rounds are frequent then, so it needs no timer of its own. */

@@ -226,24 +226,24 @@ void rule_tracking_check_scan(struct core *core)
 		plan_scan(core, 0);
 }
 
-static void take_event(void *state, const struct tracer_event *event, uint64_t now_ns)
+static void take_event(void *state, const struct wakegov_record *record, uint64_t now_ns)
 {
 	struct core *core = ((struct rule_tracking *)state)->core;
 
-	switch (event->type) {
-	case TRACER_FACTS:
-		rule_tracking_look_at(core, &event->facts);
+	switch (record->type) {
+	case WAKEGOV_RECORD_FACTS:
+		rule_tracking_look_at(core, wakegov_record_facts(record));
 		if (rules_keys(core->rules) & CHANGES_UNSEEN)
 			plan_scan(core, SECOND_LOOK_NS);
 		break;
-	case TRACER_GONE:
-		if (!rules_end(core->rules, event->pid))
+	case WAKEGOV_RECORD_GONE:
+		if (!rules_end(core->rules, record->pid))
 			break;
 		/* A mark that was sent after the end stays. */
-		tracer_mark_task(core->tracer, event->pid, false);
-		end_task(core, event->pid);
+		tracer_mark_task(core->tracer, record->pid, false);
+		end_task(core, record->pid);
 		break;
-	case TRACER_SCAN:
+	case WAKEGOV_RECORD_SCAN:
 		plan_scan(core, 0);
 		break;
 	default:

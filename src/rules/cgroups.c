@@ -4,6 +4,7 @@
 #include <limits.h>
 #include <string.h>
 
+#include "config/patterns.h"
 #include "core/clamp_class.h"
 #include "rules/rules_private.h"
 

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "config/keys.h"
+#include "config/patterns.h"
 #include "core/rule.h"
 #include "rules/rules_private.h"
 #include "shared/sysfs.h"

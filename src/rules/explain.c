@@ -1,108 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Explains in words why a rule matches a task or not. */
 #include <inttypes.h>
-#include <pwd.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-#include "config/keys.h"
 #include "rules/rules_private.h"
-#include "shared/cleanup.h"
 #include "shared/time.h"
-
-/* A command line may be long; its beginning says what it is. */
-#define TEXT_SHOWN 120
-
-static void say_user(FILE *out, uint32_t uid)
-{
-	const struct passwd *entry = getpwuid(uid);
-
-	if (entry)
-		fputs(entry->pw_name, out);
-	else
-		fprintf(out, "%u", uid);
-}
-
-static void say_text(FILE *out, struct rules *rules, const struct task_facts *facts,
-		     enum policy_match_key key, const char *name)
-{
-	const char *unknown, *text = texts_get(rules->texts, facts, key, &unknown);
-
-	if (text)
-		fprintf(out, "%s is '%.*s'", name, TEXT_SHOWN, text);
-	else if (unknown)
-		fprintf(out, "its %s is not known (%s)", name, unknown);
-	else
-		fprintf(out, "it has no %s", name);
-}
-
-/* Writes the task's value for the key. */
-static void say_fact(FILE *out, struct rules *rules, const struct task_facts *facts,
-		     enum policy_match_key key)
-{
-	const char *scheduler = policy_scheduler_name(facts->scheduler);
-
-	switch (key) {
-	case POLICY_MATCH_COMM:
-		fprintf(out, "comm is '%s'", facts->comm);
-		break;
-	case POLICY_MATCH_EXE:
-		say_text(out, rules, facts, key, "exe");
-		break;
-	case POLICY_MATCH_COMMAND:
-		say_text(out, rules, facts, key, "command");
-		break;
-	case POLICY_MATCH_USER:
-		fputs("user is ", out);
-		say_user(out, facts->uid);
-		break;
-	case POLICY_MATCH_CGROUP:
-	case POLICY_MATCH_UNIT:
-	case POLICY_MATCH_USER_UNIT:
-		say_text(out, rules, facts, POLICY_MATCH_CGROUP, "cgroup");
-		break;
-	case POLICY_MATCH_SCHEDULER:
-		fprintf(out, "scheduler is %s", scheduler ? scheduler : "unknown");
-		break;
-	case POLICY_MATCH_NICE:
-		fprintf(out, "nice is %d", facts->nice);
-		break;
-	case POLICY_MATCH_KERNEL_THREAD:
-		fprintf(out, "it is %s kernel thread", facts->kernel_thread ? "a" : "no");
-		break;
-	}
-}
-
-/* Writes the rule's line for the key. */
-static void say_wanted(FILE *out, const struct policy_match *match, enum policy_match_key key)
-{
-	const struct {
-		enum policy_match_key key;
-		const char *name, *text;
-	} texts[] = {
-		{ POLICY_MATCH_COMM, "comm", match->comm },
-		{ POLICY_MATCH_EXE, "exe", match->exe },
-		{ POLICY_MATCH_COMMAND, "command", match->command },
-		{ POLICY_MATCH_USER, "user", match->user },
-		{ POLICY_MATCH_CGROUP, "cgroup", match->cgroup },
-		{ POLICY_MATCH_UNIT, "unit", match->unit },
-		{ POLICY_MATCH_USER_UNIT, "user-unit", match->user_unit },
-	};
-
-	for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
-		if (texts[i].key == key)
-			fprintf(out, "%s = %s", texts[i].name, texts[i].text);
-	if (key == POLICY_MATCH_NICE)
-		fprintf(out, "nice = %d..%d", match->nice_min, match->nice_max);
-	if (key == POLICY_MATCH_KERNEL_THREAD)
-		fprintf(out, "kernel-thread = %s", match->kernel_thread ? "yes" : "no");
-	if (key == POLICY_MATCH_SCHEDULER) {
-		fputs("scheduler =", out);
-		for (uint32_t i = 0; i < POLICY_SCHEDULERS; i++)
-			if (match->schedulers >> i & 1)
-				fprintf(out, " %s", policy_scheduler_name(i));
-	}
-}
 
 void rules_say_match(FILE *out, const struct policy_rule *rule)
 {
@@ -121,11 +25,9 @@ void rules_say_match(FILE *out, const struct policy_rule *rule)
 		fprintf(out, "the tasks of [rule %s]", override->rule);
 	if (override->id)
 		return;
-	for (uint32_t key = 1; key <= POLICY_MATCH_KERNEL_THREAD; key <<= 1) {
-		if (!(match->given & key))
-			continue;
+	for (uint32_t keys = match->given; keys; keys &= keys - 1) {
 		fputs(between, out);
-		say_wanted(out, match, key);
+		match_say_wanted(out, match, keys & -keys);
 		between = ", ";
 	}
 	if (!match->given)
@@ -138,15 +40,16 @@ static void say_why(FILE *out, struct rules *rules, uint32_t rule, const struct 
 		    uint32_t mismatch)
 {
 	const struct policy_match *match = &rules->policy->rules[rule].match;
+	const struct match_texts texts = { texts_get, rules->texts };
 	const char *between = "";
 
-	for (uint32_t key = 1; key <= POLICY_MATCH_KERNEL_THREAD; key <<= 1) {
-		if (mismatch ? key != mismatch : !(match->given & key))
-			continue;
+	for (uint32_t keys = mismatch ?: match->given; keys; keys &= keys - 1) {
+		uint32_t key = keys & -keys;
+
 		fputs(between, out);
-		say_fact(out, rules, facts, key);
+		match_say_fact(out, key, facts, &texts);
 		fputs(mismatch ? ", the rule wants " : " (", out);
-		say_wanted(out, match, key);
+		match_say_wanted(out, match, key);
 		fputs(mismatch ? "" : ")", out);
 		between = ", ";
 	}
@@ -177,7 +80,7 @@ static void say_hint(FILE *out, const struct hint *hint, const struct task_facts
 		return;
 	}
 	fputs("hinted by ", out);
-	say_user(out, hint->by_uid);
+	match_say_user(out, hint->by_uid);
 	if (hint->pid != facts->pid)
 		fprintf(out, " for %s %u (%s)%s", hint->is_thread ? "thread" : "pid", hint->pid,
 			hint->comm, hint->pid == facts->tgid ? "" : ", by which it was started");

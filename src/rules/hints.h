@@ -12,8 +12,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "core/facts.h"
 #include "core/settings.h"
-#include "tracer/facts.h"
 
 #define HINTS_MAX 16384
 

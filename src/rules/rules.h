@@ -9,10 +9,10 @@
 
 #include <stdio.h>
 
+#include "core/facts.h"
 #include "core/settings.h"
 #include "core/topology.h"
 #include "rules/hints.h"
-#include "tracer/facts.h"
 
 struct rules;
 

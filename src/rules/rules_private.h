@@ -3,6 +3,7 @@
 
 /* What the files of this folder share. */
 
+#include "config/match.h"
 #include "core/pid_index.h"
 #include "rules/rules.h"
 #include "wakegov/shares.h"
@@ -21,13 +22,9 @@ struct texts;
 struct texts *texts_new(process_facts_t read_process, void *userdata);
 struct texts *texts_free(struct texts *texts);
 
-/*
- * The text for POLICY_MATCH_EXE, POLICY_MATCH_COMMAND or POLICY_MATCH_CGROUP. NULL if there is
- * none, as for a kernel thread, or it is not known: then *ret_unknown is the reason, else NULL.
- * Both are borrowed until the next call.
- */
-const char *texts_get(struct texts *texts, const struct task_facts *facts,
-		      enum policy_match_key key, const char **ret_unknown);
+/* match_texts.get() of struct texts. What it returns is borrowed until the next call. */
+const char *texts_get(void *userdata, const struct task_facts *facts, enum policy_match_key key,
+		      const char **ret_unknown);
 
 /* Drops the cached program of a process, which may have changed. */
 void texts_forget_process(struct texts *texts);
@@ -84,34 +81,3 @@ bool rules_holds(const struct rules *rules, uint32_t rule);
 
 /* The first key of the rule that does not match the task; 0: the rule matches. */
 uint32_t rules_find_mismatch(struct rules *rules, uint32_t rule, const struct task_facts *facts);
-
-/* match.c as well: patterns of a rule and facts of a task, and nothing else. */
-
-/* Reads facts from files, which is done only when all cheaper ones match. */
-struct match_texts {
-	/* The text for POLICY_MATCH_EXE, _COMMAND or _CGROUP; NULL: the task has none. */
-	const char *(*get)(void *userdata, const struct task_facts *facts,
-			   enum policy_match_key key);
-	void *userdata;
-};
-
-#define MATCH_NO_UID UINT32_MAX /* no such user: no task matches */
-
-/* The first key that does not match, or 0: the rule matches. uid is that of match->user. */
-uint32_t match_find_mismatch(const struct policy_match *match, uint32_t uid,
-			     const struct task_facts *facts, const struct match_texts *texts);
-
-/*
- * Patterns are those of fnmatch(3), in lists (policy_patterns_next()), of which one must match;
- * systemd's escapes stand for themselves. A
- * cgroup pattern must match the path or one above it, and its * does not match /. Units are found
- * as systemd does: the outermost one and its slices, of the system's manager or, below
- * user@UID.service, of a user's. They are read from the path, since libsystemd only gives the units
- * of pids, and a clamp of the cgroup needs the unit's place in the path. No path: false.
- */
-bool match_cgroup(const char *patterns, const char *path);
-bool match_unit(const char *patterns, const char *path);
-bool match_user_unit(const char *patterns, const char *path);
-/* The length of an escape of systemd's (\x2d for a dash), which is part of a name; 0: it is none.
- */
-size_t match_unit_escape(const char *text);

@@ -68,9 +68,10 @@ static const char *get_cgroup(struct texts *texts, const struct task_facts *fact
 	return texts->path;
 }
 
-const char *texts_get(struct texts *texts, const struct task_facts *facts,
-		      enum policy_match_key key, const char **ret_unknown)
+const char *texts_get(void *userdata, const struct task_facts *facts, enum policy_match_key key,
+		      const char **ret_unknown)
 {
+	struct texts *texts = userdata;
 	const struct process_facts *process = &texts->process;
 	bool is_exe = key == POLICY_MATCH_EXE;
 

@@ -219,7 +219,7 @@ void tracer_resync_devices(struct tracer *tracer, tracer_handler_t handler, void
 	char name[TRACER_DISK_SIZE];
 
 	for (uint32_t index = 0; index < WAKEGOV_DEVICES; index++) {
-		struct tracer_event event = { .type = TRACER_DEVICE_END, .handle = index };
+		struct wakegov_record end = { .type = WAKEGOV_RECORD_DEVICE_END, .device = index };
 
 		if (tracer_device_name(tracer, index, name) < 0)
 			continue;
@@ -232,7 +232,7 @@ void tracer_resync_devices(struct tracer *tracer, tracer_handler_t handler, void
 		if (!(tracer->known_devices & 1ULL << index))
 			continue;
 		tracer->known_devices &= ~(1ULL << index);
-		handler(userdata, &event);
+		handler(userdata, &end);
 	}
 	for (uint32_t i = 0; i < WAKEGOV_UNPLACED; i++)
 		unplaced[i] = 0;

@@ -9,22 +9,6 @@
 
 #define SCAN_FACTS 512 /* per read */
 
-void facts_convert(const struct wakegov_facts *from, struct task_facts *ret)
-{
-	*ret = (struct task_facts){
-		.pid = from->pid,
-		.tgid = from->tgid,
-		.start_ns = from->start_ns,
-		.cgroup_id = from->cgroup_id,
-		.uid = from->uid,
-		.scheduler = from->policy,
-		.nice = from->nice,
-		.kernel_thread = from->kernel_thread,
-		.parent = from->parent,
-	};
-	memcpy(ret->comm, from->comm, sizeof(ret->comm) - 1);
-}
-
 void tracer_forget_processes(struct tracer *tracer)
 {
 	int map = tracer->programs.maps[MAP_PROCESSES];
@@ -65,9 +49,8 @@ void tracer_send_marks(struct tracer *tracer)
 
 static int scan(int link, facts_handler_t handle, void *userdata)
 {
-	struct wakegov_facts all[SCAN_FACTS];
+	struct task_facts all[SCAN_FACTS];
 	_cleanup_close_ int fd = -1;
-	struct task_facts facts;
 	size_t left = 0; /* bytes of an incomplete record at the end of the last read */
 	ssize_t n;
 
@@ -80,10 +63,8 @@ static int scan(int link, facts_handler_t handle, void *userdata)
 		if (n < 0)
 			return -errno;
 		left += n;
-		for (size_t i = 0; i < left / sizeof(all[0]); i++) {
-			facts_convert(&all[i], &facts);
-			handle(userdata, &facts);
-		}
+		for (size_t i = 0; i < left / sizeof(all[0]); i++)
+			handle(userdata, &all[i]);
 		memmove(all, (char *)all + left / sizeof(all[0]) * sizeof(all[0]),
 			left % sizeof(all[0]));
 		left %= sizeof(all[0]);

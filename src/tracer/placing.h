@@ -27,8 +27,8 @@ void tracer_unplace_task(struct tracer *tracer, uint32_t pid);
 /* Clears the group's counters, for a new group under this number. */
 void tracer_clear_group(struct tracer *tracer, uint32_t group);
 /*
- * Arms one-time reports of the group. TRACER_FULL_CACHE: a task had to wait in one of these caches
- * (bits), which is full. TRACER_GROUP_WAKES: a task of the group wakes up.
+ * Arms one-time reports of the group. WAKEGOV_RECORD_FULL_CACHE: a task had to wait in one of these
+ * caches (bits), which is full. WAKEGOV_RECORD_GROUP_WAKES: a task of the group wakes up.
  */
 void tracer_watch_group(struct tracer *tracer, uint32_t group, uint64_t caches, bool wakes);
 

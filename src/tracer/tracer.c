@@ -29,81 +29,26 @@ static size_t cpus_bytes(const struct tracer *tracer)
 	return (tracer->topology->n_cpus * sizeof(struct wakegov_cpu) + page - 1) / page * page;
 }
 
-static void hand_on(struct tracer *tracer, const void *data)
+static void hand_on(struct tracer *tracer, const struct wakegov_record *record)
 {
-	const struct wakegov_record *record = data;
-	struct tracer_event event = { .cpu = record->cpu, .handle = record->slot };
-
 	switch (record->type) {
-	case WAKEGOV_RECORD_FACTS:
-		event.type = TRACER_FACTS;
-		facts_convert(&((const struct wakegov_facts_record *)data)->facts, &event.facts);
-		break;
-	case WAKEGOV_RECORD_GONE:
-		event.type = TRACER_GONE;
-		event.pid = record->slot;
-		break;
-	case WAKEGOV_RECORD_SCAN:
-		event.type = TRACER_SCAN;
-		break;
-	case WAKEGOV_RECORD_CPU:
-		event.type = TRACER_CPU;
-		break;
 	case WAKEGOV_RECORD_LOOK:
 		tracer_look(tracer, record->class);
 		return;
+	case WAKEGOV_RECORD_NEWS: /* tracer_consume() takes the news after the records */
+		return;
 	case WAKEGOV_RECORD_TASK:
 		tracer_look_found(tracer);
-		event.type = TRACER_TASK;
-		break;
-	case WAKEGOV_RECORD_DEVICE:
-		event.type = TRACER_DEVICE;
-		break;
-	case WAKEGOV_RECORD_CLAMPED:
-		event.type = TRACER_CHILD;
-		event.parent = record->cpu;
-		event.pid = record->slot;
-		break;
-	case WAKEGOV_RECORD_OWN:
-		event.type = TRACER_OWN;
-		event.pid = record->slot;
-		event.own = record->class;
-		event.ended = record->cpu;
-		break;
-	case WAKEGOV_RECORD_BURSTS:
-		event.type = TRACER_BURSTS;
-		event.class = record->class;
 		break;
 	case WAKEGOV_RECORD_CO_RUNNER:
 		/* The class number is from before a renumbering. */
-		if (record->cpu != tracer->programs.bss->settings.co_runner_generation)
+		if (record->generation != tracer->programs.bss->settings.co_runner_generation)
 			return;
-		event.type = TRACER_CO_RUNNER;
-		event.pid = record->slot;
-		event.class = record->class;
 		break;
-	case WAKEGOV_RECORD_PLACED_CHILD:
-		event.type = TRACER_PLACED_CHILD;
-		event.parent = record->cpu;
-		event.pid = record->slot;
-		event.cache = record->class;
+	default:
 		break;
-	case WAKEGOV_RECORD_FULL_CACHE:
-		event.type = TRACER_FULL_CACHE;
-		event.cache = record->cpu;
-		event.group = record->slot;
-		break;
-	case WAKEGOV_RECORD_GROUP_WAKES:
-		event.type = TRACER_GROUP_WAKES;
-		event.group = record->slot;
-		break;
-	case WAKEGOV_RECORD_IDLE_LATENCY:
-		event.type = TRACER_IDLE_LATENCY;
-		break;
-	default: /* WAKEGOV_RECORD_NEWS: tracer_consume() takes the news after the records */
-		return;
 	}
-	tracer->handler(tracer->userdata, &event);
+	tracer->handler(tracer->userdata, record);
 }
 
 /* Stops after this record once it has taken as many bytes as the ring holds. */
@@ -316,15 +261,15 @@ int tracer_fd(const struct tracer *tracer)
 static void take_news_of(struct tracer *tracer, uint32_t cpu)
 {
 	uint32_t news = __atomic_exchange_n(&tracer->cpus[cpu].news, 0, __ATOMIC_ACQ_REL);
-	struct tracer_event event = { .cpu = cpu };
+	struct wakegov_record record = { .cpu = cpu };
 
 	if (news & WAKEGOV_NEWS_LIMITS) {
-		event.type = TRACER_LIMITS;
-		tracer->handler(tracer->userdata, &event);
+		record.type = WAKEGOV_RECORD_LIMITS;
+		tracer->handler(tracer->userdata, &record);
 	}
 	if (news & WAKEGOV_NEWS_CPU) {
-		event.type = TRACER_CPU;
-		tracer->handler(tracer->userdata, &event);
+		record.type = WAKEGOV_RECORD_CPU;
+		tracer->handler(tracer->userdata, &record);
 	}
 }
 
@@ -332,7 +277,7 @@ static void take_news_of(struct tracer *tracer, uint32_t cpu)
 static void take_news(struct tracer *tracer)
 {
 	uint32_t news = __atomic_exchange_n(&tracer->programs.bss->news, 0, __ATOMIC_ACQ_REL);
-	const struct tracer_event resume = { .type = TRACER_RESUME };
+	const struct wakegov_record resume = { .type = WAKEGOV_RECORD_RESUME };
 
 	if (news & (WAKEGOV_NEWS_CPU | WAKEGOV_NEWS_LIMITS))
 		for (uint32_t cpu = 0; cpu < tracer->topology->n_cpus; cpu++)

@@ -9,52 +9,16 @@
 #include <stdint.h>
 
 #include "core/engine.h"
+#include "core/facts.h"
 #include "core/input.h"
 #include "core/settings.h"
 #include "core/topology.h"
-#include "tracer/facts.h"
+#include "wakegov/record.h"
 
 struct tracer;
 
-/* What happened, by a record; totals are read when they are needed. */
-enum tracer_event_type {
-	TRACER_CPU,	   /* a CPU left its band or went idle */
-	TRACER_TASK,	   /* a task began to do I/O, moved to another domain, or exited */
-	TRACER_LIMITS,	   /* the limits of a CPU's domain changed */
-	TRACER_DEVICE,	   /* a block device was seen for the first time */
-	TRACER_RESUME,	   /* the machine was suspended and goes on */
-	TRACER_DEVICE_END, /* a device that was reported in inputs has disappeared */
-	TRACER_CHILD,	   /* a task with utilisation clamps was forked */
-	TRACER_OWN,	   /* a task changed its own utilisation clamps */
-	TRACER_CO_RUNNER,  /* a short-running task began or ceased to run beside capped ones */
-	TRACER_BURSTS, /* the bursts of a clamp class became longer or shorter: tracer_burst_ns() */
-	TRACER_FACTS,  /* the facts of a new or changed task, for the rules */
-	TRACER_GONE,   /* a task that was marked as matching rules exited */
-	TRACER_SCAN,   /* several tasks changed at once: call tracer_scan_tasks() */
-	TRACER_PLACED_CHILD, /* a placed task (tracer/placing.h) forked; the next two are of placing
-				too */
-	TRACER_FULL_CACHE,
-	TRACER_GROUP_WAKES,
-	TRACER_IDLE_LATENCY, /* a task runs on a CPU that may sleep more deeply than it allows */
-};
-
-struct tracer_event {
-	enum tracer_event_type type;
-	uint32_t cpu;	 /* TRACER_CPU, TRACER_LIMITS, TRACER_IDLE_LATENCY */
-	uint32_t handle; /* TRACER_TASK; TRACER_DEVICE, TRACER_DEVICE_END: its index */
-	uint32_t pid;	 /* TRACER_CO_RUNNER, TRACER_CHILD, TRACER_OWN, TRACER_GONE,
-			  * TRACER_PLACED_CHILD
-			  */
-	uint32_t parent; /* TRACER_CHILD, TRACER_PLACED_CHILD: the parent */
-	uint32_t class;	 /* TRACER_BURSTS; TRACER_CO_RUNNER: the class of the capped tasks, or 0 */
-	uint32_t own;	 /* TRACER_OWN: wakegov/own.h */
-	bool ended;	 /* TRACER_OWN: it has exited */
-	uint32_t cache;	 /* TRACER_FULL_CACHE; TRACER_PLACED_CHILD: where it was forked */
-	uint32_t group;	 /* TRACER_FULL_CACHE, TRACER_GROUP_WAKES */
-	struct task_facts facts; /* TRACER_FACTS */
-};
-
-typedef void (*tracer_handler_t)(void *userdata, const struct tracer_event *event);
+/* The record is borrowed. */
+typedef void (*tracer_handler_t)(void *userdata, const struct wakegov_record *record);
 
 /*
  * Loads and attaches the programs. Those that this kernel does not support are left out and listed
@@ -71,8 +35,8 @@ struct tracer *tracer_free(struct tracer *tracer);
 bool tracer_clamps_last(const struct tracer *tracer);
 
 /*
- * Enables TRACER_CHILD, and TRACER_OWN of every task; both are off at first. TRACER_OWN of tasks
- * with a clamp class is always on.
+ * Enables WAKEGOV_RECORD_CHILD, and WAKEGOV_RECORD_OWN of every task; both are off at first.
+ * WAKEGOV_RECORD_OWN of tasks with a clamp class is always on.
  */
 void tracer_follow_clamps(struct tracer *tracer, bool children, bool own);
 
@@ -145,8 +109,8 @@ struct tracer_classes {
 	uint32_t n;			 /* 1: no rule clamps, and bursts are not measured */
 	uint32_t cap[CLAMP_CLASSES_MAX]; /* 0…1024 */
 	uint64_t floored;		 /* classes, as bits, that have a floor */
-	uint64_t timed;			 /* classes, as bits, whose bursts TRACER_BURSTS reports */
-	bool co_runners;		 /* report tasks that run beside capped ones */
+	uint64_t timed;	 /* classes, as bits, whose bursts WAKEGOV_RECORD_BURSTS reports */
+	bool co_runners; /* report tasks that run beside capped ones */
 	uint64_t burst_limit_ns;
 };
 
@@ -164,9 +128,9 @@ int tracer_send_task_classes(struct tracer *tracer);
  */
 int tracer_read_task(struct tracer *tracer, uint32_t handle, uint64_t now_ns, struct input *ret);
 /*
- * From now on TRACER_TASK reports, once, when the task has done no I/O for hold_ns, and until then
- * its samples have `watched` set. hold_ns 0 ends this. A task that the kernel side cannot watch
- * keeps `watched` clear.
+ * From now on WAKEGOV_RECORD_TASK reports, once, when the task has done no I/O for hold_ns, and
+ * until then its samples have `watched` set. hold_ns 0 ends this. A task that the kernel side
+ * cannot watch keeps `watched` clear.
  */
 void tracer_watch_hold(struct tracer *tracer, uint32_t handle, uint64_t hold_ns);
 /* Stops following the task; it is reported again when its rate reaches the threshold again. */
@@ -220,13 +184,13 @@ int tracer_read_device(struct tracer *tracer, uint32_t index, uint64_t now_ns, s
 /* The device's name in /sys/block, also of a stacked one. Returns 0 or -ENOENT. */
 int tracer_device_name(const struct tracer *tracer, uint32_t index, char ret[TRACER_DISK_SIZE]);
 
-/* Call this after TRACER_DEVICE: finds out from /sys whether the device is stacked. */
+/* Call this after WAKEGOV_RECORD_DEVICE: finds out from /sys whether the device is stacked. */
 void tracer_classify_device(struct tracer *tracer, uint32_t index);
 /*
  * Ends requests that the kernel no longer has, and forgets devices that are gone. handler gets
- * TRACER_DEVICE_END once for each that tracer_read_device() or tracer_read_task() named, and its
- * index is free then. Reads up to five files per device: call it a few times a second while tasks
- * are followed.
+ * WAKEGOV_RECORD_DEVICE_END once for each that tracer_read_device() or tracer_read_task() named,
+ * and its index is free then. Reads up to five files per device: call it a few times a second while
+ * tasks are followed.
  */
 void tracer_resync_devices(struct tracer *tracer, tracer_handler_t handler, void *userdata);
 

@@ -97,7 +97,6 @@ void tracer_look(struct tracer *tracer, bool begins);
 void tracer_look_found(struct tracer *tracer);
 
 /* Converts the kernel side's record of a task for the rules. */
-void facts_convert(const struct wakegov_facts *from, struct task_facts *ret);
 
 /* Stops following execs and exits of processes, and frees the memory. */
 void tracer_forget_processes(struct tracer *tracer);

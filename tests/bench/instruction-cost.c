@@ -19,6 +19,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "config/keys.h"
 #include "core/settings.h"
 #include "native/work.h"
 #include "shared/time.h"
@@ -134,10 +135,10 @@ static void take_runs(const struct tracer *tracer, const struct empty *empty,
 }
 
 /* No daemon reads these events: the programs' own cost is measured. */
-static void ignore(void *userdata, const struct tracer_event *event)
+static void ignore(void *userdata, const struct wakegov_record *record)
 {
 	(void)userdata;
-	(void)event;
+	(void)record;
 }
 
 /* All CPUs are watched, as a daemon does that governs, and none of them leaves its band. */

@@ -15,6 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "config/keys.h"
 #include "core/engine.h"
 #include "varlink/reply.h"
 #include "varlink/server.h"

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "config/keys.h"
 #include "core/due.h"
 #include "core/engine.h"
 #include "shared/time.h"

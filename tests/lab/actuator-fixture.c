@@ -12,6 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "config/keys.h"
 #include "shared/cleanup.h"
 #include "tracer/tracer.h"
 

@@ -10,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "config/keys.h"
 #include "wakegov/decay.h"
 #include "work.h"
 
@@ -68,18 +69,18 @@ static void take_task(struct native *native, uint32_t handle)
 	native->watched = input;
 }
 
-static void take_event(void *userdata, const struct tracer_event *event)
+static void take_event(void *userdata, const struct wakegov_record *record)
 {
 	struct native *native = userdata;
 
-	if (event->type == TRACER_TASK)
-		take_task(native, event->handle);
-	else if (event->type == TRACER_CPU)
-		native->cpu_events[event->cpu]++;
-	else if (event->type == TRACER_DEVICE)
-		tracer_classify_device(native->tracer, event->handle);
-	else if (event->type == TRACER_DEVICE_END)
-		native->device_ends[event->handle]++;
+	if (record->type == WAKEGOV_RECORD_TASK)
+		take_task(native, record->slot);
+	else if (record->type == WAKEGOV_RECORD_CPU)
+		native->cpu_events[record->cpu]++;
+	else if (record->type == WAKEGOV_RECORD_DEVICE)
+		tracer_classify_device(native->tracer, record->device);
+	else if (record->type == WAKEGOV_RECORD_DEVICE_END)
+		native->device_ends[record->device]++;
 }
 
 void native_resync(struct native *native)

@@ -187,11 +187,11 @@ static void test_exec_of_a_thread(void **state)
 	work_end(pid);
 }
 
-static void count_co_runner(void *userdata, const struct tracer_event *event)
+static void count_co_runner(void *userdata, const struct wakegov_record *record)
 {
 	uint32_t *n = userdata;
 
-	*n += event->type == TRACER_CO_RUNNER && event->class == CLASS;
+	*n += record->type == WAKEGOV_RECORD_CO_RUNNER && record->class == CLASS;
 }
 
 /* What was reported of a class before the numbers got new meanings is not taken for another's. */

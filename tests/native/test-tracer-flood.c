@@ -113,7 +113,7 @@ static void test_lost_look_is_kept(void **state)
 }
 
 /* The handler causes a record for each that it takes, as a task on another CPU could. */
-static void take_and_cause(void *userdata, const struct tracer_event *event)
+static void take_and_cause(void *userdata, const struct wakegov_record *record)
 {
 	uint32_t *n = userdata;
 

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "config/keys.h"
 #include "sim/sim_private.h"
 #include "sim/wakegov_kernel.h"
 #include "wakegov/decay.h"

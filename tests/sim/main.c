@@ -76,7 +76,7 @@ static void print_help(void)
 	       "  --warm-up TIME    before that, not counted, default 2s\n"
 	       "  --seed N          of the random numbers, default 1: the same seed, the same "
 	       "output\n"
-	       "  --policy FILE     of wakegov, alone, as conf/wakegov.conf; default: built-in "
+	       "  --policy FILE     of wakegov, alone, as wakegov.conf(5); default: built-in "
 	       "values\n"
 	       "  --every TIME      a row for each such stretch of the run, with its begin in "
 	       "seconds\n"

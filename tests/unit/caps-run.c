@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "config/keys.h"
 #include "core/engine.h"
 #include "wakegov/decay.h"
 

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "config/keys.h"
 #include "core/engine.h"
 #include "core/io_model.h"
 #include "core/opp.h"

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "config/keys.h"
 #include "diag/advice.h"
 #include "shared/cleanup.h"
 

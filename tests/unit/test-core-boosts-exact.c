@@ -7,6 +7,7 @@
  */
 #include "test-core-boosts.h"
 
+#include "config/keys.h"
 #include "core/rule.h"
 
 #define RUN_MS	  30000

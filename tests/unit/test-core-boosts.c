@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The I/O boost, through the engine, on a machine whose I/O answers to the clock. */
 #include "test-core-boosts.h"
+#include "config/keys.h"
 
 static void test_pays(void **state)
 {

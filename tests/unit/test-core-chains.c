@@ -2,6 +2,7 @@
 /* What a chain asks of the domain where it comes to a CPU, and for how long. */
 #include "test-core.h"
 
+#include "config/keys.h"
 #include "core/engine.h"
 #include "wakegov/decay.h"
 

@@ -2,6 +2,7 @@
 /* Clamp sets: which tasks are one set, and what it means in a domain. */
 #include "test-core.h"
 
+#include "config/keys.h"
 #include "core/clamp_class.h"
 #include "wakegov/own.h"
 

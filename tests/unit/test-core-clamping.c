@@ -2,6 +2,7 @@
 /* What tasks are to carry where domains are driven by clamps. */
 #include "test-core-boosts.h"
 
+#include "config/keys.h"
 #include "wakegov/own.h"
 
 #define CAP_30	 0x1 /* bits of the rules below */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "test-core.h"
 
+#include "config/keys.h"
 #include "core/engine.h"
 
 /* These words are read by people and by programs: they don't change by accident. */

@@ -2,6 +2,7 @@
 /* Caps and floors at work in a domain: which wins, when it begins and when it ends. */
 #include "test-core.h"
 
+#include "config/keys.h"
 #include "core/engine.h"
 #include "wakegov/decay.h"
 

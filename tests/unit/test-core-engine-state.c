@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stddef.h>
 
+#include "config/keys.h"
 #include "core/engine_private.h"
 #include "wakegov/own.h"
 

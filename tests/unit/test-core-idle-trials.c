@@ -2,6 +2,7 @@
 /* Whether an idle latency pays, through the engine: beside boosts that pay, and where it is asked.
  */
 #include "test-core-boosts.h"
+#include "config/keys.h"
 
 #define EXIT_NS (20 * NS_PER_US)
 

@@ -2,6 +2,7 @@
 /* One task's windows: its rate, its device, and what of its time is the host's. */
 #include "test-core.h"
 
+#include "config/keys.h"
 #include "core/io_boost.h"
 #include "core/io_model.h"
 

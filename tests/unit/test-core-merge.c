@@ -2,6 +2,7 @@
 /* What a decision makes of the CPUs of a domain, what is watched from then on, and until when. */
 #include "test-core.h"
 
+#include "config/keys.h"
 #include "core/engine.h"
 #include "core/opp.h"
 #include "wakegov/decay.h"

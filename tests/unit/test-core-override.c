@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "test-core.h"
 
+#include "config/keys.h"
 #include "core/engine.h"
 
 static struct input_override make(uint32_t id, uint32_t domain, uint64_t end_ns)

@@ -5,6 +5,7 @@
  */
 #include "test-core-world.h"
 
+#include "config/keys.h"
 #include "core/io_model.h"
 
 #define SEEDS 60

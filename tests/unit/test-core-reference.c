@@ -2,6 +2,7 @@
 /* The frequency by which capacity is measured becomes another while the engine runs. */
 #include "test-core-boosts.h"
 
+#include "config/keys.h"
 #include "core/opp.h"
 
 static void set_reference(struct world *world, uint32_t domain, uint32_t khz)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "test-core.h"
 
+#include "config/keys.h"
 #include "core/rule.h"
 
 static const struct topology_domain big = {

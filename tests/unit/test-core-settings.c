@@ -2,6 +2,7 @@
 /* What a policy gives a domain, and the numbers of its flags. */
 #include "test-core.h"
 
+#include "config/keys.h"
 #include "core/settings.h"
 #include "wakegov/abi.h"
 

@@ -12,6 +12,7 @@
 
 #include "actuator/power_controls.h"
 #include "actuator/restore.h"
+#include "config/keys.h"
 #include "core/rule.h"
 #include "daemon/journal.h"
 #include "daemon/modules/idle_latency.h"
@@ -144,7 +145,7 @@ static void take(uint32_t pid, uint64_t matched)
 
 static void tell_of(uint32_t cpu)
 {
-	const struct tracer_event event = { .type = TRACER_IDLE_LATENCY, .cpu = cpu };
+	const struct wakegov_record event = { .type = WAKEGOV_RECORD_IDLE_LATENCY, .cpu = cpu };
 
 	module->take_event(&idle, &event, world.now_ns);
 }

@@ -4,6 +4,7 @@
 
 #include <stdio.h>
 
+#include "config/keys.h"
 #include "daemon/modules/overrides.h"
 
 static struct policy policy;

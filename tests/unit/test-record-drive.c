@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "test-record-drive.h"
 
+#include "config/keys.h"
 #include "record/codec.h"
 #include "wakegov/own.h"
 

@@ -3,6 +3,7 @@
  */
 #include "test-record-drive.h"
 
+#include "config/keys.h"
 #include "record/codec.h"
 
 static struct test_recording whole, spoilt;

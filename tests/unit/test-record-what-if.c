@@ -3,6 +3,7 @@
  */
 #include "test-record-sim.h"
 
+#include "config/keys.h"
 #include "record/replay.h"
 
 static struct test_recording recording;

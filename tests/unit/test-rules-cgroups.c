@@ -2,6 +2,7 @@
 /* Which rules can be given to cgroups as a whole, and which cgroup of a task they mean. */
 #include "test-core.h"
 
+#include "config/keys.h"
 #include "rules/rules.h"
 
 static struct policy policy;

@@ -4,6 +4,7 @@
 
 #include <stdio.h>
 
+#include "config/keys.h"
 #include "rules/rules.h"
 
 static struct policy policy;

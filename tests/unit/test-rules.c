@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "config/keys.h"
 #include "rules/rules.h"
 
 static struct policy policy;

@@ -2,6 +2,7 @@
 /* What governors do with the model; that wakegov's core is driven as the daemon drives it. */
 #include "test-sim.h"
 
+#include "config/keys.h"
 #include "core/settings.h"
 
 #define TWO_DOMAINS                                                        \

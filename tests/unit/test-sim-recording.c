@@ -4,6 +4,7 @@
 
 #include <errno.h>
 
+#include "config/keys.h"
 #include "sim/recording.h"
 
 static void test_unwritable(void **state)

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "config/keys.h"
 #include "daemon/domains.h"
 #include "daemon/freq_invariance.h"
 #include "daemon/journal.h"

@@ -12,6 +12,7 @@
 #include <sys/resource.h>
 
 #include "canned_daemon.h"
+#include "config/keys.h"
 #include "daemon/api/api.h"
 #include "shared/cleanup.h"
 #include "shared/log.h"

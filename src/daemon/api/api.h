@@ -106,6 +106,14 @@ void api_put_level(struct json_out *out, const char *key, const struct policy_le
 /* Properties as the fields cap, floor, io_boost, placement and idle_latency. */
 void api_put_properties(struct json_out *out, const struct policy_properties *properties);
 
+/* What was dropped, by where, as Status and the metrics name it. */
+#define API_DROPS 9
+struct api_drops {
+	const char *where;
+	uint64_t n;
+};
+void api_count_drops(const struct core *core, struct api_drops ret[static API_DROPS]);
+
 /* explain.c, override.c, metrics.c. */
 int api_explain(const struct call *call, struct reply *reply);
 int api_list_overrides(const struct call *call, struct reply *reply);

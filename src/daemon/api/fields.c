@@ -94,3 +94,19 @@ int api_end_page(struct json_out *out, const struct api_page *page, struct reply
 	field_count_if(out, "next_offset", page->next >= 0, (uint64_t)page->next);
 	return reply_end(reply);
 }
+
+void api_count_drops(const struct core *core, struct api_drops ret[static API_DROPS])
+{
+	struct tracer_drops drops;
+
+	tracer_drops(core->tracer, &drops);
+	ret[0] = (struct api_drops){ "ring", drops.ring };
+	ret[1] = (struct api_drops){ "slots", drops.slots };
+	ret[2] = (struct api_drops){ "tasks", io_task_refused(engine_tasks(core->engine)) };
+	ret[3] = (struct api_drops){ "devices", drops.devices };
+	ret[4] = (struct api_drops){ "anomalies", drops.anomalies };
+	ret[5] = (struct api_drops){ "missed", drops.missed };
+	ret[6] = (struct api_drops){ "processes", drops.processes };
+	ret[7] = (struct api_drops){ "hints", rules_hints(core->rules)->refused };
+	ret[8] = (struct api_drops){ "threads", drops.threads };
+}

@@ -7,6 +7,7 @@
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "daemon/api/api.h"
@@ -159,67 +160,60 @@ static void put_domains(struct metrics *metrics, struct core *core)
 	}
 }
 
-/* Of all OPPs and reasons of a domain those with this frequency, 0 for any, and this reason, or
- * any. */
-static uint64_t time_ns(const struct past *past, uint32_t index, uint32_t khz, int reason)
-{
-	const struct topology_domain *domain = &past->core->topology->domains[index];
-	uint64_t ns = 0;
+/* The time of all domains together: of each it would be most of the series of a large machine. */
+struct times {
+	uint64_t by_reason_ns[REASON_LAST + 1];
+	uint32_t n_opps; /* different ones */
+	struct {
+		uint32_t khz;
+		uint64_t ns;
+	} opps[];
+};
 
-	for (uint32_t opp = 0; opp < domain->n_opps; opp++)
-		for (int r = 0; r <= REASON_LAST && (!khz || domain->opp_khz[opp] == khz); r++)
-			if (reason < 0 || r == reason)
-				ns += stats_ns(past->stats, stats_since_start(past->stats), index,
-					       opp, (enum reason)r);
-	return ns;
+static void add_times(struct times *times, const struct past *past, uint32_t index, uint32_t opp)
+{
+	uint32_t khz = past->core->topology->domains[index].opp_khz[opp], i = 0;
+
+	while (i < times->n_opps && times->opps[i].khz != khz)
+		i++;
+	if (i == times->n_opps)
+		times->opps[times->n_opps++].khz = khz;
+	for (enum reason reason = 0; reason <= REASON_LAST; reason++) {
+		uint64_t ns = stats_ns(past->stats, stats_since_start(past->stats), index, opp,
+				       reason);
+
+		times->opps[i].ns += ns;
+		times->by_reason_ns[reason] += ns;
+	}
 }
 
-static void sample_time(struct metrics *metrics, const struct past *past, const char *labels,
-			uint32_t khz, int reason)
-{
-	uint64_t ns = 0;
-
-	for (uint32_t i = 0; i < past->core->n_domains; i++)
-		ns += time_ns(past, i, khz, reason);
-	sample_us(metrics, labels, ns / NS_PER_US);
-}
-
-/* Whether a domain before this one has the OPP. */
-static bool is_repeated(const struct past *past, uint32_t index, uint32_t khz)
-{
-	for (uint32_t i = 0; i < index; i++)
-		for (uint32_t opp = 0; opp < past->core->topology->domains[i].n_opps; opp++)
-			if (past->core->topology->domains[i].opp_khz[opp] == khz)
-				return true;
-	return false;
-}
-
-/* Of all domains together: of each it would be most of the series of a large machine. */
 static void put_times(struct metrics *metrics, const struct past *past)
 {
+	const struct topology *topology = past->core->topology;
+	_cleanup_free_ struct times *times = calloc(
+		1,
+		sizeof(*times) + past->core->n_domains * DOMAIN_OPPS_MAX * sizeof(times->opps[0]));
 	char labels[64];
 
+	if (!times) {
+		metrics->error = -ENOMEM;
+		return;
+	}
+	for (uint32_t i = 0; i < past->core->n_domains; i++)
+		for (uint32_t opp = 0; opp < topology->domains[i].n_opps; opp++)
+			add_times(times, past, i, opp);
 	begin(metrics, "wakegov_opp_seconds", true,
 	      "For how long domains were told to run at an operating point, summed over the domains.");
-	for (uint32_t i = 0; i < past->core->n_domains; i++) {
-		const struct topology_domain *domain = &past->core->topology->domains[i];
-
-		for (uint32_t opp = 0; opp < domain->n_opps; opp++) {
-			uint32_t khz = domain->opp_khz[opp];
-
-			if (is_repeated(past, i, khz))
-				continue;
-			snprintf(labels, sizeof(labels), "{opp_hertz=\"%" PRIu64 "\"}",
-				 khz * UINT64_C(1000));
-			sample_time(metrics, past, labels, khz, -1);
-		}
+	for (uint32_t i = 0; i < times->n_opps; i++) {
+		snprintf(labels, sizeof(labels), "{opp_hertz=\"%" PRIu64 "\"}",
+			 times->opps[i].khz * UINT64_C(1000));
+		sample_us(metrics, labels, times->opps[i].ns / NS_PER_US);
 	}
 	begin(metrics, "wakegov_reason_seconds", true,
 	      "For how long something was why domains ran as they did, summed over the domains.");
-	for (int reason = 0; reason <= REASON_LAST; reason++) {
-		snprintf(labels, sizeof(labels), "{reason=\"%s\"}",
-			 reason_name((enum reason)reason));
-		sample_time(metrics, past, labels, 0, reason);
+	for (enum reason reason = 0; reason <= REASON_LAST; reason++) {
+		snprintf(labels, sizeof(labels), "{reason=\"%s\"}", reason_name(reason));
+		sample_us(metrics, labels, times->by_reason_ns[reason] / NS_PER_US);
 	}
 }
 
@@ -315,19 +309,12 @@ static void put_counts(struct metrics *metrics, const struct manager *manager)
 
 static void put_drops(struct metrics *metrics, const struct core *core)
 {
-	struct tracer_drops drops;
+	struct api_drops drops[API_DROPS];
 
-	tracer_drops(core->tracer, &drops);
+	api_count_drops(core, drops);
 	begin(metrics, "wakegov_drops", true, "Events that were lost, by where.");
-	sample(metrics, "{where=\"ring\"}", drops.ring);
-	sample(metrics, "{where=\"slots\"}", drops.slots);
-	sample(metrics, "{where=\"tasks\"}", io_task_refused(engine_tasks(core->engine)));
-	sample(metrics, "{where=\"devices\"}", drops.devices);
-	sample(metrics, "{where=\"anomalies\"}", drops.anomalies);
-	sample(metrics, "{where=\"missed\"}", drops.missed);
-	sample(metrics, "{where=\"processes\"}", drops.processes);
-	sample(metrics, "{where=\"hints\"}", rules_hints(core->rules)->refused);
-	sample(metrics, "{where=\"threads\"}", drops.threads);
+	for (int i = 0; i < API_DROPS; i++)
+		sample_named(metrics, "where", drops[i].where, drops[i].n);
 }
 
 static void put_self(struct metrics *metrics, const struct policies *policies)

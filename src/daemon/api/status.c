@@ -63,26 +63,18 @@ static void put_hand_back(struct json_out *out, const struct hand_back *hand_bac
 static void put_tasks_and_drops(struct json_out *out, const struct core *core,
 				const struct decision_log *log)
 {
-	const struct task_table *tasks = engine_tasks(core->engine);
-	struct tracer_drops drops;
+	struct api_drops drops[API_DROPS];
 
 	field_open(out, "tasks", '{');
 	field_count(out, "count", api_count_followed(core->engine));
-	field_count(out, "max", io_task_size(tasks));
+	field_count(out, "max", io_task_size(engine_tasks(core->engine)));
 	json_out_close(out, '}');
 	field_count(out, "decisions", decision_log_total(log));
 
-	tracer_drops(core->tracer, &drops);
+	api_count_drops(core, drops);
 	field_open(out, "drops", '{');
-	field_count(out, "ring", drops.ring);
-	field_count(out, "slots", drops.slots);
-	field_count(out, "tasks", io_task_refused(tasks));
-	field_count(out, "devices", drops.devices);
-	field_count(out, "anomalies", drops.anomalies);
-	field_count(out, "missed", drops.missed);
-	field_count(out, "processes", drops.processes);
-	field_count(out, "hints", rules_hints(core->rules)->refused);
-	field_count(out, "threads", drops.threads);
+	for (int i = 0; i < API_DROPS; i++)
+		field_count(out, drops[i].where, drops[i].n);
 	json_out_close(out, '}');
 }
 

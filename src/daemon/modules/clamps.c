@@ -209,12 +209,12 @@ static uint64_t next_ns(void *state, uint64_t now_ns, uint64_t others_ns)
 	return uclamps_next_ns(((struct clamps *)state)->tasks);
 }
 
-static void take_event(void *state, const struct tracer_event *event, uint64_t now_ns)
+static void take_event(void *state, const struct wakegov_record *record, uint64_t now_ns)
 {
-	if (event->type == TRACER_CHILD)
-		take_child(state, event->parent, event->pid);
-	else if (event->type == TRACER_OWN)
-		take_own(state, event->pid, event->own, event->ended, now_ns);
+	if (record->type == WAKEGOV_RECORD_CHILD)
+		take_child(state, record->parent, record->pid);
+	else if (record->type == WAKEGOV_RECORD_OWN)
+		take_own(state, record->pid, record->own, record->ended, now_ns);
 }
 
 static void rules_changed(void *state)

@@ -17,9 +17,8 @@
 #include "shared/statefile.h"
 #include "shared/time.h"
 
-#define SAVE_AFTER_NS	  NS_PER_S /* hints within a second are saved together */
-#define TIMER_ACCURACY_US (100 * US_PER_MS)
-#define PIDFS_MAGIC	  0x50494446 /* linux/magic.h, since Linux 6.9 */
+#define SAVE_AFTER_NS NS_PER_S	 /* hints within a second are saved together */
+#define PIDFS_MAGIC   0x50494446 /* linux/magic.h, since Linux 6.9 */
 
 struct hint_hold {
 	struct channel channel;
@@ -46,29 +45,10 @@ static void put_in_force(struct hinting *hinting)
 	}
 }
 
-static void set_timer(struct hinting *hinting)
-{
-	uint64_t next_ns = hinting->end_ns < hinting->save_ns ? hinting->end_ns : hinting->save_ns;
-
-	if (next_ns != UINT64_MAX)
-		sd_event_source_set_time(hinting->timer, next_ns / NS_PER_US + 1);
-	sd_event_source_set_enabled(hinting->timer,
-				    next_ns == UINT64_MAX ? SD_EVENT_OFF : SD_EVENT_ONESHOT);
-}
-
-/* Plans the end of a hint at end_ns; 0: now. */
-static void end_by(struct hinting *hinting, uint64_t end_ns)
-{
-	if (end_ns < hinting->end_ns)
-		hinting->end_ns = end_ns;
-	set_timer(hinting);
-}
-
 static void save_later(struct hinting *hinting)
 {
 	if (hinting->save_ns == UINT64_MAX)
 		hinting->save_ns = time_now_ns() + SAVE_AFTER_NS;
-	set_timer(hinting);
 }
 
 static void save(struct hinting *hinting)
@@ -194,7 +174,8 @@ int hinting_give(struct hinting *hinting, const struct hint_request *request, st
 		put_in_force(hinting);
 		return -ENOSPC;
 	}
-	end_by(hinting, hint->end_ns);
+	if (hint->end_ns < hinting->end_ns)
+		hinting->end_ns = hint->end_ns;
 	save_later(hinting);
 	*ret = hint;
 	return 0;
@@ -227,7 +208,8 @@ static void on_unsubscribed(void *userdata)
 		hint->held = false;
 		hint->end_ns = 0;
 	}
-	end_by(hinting, 0);
+	hinting->end_ns = 0;
+	round_soon(hinting->core);
 }
 
 int hinting_hold(struct hinting *hinting, struct hint *hint, struct subscription *subscription)
@@ -238,7 +220,8 @@ int hinting_hold(struct hinting *hinting, struct hint *hint, struct subscription
 				       subscription) < 0) {
 		free(hold);
 		hint->end_ns = 0;
-		end_by(hinting, 0);
+		hinting->end_ns = 0;
+		round_soon(hinting->core);
 		return -ENOMEM;
 	}
 	hold->channel.unsubscribed = on_unsubscribed;
@@ -286,28 +269,25 @@ static void end_over(struct hinting *hinting, uint64_t now_ns)
 	save_later(hinting);
 }
 
-static int on_timer(sd_event_source *source, uint64_t usec, void *userdata)
-{
-	struct hinting *hinting = userdata;
-	uint64_t now_ns = time_now_ns();
-
-	free_unsubscribed(hinting);
-	if (now_ns >= hinting->end_ns)
-		end_over(hinting, now_ns);
-	if (now_ns >= hinting->save_ns)
-		save(hinting);
-	set_timer(hinting);
-	round_run(hinting->core);
-	return 0;
-}
-
-/* Hints may have lost their last task. */
-static void check_tasks(void *state)
+static void expire(void *state, uint64_t now_ns)
 {
 	struct hinting *hinting = state;
 
+	free_unsubscribed(hinting);
+	if (now_ns >= hinting->end_ns || hints_in(hinting)->has_unused)
+		end_over(hinting, now_ns);
+	if (now_ns >= hinting->save_ns)
+		save(hinting);
+}
+
+/* At once, where hints may have lost their last task. */
+static uint64_t next_ns(void *state, uint64_t now_ns, uint64_t others_ns)
+{
+	const struct hinting *hinting = state;
+
 	if (hints_in(hinting)->has_unused)
-		end_by(hinting, 0);
+		return now_ns;
+	return hinting->end_ns < hinting->save_ns ? hinting->end_ns : hinting->save_ns;
 }
 
 /* Loads the hints from before the daemon's restart. */
@@ -327,12 +307,8 @@ static int start(void *state)
 		hints_remove(hints, hint);
 	hinting->save_ns = UINT64_MAX;
 	put_in_force(hinting);
-	r = sd_event_add_time(core->event, &hinting->timer, CLOCK_MONOTONIC, 0, TIMER_ACCURACY_US,
-			      on_timer, hinting);
-	if (r < 0)
-		return r;
 	end_over(hinting, time_now_ns());
-	set_timer(hinting);
+	hinting->started = true;
 	if (hints_count(hints))
 		log_info("%u hint%s of the former wakegovd still hold%s", hints_count(hints),
 			 hints_count(hints) == 1 ? "" : "s", hints_count(hints) == 1 ? "s" : "");
@@ -344,10 +320,9 @@ static void free_holds(void *state)
 {
 	struct hinting *hinting = state;
 
-	if (hinting->timer && (hints_count(hints_in(hinting)) || hinting->save_ns != UINT64_MAX))
+	if (hinting->started && (hints_count(hints_in(hinting)) || hinting->save_ns != UINT64_MAX))
 		save(hinting);
 	free_unsubscribed(hinting);
-	sd_event_source_unref(hinting->timer);
 }
 
 static void add_rules(void *state, struct policy *policy)
@@ -360,6 +335,6 @@ const struct module hinting_module = {
 	.start = start,
 	.free = free_holds,
 	.add_rules = add_rules,
-	.policy_changed = check_tasks,
-	.tasks_changed = check_tasks,
+	.expire = expire,
+	.next_ns = next_ns,
 };

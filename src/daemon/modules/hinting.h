@@ -21,7 +21,7 @@ struct hinting {
 	uint64_t save_ns; /* when to save hints; UINT64_MAX: the file is up to date */
 	bool unsaved;	  /* saving failed, which was logged */
 	struct hint_hold *holds;
-	sd_event_source *timer;
+	bool started; /* the table is that of the file, or newer */
 };
 
 extern const struct module hinting_module;

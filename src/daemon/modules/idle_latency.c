@@ -76,13 +76,13 @@ static void look_by(struct idle_latency *idle, uint64_t at_ns)
 		idle->next_ns = at_ns;
 }
 
-static void take_event(void *state, const struct tracer_event *event, uint64_t now_ns)
+static void take_event(void *state, const struct wakegov_record *record, uint64_t now_ns)
 {
 	struct idle_latency *idle = state;
 	struct core *core = idle->core;
-	uint32_t cpu = event->cpu, us, pid;
+	uint32_t cpu = record->cpu, us, pid;
 
-	if (event->type != TRACER_IDLE_LATENCY || cpu >= core->topology->n_cpus ||
+	if (record->type != WAKEGOV_RECORD_IDLE_LATENCY || cpu >= core->topology->n_cpus ||
 	    idle->cpus[cpu].given_up)
 		return;
 	if (core->handed_back_until_ns) {

@@ -324,30 +324,31 @@ static void task_ended(void *state, uint32_t pid)
 }
 
 /* It joins its parent's group at once; a record of the rules that it matches follows. */
-static void take_child(struct placing *placing, const struct tracer_event *event)
+static void take_child(struct placing *placing, const struct wakegov_record *record)
 {
-	const struct placed_task *parent = find_task(placing, event->parent);
+	const struct placed_task *parent = find_task(placing, record->parent);
 
-	affinities_forked(placing->affinities, event->parent, event->pid);
-	if (parent && !find_task(placing, event->pid))
-		add_task(placing, event->pid, parent->group, event->cache);
+	affinities_forked(placing->affinities, record->parent, record->pid);
+	if (parent && !find_task(placing, record->pid))
+		add_task(placing, record->pid, parent->group, record->child_cache);
 }
 
-static void take_event(void *state, const struct tracer_event *event, uint64_t now_ns)
+static void take_event(void *state, const struct wakegov_record *record, uint64_t now_ns)
 {
 	struct placing *placing = state;
 	struct placed_group *group;
 
-	if (event->type == TRACER_PLACED_CHILD)
-		take_child(placing, event);
-	if ((event->type != TRACER_GROUP_WAKES && event->type != TRACER_FULL_CACHE) ||
-	    event->group >= PLACEMENT_GROUPS_MAX || !placing->groups[event->group].key)
+	if (record->type == WAKEGOV_RECORD_PLACED_CHILD)
+		take_child(placing, record);
+	if ((record->type != WAKEGOV_RECORD_GROUP_WAKES &&
+	     record->type != WAKEGOV_RECORD_FULL_CACHE) ||
+	    record->group >= PLACEMENT_GROUPS_MAX || !placing->groups[record->group].key)
 		return;
-	group = &placing->groups[event->group];
-	if (event->type == TRACER_GROUP_WAKES)
+	group = &placing->groups[record->group];
+	if (record->type == WAKEGOV_RECORD_GROUP_WAKES)
 		group->next_ns = 0;
-	else if (placement_full(&group->placement, event->cache, time_now_ns()))
-		apply(placing, event->group);
+	else if (placement_full(&group->placement, record->cache, time_now_ns()))
+		apply(placing, record->group);
 }
 
 static void rules_changed(void *state)

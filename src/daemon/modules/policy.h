@@ -18,7 +18,7 @@ struct profile_choice {
 	char chosen[POLICY_NAME_SIZE];
 	char held[POLICY_NAME_SIZE]; /* while the channel has a listener */
 	struct channel hold;
-	sd_event_source *unheld;
+	bool unheld;  /* the listener has gone since the last round */
 	int power_fd; /* negative: no condition needs it; the same for the next */
 	int clock_fd;
 	uint32_t rules_met;
@@ -30,7 +30,7 @@ struct profile_choice {
 struct policy_hold {
 	struct channel channel;
 	struct policy_files *original; /* policy to return to; NULL: no other one is in force */
-	sd_event_source *unheld;
+	bool unheld;
 };
 
 struct policies {
@@ -86,6 +86,9 @@ int profile_choose(struct policies *policies, const char *name);
  * another negative errno.
  */
 int profile_hold(struct policies *policies, const char *name);
+
+/* Lets the conditions decide again if the listener has gone. */
+void profile_end_hold(struct policies *policies);
 
 void profile_deinit(struct policies *policies);
 

@@ -325,28 +325,24 @@ static void on_unheld(void *userdata)
 	struct policies *policies = userdata;
 
 	policies->profile.held[0] = '\0';
-	sd_event_source_set_enabled(policies->profile.unheld, SD_EVENT_ONESHOT);
+	policies->profile.unheld = true;
+	round_soon(policies->core);
 }
 
-static int on_reconsider(sd_event_source *source, void *userdata)
+void profile_end_hold(struct policies *policies)
 {
-	reconsider(userdata);
-	return 0;
+	if (policies->profile.unheld)
+		reconsider(policies);
+	policies->profile.unheld = false;
 }
 
 int profile_hold(struct policies *policies, const char *name)
 {
 	const struct policy_profiles *profiles = policy_files_profiles(policies->files);
 	struct profile_choice *choice = &policies->profile;
-	int r = 0;
 
 	if (!policy_profiles_find(profiles, name))
 		return -ENOENT;
-	if (!choice->unheld)
-		r = sd_event_add_defer(policies->core->event, &choice->unheld, on_reconsider,
-				       policies);
-	if (r < 0)
-		return r;
 	choice->hold.unsubscribed = on_unheld;
 	choice->hold.userdata = policies;
 	strcpy(choice->held, name);
@@ -359,7 +355,6 @@ void profile_deinit(struct policies *policies)
 	struct profile_choice *choice = &policies->profile;
 
 	sd_event_source_unref(choice->rules_timer);
-	sd_event_source_unref(choice->unheld);
 	if (choice->power_fd >= 0)
 		close(choice->power_fd);
 	if (choice->clock_fd >= 0)

@@ -58,6 +58,7 @@ static int go_back(struct policies *policies)
 {
 	struct policy_hold *hold = &policies->hold;
 
+	hold->unheld = false;
 	if (!hold->original)
 		return 0;
 	policy_files_free(policies->files);
@@ -72,12 +73,17 @@ static void on_unsubscribed(void *userdata)
 {
 	struct policies *policies = userdata;
 
-	sd_event_source_set_enabled(policies->hold.unheld, SD_EVENT_ONESHOT);
+	policies->hold.unheld = true;
+	round_soon(policies->core);
 }
 
-static int on_unheld(sd_event_source *source, void *userdata)
+static void expire(void *state, uint64_t now_ns)
 {
-	return go_back(userdata);
+	struct policies *policies = state;
+
+	if (policies->hold.unheld)
+		go_back(policies);
+	profile_end_hold(policies);
 }
 
 int policy_hold_start(struct policies *policies, const char *text, char **ret_message)
@@ -90,10 +96,6 @@ int policy_hold_start(struct policies *policies, const char *text, char **ret_me
 		return r;
 	/* The end of an earlier client was not noticed yet. */
 	r = go_back(policies);
-	if (r >= 0 && !hold->unheld)
-		r = sd_event_add_defer(policies->core->event, &hold->unheld, on_unheld, policies);
-	if (r >= 0)
-		r = sd_event_source_set_enabled(hold->unheld, SD_EVENT_OFF);
 	if (r < 0) {
 		policy_files_free(files);
 		return r;
@@ -201,7 +203,6 @@ static void free_policies(void *state)
 {
 	struct policies *policies = state;
 
-	sd_event_source_unref(policies->hold.unheld);
 	policy_files_free(policies->hold.original);
 	profile_deinit(policies);
 	policy_files_free(policies->files);
@@ -214,4 +215,5 @@ const struct module policies_module = {
 	.start = start,
 	.free = free_policies,
 	.tasks_changed = profile_check_rules,
+	.expire = expire,
 };

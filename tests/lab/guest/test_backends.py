@@ -8,6 +8,7 @@ import re
 import shutil
 import signal
 import subprocess
+import sys
 import time
 import unittest
 
@@ -111,6 +112,17 @@ class Limits(unittest.TestCase):
 UCLAMP = "[wakegov]\nbackend = uclamp\n[io-boost]\nmin-rate = 200/s\n"
 
 
+CROWD = """
+import ctypes, threading, time
+ctypes.CDLL(None).prctl(15, b"wg-crowd", 0, 0, 0)
+threading.stack_size(65536)
+for _ in range(3000):
+    threading.Thread(target=time.sleep, args=(3600,), daemon=True).start()
+print("ready", flush=True)
+time.sleep(3600)
+"""
+
+
 def threads_of(pid):
     return [int(tid) for tid in os.listdir(f"/proc/{pid}/task")]
 
@@ -175,6 +187,20 @@ class Uclamp(unittest.TestCase):
         self.assertIn("restored the clamps of 2 tasks", daemon.log())
         self.assertEqual({clamps_of(sleeper.pid) for sleeper in sleepers}, {(0, 1024)})
         self.assertEqual(guest.snapshot(), self.before)
+
+    def test_threads(self):
+        """uclamp: a process of thousands of threads: each costs as much as in a small one"""
+        crowd = subprocess.Popen([sys.executable, "-c", CROWD], stdout=subprocess.PIPE, text=True)
+        self.addCleanup(crowd.wait)
+        self.addCleanup(crowd.kill)
+        crowd.stdout.readline()
+        threads = threads_of(crowd.pid)
+        with guest.Daemon(UCLAMP + "[rule crowd]\ncomm = wg-crowd\ncap = 30%\n"):
+            took = guest.wait_for(lambda: {clamps_of(tid) for tid in threads[-9:]} == {(0, 307)},
+                                  60, "caps")
+        print(f"# {len(threads)} threads: {took:.2f} s")
+        self.assertLess(took, 1)
+        self.assertEqual(clamps_of(crowd.pid), (0, 1024))
 
     def test_auto(self):
         """auto: schedutil with clamps is uclamp, another governor on one domain setspeed there"""

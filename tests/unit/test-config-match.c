@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "test-core.h"
 
-#include "rules/rules_private.h"
+#include "config/match.h"
+#include "config/patterns.h"
 
 #define CGROUP "/system.slice/_cpu.service/web.service/worker"
 
 static unsigned int asked; /* keys of texts */
 
 static const char *get_text(void *userdata, const struct task_facts *facts,
-			    enum policy_match_key key)
+			    enum policy_match_key key, const char **ret_unknown)
 {
+	*ret_unknown = NULL;
 	asked |= key;
 	if (facts->kernel_thread && key != POLICY_MATCH_CGROUP)
 		return NULL;

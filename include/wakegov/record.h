@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#pragma once
+
+/*
+ * What happened, as the BPF programs emit it and the tracer passes it on; totals are read when they
+ * are needed.
+ */
+
+#include <linux/types.h>
+
+#define TASK_COMM_SIZE 16 /* of the kernel's names, with the NUL */
+
+enum wakegov_record_type {
+	WAKEGOV_RECORD_CPU,	     /* cpu left its band, or went idle */
+	WAKEGOV_RECORD_TASK,	     /* slot was taken, moved to another domain, has no I/O any
+				      * more, or its task exited */
+	WAKEGOV_RECORD_NEWS,	     /* news are waiting; see enum wakegov_news */
+	WAKEGOV_RECORD_DEVICE,	     /* a block device was seen for the first time */
+	WAKEGOV_RECORD_CO_RUNNER,    /* pid runs for short beside capped tasks of a class, or, with
+				      * class 0, no longer */
+	WAKEGOV_RECORD_CHILD,	     /* parent forked pid, which has clamps */
+	WAKEGOV_RECORD_OWN,	     /* pid asks for other clamps than before, or has exited */
+	WAKEGOV_RECORD_BURSTS,	     /* the bursts of a class became longer or shorter */
+	WAKEGOV_RECORD_FACTS,	     /* a new or changed task, for the rules */
+	WAKEGOV_RECORD_GONE,	     /* pid, which matched rules, exited */
+	WAKEGOV_RECORD_LOOK,	     /* class 1: a task without a slot may do I/O that it does not
+				      * wait for; 0: the look for such tasks took its time */
+	WAKEGOV_RECORD_SCAN,	     /* a process of several threads changed: dump them */
+	WAKEGOV_RECORD_PLACED_CHILD, /* parent, which is placed, forked pid in child_cache */
+	WAKEGOV_RECORD_FULL_CACHE,   /* a task of the group had to wait: the cache is full */
+	WAKEGOV_RECORD_GROUP_WAKES,  /* a task of the group woke up */
+	WAKEGOV_RECORD_IDLE_LATENCY, /* a task runs on cpu that asks for less than its limit */
+
+	/* These are made by the tracer. */
+	WAKEGOV_RECORD_LIMITS,	   /* the limits of the domain of cpu changed */
+	WAKEGOV_RECORD_RESUME,	   /* the machine was suspended and goes on */
+	WAKEGOV_RECORD_DEVICE_END, /* a device that was reported in inputs has disappeared */
+};
+
+struct wakegov_record {
+	__u32 type;
+	union {
+		__u32 cpu;
+		__u32 parent;
+		__u32 cache;
+		__u32 ended;	  /* of a task: 1 */
+		__u32 generation; /* settings.co_runner_generation of the class's number */
+	};
+	union {
+		__u32 slot;
+		__u32 pid;
+		__u32 device; /* its index */
+		__u32 group;
+	};
+	union {
+		__u32 class;
+		__u32 own; /* wakegov_own() */
+		__u32 child_cache;
+	};
+};
+
+/* The facts of one thread that rules match. */
+struct task_facts {
+	__u32 pid;
+	__u32 tgid;
+	__u64 start_ns;	 /* since boot; distinguishes tasks with the same pid */
+	__u64 cgroup_id; /* in the unified hierarchy: the inode of its directory */
+	__u32 uid;	 /* the effective one */
+	__u32 scheduler; /* SCHED_OTHER and the like */
+	__s16 nice;
+	__u16 kernel_thread;
+	__u32 parent; /* the process that started it */
+	char comm[TASK_COMM_SIZE];
+};
+
+/* WAKEGOV_RECORD_FACTS */
+struct wakegov_facts_record {
+	struct wakegov_record head;
+	struct task_facts facts;
+};
+
+static inline const struct task_facts *wakegov_record_facts(const struct wakegov_record *record)
+{
+	return &((const struct wakegov_facts_record *)record)->facts;
+}

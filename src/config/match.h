@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#pragma once
+
+/*
+ * By what a rule matches tasks. A key is a field of struct policy_match with its bit, and in
+ * match.c a row, a place in the order of comparing, and a case in each of holds(), match_say_fact()
+ * and match_say_wanted().
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "config/keys.h"
+#include "core/facts.h"
+#include "core/settings.h"
+
+/* Reads facts from files, which is done only when all cheaper ones match. */
+struct match_texts {
+	/*
+	 * The text for POLICY_MATCH_EXE, _COMMAND or _CGROUP. NULL if there is none, as for a
+	 * kernel thread, or it is not known: then *ret_unknown is the reason, else NULL.
+	 */
+	const char *(*get)(void *userdata, const struct task_facts *facts,
+			   enum policy_match_key key, const char **ret_unknown);
+	void *userdata;
+};
+
+#define MATCH_NO_UID UINT32_MAX /* no such user: no task matches */
+
+/* The first key that does not match, or 0: the rule matches. uid is that of match->user. */
+uint32_t match_find_mismatch(const struct policy_match *match, uint32_t uid,
+			     const struct task_facts *facts, const struct match_texts *texts);
+
+/* Write the task's value of the key, and the rule's line. */
+void match_say_fact(FILE *out, enum policy_match_key key, const struct task_facts *facts,
+		    const struct match_texts *texts);
+void match_say_wanted(FILE *out, const struct policy_match *match, enum policy_match_key key);
+/* A user's name or number. */
+void match_say_user(FILE *out, uint32_t uid);
