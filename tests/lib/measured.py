@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Figures that were measured in several starts of the timed machine: kept as CSV, and drawn into a document.
+"""Figures of several starts of the timed machine: kept as CSV, and drawn into a document.
 
 A start is a dictionary of a figure's name and its value; starts are a dictionary of seed and start.
 """
@@ -14,8 +14,8 @@ END = "\n<!--end-->"
 
 def lab(*arguments):
     """What the lab prints, run beside other work."""
-    return subprocess.run(["nice", "-n", "5", REPO / "tests/lab/lab", *arguments], check=True, text=True,
-                          stdout=subprocess.PIPE, cwd=REPO).stdout
+    return subprocess.run(["nice", "-n", "5", REPO / "tests/lab/lab", *arguments], check=True,
+                          text=True, stdout=subprocess.PIPE, cwd=REPO).stdout
 
 
 def objects(text):
@@ -28,8 +28,8 @@ def keep(path, starts, names):
     with path.open("w", encoding="ascii", newline="") as file:
         rows = csv.writer(file, lineterminator="\n")
         rows.writerow(["figure", *(f"seed {seed}" for seed in starts)])
-        rows.writerows([name, *(f"{start[name]:.6g}" if name in start else "" for start in starts.values())]
-                       for name in names)
+        rows.writerows([name, *(f"{start[name]:.6g}" if name in start else ""
+                                for start in starts.values())] for name in names)
 
 
 def kept(path):
