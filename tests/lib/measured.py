@@ -7,15 +7,23 @@ import csv
 import json
 import pathlib
 import subprocess
+import sys
 
 REPO = pathlib.Path(__file__).resolve().parent.parent.parent
 END = "\n<!--end-->"
 
 
 def lab(*arguments):
-    """What the lab prints, run beside other work."""
-    return subprocess.run(["nice", "-n", "5", REPO / "tests/lab/lab", *arguments], check=True,
-                          text=True, stdout=subprocess.PIPE, cwd=REPO).stdout
+    """What the lab prints, run beside other work; shown on stderr as it comes."""
+    command = ["nice", "-n", "5", REPO / "tests/lab/lab", *arguments]
+    lines = []
+    with subprocess.Popen(command, text=True, stdout=subprocess.PIPE, cwd=REPO) as process:
+        for line in process.stdout:
+            sys.stderr.write(line)
+            lines.append(line)
+    if process.returncode:
+        raise subprocess.CalledProcessError(process.returncode, command)
+    return "".join(lines)
 
 
 def objects(text):

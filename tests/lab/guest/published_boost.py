@@ -2,10 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """lab table published --of boost: random reads on a model of the rk3399 with its NVMe disk.
 
-Usage: published_boost.py [--seed N] [--governors LIST] [--workloads LIST] [--channels N]
-[--service-ns N]. A JSON object a line for each workload under each governor: IOPS, mean MHz of the
-little and the big CPUs, joules for a read, changes of frequency a second. The device's channels and
-their time are fitted; tests/bench/published.md says how.
+Usage: published_boost.py [--seed N] [--governors LIST] [--workloads LIST]. A JSON object a line for
+each workload under each governor: IOPS, mean MHz of the little and the big CPUs, joules for a read,
+changes of frequency a second.
 """
 import argparse
 import json
@@ -19,33 +18,29 @@ import table_programs as programs
 WORKLOADS = ("psyncx1", "psyncx4", "psyncx6", "psyncx8", "psyncx10", "psyncx12", "io_uring1x1",
              "io_uring1x128", "io_uring6x128")
 GOVERNORS = ("performance", "powersave", "schedutil", "wakegov")
-CHANNELS, SERVICE_NS = 7, 185000
-SCHEDULER, QUEUED = "mq-deadline", 256
-MARGIN_MS, SECONDS = 200, 1
+# The model of the disk, by tests/bench/fit-channels: each channel serves one read at a time, and a
+# read goes to one of them by chance; a limit, of queues that are never empty; and what a read costs
+# its task besides the kernel's part.
+CHANNELS, SERVICE_NS, CHANNEL_MBPS, CYCLES = 11, 200000, 12, 3400
+MARGIN_MS, SECONDS = 400, 1
 
 
-def channels(number, service_ns, scheduler):
-    """Each takes one read at a time, and a read goes to one of them by chance.
-
-    What waits for its turn does so in the scheduler; without one, its task does.
-    """
-    paths = []
-    for channel in range(number):
-        name = f"channel{channel}"
-        programs.shell(f". {guest.REPO}/tests/lab/guest/null-blk.sh; null_blk_create {name} "
-                       f"submit_queues=1 hw_queue_depth=1 completion_nsec={service_ns}")
-        guest.write(f"/sys/block/{name}/queue/scheduler", scheduler)
-        if scheduler != "none":
-            guest.write(f"/sys/block/{name}/queue/nr_requests", QUEUED)
-        paths.append(f"/dev/{name}")
-    return ",".join(paths)
+def channels():
+    """The paths of the devices, as freqload takes them."""
+    for channel in range(CHANNELS):
+        programs.shell(f". {guest.REPO}/tests/lab/guest/null-blk.sh; "
+                       f"null_blk_create channel{channel} submit_queues=1 hw_queue_depth=1 "
+                       f"completion_nsec={SERVICE_NS} mbps={CHANNEL_MBPS}")
+        # A scheduler's own queue costs a task of the kernel's for each read that waits.
+        guest.write(f"/sys/block/channel{channel}/queue/scheduler", "none")
+    return ",".join(f"/dev/channel{channel}" for channel in range(CHANNELS))
 
 
 def load(name, device):
     engine, threads, depth = re.fullmatch(r"([a-z_]+?)x?(\d+)(?:x(\d+))?", name).groups()
     return guest.start_load(engine, "--file", device, "--threads", threads, "--depth", depth or "1",
-                            "--cycles", "0", "--margin-ms", str(MARGIN_MS), "--time", str(SECONDS),
-                            "--json")
+                            "--cycles", str(CYCLES), "--margin-ms", str(MARGIN_MS), "--time",
+                            str(SECONDS), "--json")
 
 
 def measure(name, device):
@@ -71,13 +66,10 @@ def main():
     parser.add_argument("--seed", type=int, default=1)  # which only the machine needs
     parser.add_argument("--workloads", default="all")
     parser.add_argument("--governors", default="all")
-    parser.add_argument("--channels", type=int, default=CHANNELS)
-    parser.add_argument("--service-ns", type=int, default=SERVICE_NS)
-    parser.add_argument("--scheduler", default=SCHEDULER)
     options = parser.parse_args()
     names = biglittle.chosen(options.workloads, WORKLOADS)
     programs.prepare()
-    device = channels(options.channels, options.service_ns, options.scheduler)
+    device = channels()
     for governor in biglittle.chosen(options.governors, GOVERNORS):
         with programs.governed(governor):
             for name in names:

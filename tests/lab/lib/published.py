@@ -24,7 +24,7 @@ import published_page  # noqa: E402
 # On which machine, what is run there, and which fields of the objects that it prints are kept.
 Part = collections.namedtuple("Part", "machine script fields")
 PARTS = {
-    "boost": Part("--arch arm64 --clusters 4x1400x884,2x1800x1024", "published_boost.py",
+    "boost": Part("--arch arm64 --clusters 4x1400x960,2x1800x1024", "published_boost.py",
                   ("iops", "little_mhz", "big_mhz", "uj_per_read", "changes_per_s")),
     "invariance": Part("--driver pstate --turbo 1800,1700,1600,1500 --packages " +
                        os.environ["TABLE_PROGRAMS"], "published_invariance.py",
