@@ -203,9 +203,31 @@ static int measure(struct freqload_work *pattern)
 	return r;
 }
 
+/* A list with commas, of which reads take each file as often. */
+static int open_files(const struct freqload_options *options, struct freqload_work *work)
+{
+	char *list = strdup(options->file), *rest = list, *path;
+	uint64_t blocks;
+	int r = list ? 0 : -ENOMEM;
+
+	while (r >= 0 && (path = strsep(&rest, ","))) {
+		if (work->n_files == FREQLOAD_FILES_MAX) {
+			fprintf(stderr, "freqload: --file: expected at most %d\n",
+				FREQLOAD_FILES_MAX);
+			r = -E2BIG;
+			break;
+		}
+		r = open_file(path, options->buffered, &work->fds[work->n_files], &blocks);
+		if (r >= 0 && (work->n_files++ == 0 || blocks < work->blocks))
+			work->blocks = blocks;
+	}
+	free(list);
+	return r;
+}
+
 int main(int argc, char **argv)
 {
-	static struct freqload_work pattern = { .fd = -1 };
+	static struct freqload_work pattern;
 	struct freqload_options options;
 	int r;
 
@@ -214,11 +236,10 @@ int main(int argc, char **argv)
 		return r < 0 ? 2 : EXIT_SUCCESS;
 
 	pattern.options = &options;
-	if (is_io(&options) &&
-	    open_file(options.file, options.buffered, &pattern.fd, &pattern.blocks) < 0)
+	if (is_io(&options) && open_files(&options, &pattern) < 0)
 		return EXIT_FAILURE;
 	r = measure(&pattern);
-	if (pattern.fd >= 0)
-		close(pattern.fd);
+	while (pattern.n_files > 0)
+		close(pattern.fds[--pattern.n_files]);
 	return r < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
 }

@@ -17,9 +17,10 @@ struct slot {
 static void submit(struct io_uring *ring, struct freqload_work *work, struct slot *slot)
 {
 	struct io_uring_sqe *sqe = io_uring_get_sqe(ring);
+	struct freqload_place place = work_random_place(work);
 
-	io_uring_prep_read(sqe, work->fd, slot->buffer, FREQLOAD_BLOCK_BYTES,
-			   (uint64_t)work_random_offset(work));
+	io_uring_prep_read(sqe, place.fd, slot->buffer, FREQLOAD_BLOCK_BYTES,
+			   (uint64_t)place.offset);
 	io_uring_sqe_set_data(sqe, slot);
 	slot->issued_ns = work_now_ns();
 	io_uring_submit(ring);

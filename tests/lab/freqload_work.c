@@ -16,12 +16,18 @@
 #define TURNS_PER_LOOK	12500
 
 /* xorshift64: any seed but 0 */
-int64_t work_random_offset(struct freqload_work *work)
+struct freqload_place work_random_place(struct freqload_work *work)
 {
+	uint64_t block;
+
 	work->random ^= work->random << 13;
 	work->random ^= work->random >> 7;
 	work->random ^= work->random << 17;
-	return (int64_t)(work->random % work->blocks) * FREQLOAD_BLOCK_BYTES;
+	block = work->random % (work->blocks * work->n_files);
+	return (struct freqload_place){
+		.fd = work->fds[block / work->blocks],
+		.offset = (int64_t)(block % work->blocks) * FREQLOAD_BLOCK_BYTES,
+	};
 }
 
 uint64_t work_now_ns(void)
@@ -68,8 +74,8 @@ void work_finish_io(struct freqload_work *work, uint64_t issued_ns)
 int work_psync(struct freqload_work *work)
 {
 	uint64_t issued_ns;
+	struct freqload_place place;
 	ssize_t bytes = 0;
-	int64_t offset;
 	void *buffer;
 
 	buffer = aligned_alloc(FREQLOAD_BLOCK_BYTES, FREQLOAD_BLOCK_BYTES);
@@ -77,14 +83,15 @@ int work_psync(struct freqload_work *work)
 		return -ENOMEM;
 
 	while ((issued_ns = work_now_ns()) < work->end_ns) {
-		offset = work_random_offset(work);
-		bytes = pread(work->fd, buffer, FREQLOAD_BLOCK_BYTES, offset);
+		place = work_random_place(work);
+		bytes = pread(place.fd, buffer, FREQLOAD_BLOCK_BYTES, place.offset);
 		if (bytes < 0) {
 			fprintf(stderr, "freqload: read: %m\n");
 			break;
 		}
 		if (work->options->buffered)
-			posix_fadvise(work->fd, offset, FREQLOAD_BLOCK_BYTES, POSIX_FADV_DONTNEED);
+			posix_fadvise(place.fd, place.offset, FREQLOAD_BLOCK_BYTES,
+				      POSIX_FADV_DONTNEED);
 		work_finish_io(work, issued_ns);
 	}
 

@@ -8,6 +8,9 @@
 #include "freqload_latency.h"
 #include "freqload_options.h"
 
+#define FREQLOAD_BLOCK_BYTES 4096
+#define FREQLOAD_FILES_MAX   16
+
 struct freqload_work {
 	const struct freqload_options *options;
 	uint64_t cycles; /* per I/O, unit of work or period */
@@ -15,13 +18,12 @@ struct freqload_work {
 	uint64_t count_from_ns; /* what is done between these two counts */
 	uint64_t count_until_ns;
 	uint64_t random;
-	int fd;
-	uint64_t blocks; /* of 4 KiB in the file */
+	int fds[FREQLOAD_FILES_MAX];
+	unsigned int n_files;
+	uint64_t blocks; /* of 4 KiB in each file, or in the smallest */
 	uint64_t done;
 	struct latency latency;
 };
-
-#define FREQLOAD_BLOCK_BYTES 4096
 
 /* Each returns 0, or a negative errno after saying on stderr what failed. */
 int work_psync(struct freqload_work *work);
@@ -30,8 +32,13 @@ int work_cpu(struct freqload_work *work);
 int work_periodic(struct freqload_work *work);
 int work_serial(struct freqload_work *work);
 
-/* The offset of a random block of the file. */
-int64_t work_random_offset(struct freqload_work *work);
+struct freqload_place {
+	int fd;
+	int64_t offset;
+};
+
+/* A random block of the files. */
+struct freqload_place work_random_place(struct freqload_work *work);
 
 /* CLOCK_MONOTONIC */
 uint64_t work_now_ns(void);

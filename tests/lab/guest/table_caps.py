@@ -46,21 +46,21 @@ def set_comm(name):
 
 
 @contextlib.contextmanager
-def capped_loops(by_kernel):
-    """A busy loop on each CPU. Forked, so that no program's start is measured."""
+def capped_loops(caps, by_kernel, nice=0):
+    """A busy loop on each CPU, by its cap in per cent. Forked, so that no program's start is measured."""
     pids = []
-    for name, cpus in DOMAINS.items():
-        for cpu in cpus:
-            pid = os.fork()
-            if not pid:
-                os.sched_setaffinity(0, {cpu})
-                set_comm(f"cap{CAPS[name]}")
-                while True:
-                    pass
-            pids.append(pid)
-            if by_kernel:
-                subprocess.run(["uclampset", "-M", str(round(CAPS[name] * 10.24)), "-p", str(pid)],
-                               check=True, stdout=subprocess.DEVNULL)
+    for cpu, cap in caps.items():
+        pid = os.fork()
+        if not pid:
+            os.sched_setaffinity(0, {cpu})
+            os.nice(nice)
+            set_comm(f"cap{cap}")
+            while True:
+                pass
+        pids.append(pid)
+        if by_kernel:
+            subprocess.run(["uclampset", "-M", str(round(cap * 10.24)), "-p", str(pid)], check=True,
+                           stdout=subprocess.DEVNULL)
     try:
         yield
     finally:
@@ -76,11 +76,12 @@ def interactive():
             for busy_us in BURSTS_US]
 
 
-def bursts_done(load):
+def measured(load):
+    """What freqload says of itself at its end."""
     out, error = load.communicate(timeout=60)
     if load.returncode:
         raise RuntimeError(f"freqload: {error}")
-    return json.loads(out.splitlines()[-1])["work_per_s"]
+    return json.loads(out.splitlines()[-1])
 
 
 def residency():
@@ -96,7 +97,7 @@ def residency():
         spent = {khz: after[khz] - before[name][khz] for khz in after}
         low = sum(spent[khz] for khz in spent if khz <= capped_khz(name))
         shares[name] = (low / sum(spent.values()), spent[max(spent)] / sum(spent.values()))
-    return shares, sum(bursts_done(load) for load in loads)
+    return shares, sum(measured(load)["work_per_s"] for load in loads)
 
 
 def start_tracing():
@@ -185,7 +186,8 @@ def measure(backend, rounds):
         guest.write(guest.policy(name, "scaling_governor"), "schedutil")
     daemon = contextlib.nullcontext() if by_kernel else \
         guest.Daemon(f"[wakegov]\nbackend = {backend}\n{RULES}")
-    with daemon, capped_loops(by_kernel):
+    caps = {cpu: CAPS[name] for name, cpus in DOMAINS.items() for cpu in cpus}
+    with daemon, capped_loops(caps, by_kernel):
         time.sleep(1)
         shares, bursts_per_s = residency()
         ups, downs = zip(*(come_and_go("policy0", 1) for _ in range(rounds)))

@@ -5,7 +5,7 @@
 TABLE_GOVERNORS=performance,powersave,schedutil,wakegov
 TABLE_TIME=4
 # Of the table of programs, whose CPUs are those of the timed machine.
-TABLE_PROGRAMS=nginx-light,wrk,ripgrep,sox,rt-tests,zstd,postgresql-15,dbench,redis-server,redis-tools,rsync
+export TABLE_PROGRAMS=nginx-light,wrk,ripgrep,sox,rt-tests,zstd,postgresql-15,dbench,redis-server,redis-tools,rsync
 
 table_names() {
 	local file
@@ -13,7 +13,7 @@ table_names() {
 	for file in "$LAB_DIR"/guest/table-*.sh "$LAB_DIR"/guest/table_*.py; do
 		file=${file##*/table[-_]}
 		echo "${file%.*}"
-	done | paste -sd ' '
+	done | { cat && echo published; } | paste -sd ' '
 }
 
 table_parse() {
@@ -249,6 +249,10 @@ table_programs() {
 table_main() {
 	local kernel
 
+	if [ "${1:-}" = published ]; then
+		need_root
+		exec python3 "$LAB_DIR/lib/published.py" "${@:2}"
+	fi
 	table_parse "$@"
 	need_root
 	setup_main

@@ -1,0 +1,265 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The tables of tests/bench/published.md, from what was published and what was measured.
+
+A figure is the median of its starts; of several, the lowest and the highest follow, which of five
+hold the median with 94 %. After each table come its goals, and what misses them.
+"""
+import csv
+import pathlib
+import statistics
+import sys
+
+TESTS = pathlib.Path(__file__).resolve().parent.parent.parent
+sys.path.insert(0, str(TESTS / "lib"))
+import measured  # noqa: E402
+
+BENCH = TESTS / "bench"
+PAGE = BENCH / "published.md"
+
+
+def kept_path(name):
+    return BENCH / "data" / f"measured-{name}.csv"
+
+
+def published(name):
+    with open(BENCH / "data" / f"{name}.csv", encoding="utf-8") as file:
+        return list(csv.DictReader(line for line in file if not line.startswith("#")))
+
+
+class Figures:
+    """What the starts of a part gave, by workload, governor and field."""
+
+    def __init__(self, starts):
+        self.starts = starts
+        names = [name.split() for start in starts.values() for name in start]
+        self.workloads = list(dict.fromkeys(workload for workload, _, _ in names))
+        self.governors = list(dict.fromkeys(governor for _, governor, _ in names))
+
+    def values(self, workload, governor, field):
+        name = f"{workload} {governor} {field}"
+        return [start[name] for start in self.starts.values() if name in start]
+
+    def has(self, workload, field, *governors):
+        return all(self.values(workload, governor, field) for governor in governors)
+
+    def median(self, workload, governor, field):
+        return statistics.median(self.values(workload, governor, field))
+
+    def ratios(self, workload, governor, base, field):
+        """To the base's of the same start."""
+        mine, bases = (f"{workload} {one} {field}" for one in (governor, base))
+        return [start[mine] / start[bases] for start in self.starts.values()
+                if mine in start and bases in start]
+
+    def shown(self, workload, governor, field, form, factor=1):
+        return shown([factor * value for value in self.values(workload, governor, field)], form)
+
+
+def shown(values, form):
+    """A dash where it was not measured."""
+    if not values:
+        return "–"
+    text = f"{statistics.median(values):{form}}"
+    return text if len(values) == 1 else f"{text} ({min(values):{form}} to {max(values):{form}})"
+
+
+def percent(share, digits=1):
+    return f"{100 * share:.{digits}f} %"
+
+
+def table(header, rows):
+    return "\n".join([f"| {' | '.join(header)} |", "|---" * len(header) + "|",
+                      *(f"| {' | '.join(row)} |" for row in rows)]) + "\n"
+
+
+def goal(what, misses):
+    """misses: what misses it, with its figure."""
+    return f"- {what}: {'**missed**: ' + ', '.join(misses) if misses else 'reached'}.\n"
+
+
+def command(figures, name):
+    runs = len(figures.starts)
+    return (f"\n`sudo tests/lab/lab table published --of {name} --runs {runs}`: "
+            f"{'one start' if runs == 1 else f'medians of {runs} starts'} of the machine.\n\n")
+
+
+BOOST_GOVERNORS = ("performance", "powersave", "schedutil", "wakegov")
+BOOST_FIELDS = (("little_mhz", ".0f"), ("big_mhz", ".0f"), ("uj_per_read", ".0f"),
+                ("changes_per_s", ".0f"))
+FITTED = ("performance", "powersave")
+KEPT_OUT = ("psyncx8", "psyncx10", "io_uring1x1")  # of the fit
+FIT, BETTER = 0.10, 0.99
+WASTE, WASTE_MHZ = "io_uring6x128", 400
+
+
+def fit_of_boost(figures, rows):
+    """How well the device gives the columns that it was fitted to."""
+    off = {name: [figures.median(name, governor, "iops") / float(row[governor]) - 1
+                  for governor in FITTED]
+           for name, row in rows.items() if figures.has(name, "iops", *FITTED)}
+    beyond = [name for name, errors in off.items() if max(map(abs, errors)) > FIT]
+    words = [f"{name} {', '.join(map(percent, errors))}" for name, errors in off.items()
+             if name in KEPT_OUT or name in beyond]
+    return (f"- The fit: performance and powersave are within {percent(FIT, 0)} of what was "
+            f"published in {len(off) - len(beyond)} of {len(off)} rows. Kept out of it, or beyond: "
+            f"{'; '.join(words)}.\n")
+
+
+def draw_boost(figures):
+    rows = {row["workload"]: row for row in published("rk3399-nvme")}
+    text = table(
+        ["reads/s", "published: schedutil", "per-task boost", *FITTED,
+         *(f"here: {governor}" for governor in BOOST_GOVERNORS)],
+        [[name, *(row[column] for column in ("schedutil", "proposal", *FITTED)),
+          *(figures.shown(name, governor, "iops", ".0f") for governor in BOOST_GOVERNORS)]
+         for name, row in rows.items()])
+    text += "\n" + table(
+        ["MHz of the little, the big CPUs; µJ a read; changes/s", *BOOST_GOVERNORS],
+        [[name, *("; ".join(figures.shown(name, governor, *field) for field in BOOST_FIELDS)
+                  for governor in BOOST_GOVERNORS)] for name in rows])
+    text += command(figures, "boost") + fit_of_boost(figures, rows)
+    misses = []
+    for name in rows:
+        if not figures.has(name, "iops", "performance", "schedutil", "wakegov"):
+            continue
+        share = min(figures.median(name, "wakegov", "iops") / figures.median(name, other, "iops")
+                    for other in ("performance", "schedutil"))
+        misses += [f"{name} {share:.3f}"] if share < BETTER else []
+    text += goal(f"wakegov has {BETTER} of the better of performance and schedutil", misses)
+    if figures.has(WASTE, "little_mhz", "wakegov"):
+        mhz = [figures.median(WASTE, "wakegov", field) for field in ("little_mhz", "big_mhz")]
+        text += goal(f"wakegov has {WASTE} at {WASTE_MHZ} MHz",
+                     [f"{mhz[0]:.0f} and {mhz[1]:.0f} MHz"] if max(mhz) > 1.01 * WASTE_MHZ else [])
+    return text
+
+
+LESS_IS_BETTER = ("make", "gitsource", "hackbench")  # ms
+AS_GOOD, LEAST = 0.99, {"tbench1": 3, "gitsource": 1.5}
+PUBLISHED_GOVERNORS = ("1C", "4C", "I_PSTATE")
+# By clients or jobs, on machines of 48, 80 and 8 CPUs; the others are the summary's, of 8 CPUs.
+DETAILED = {"tbench": "invariance-tbench", "make": "invariance-kernbench",
+            "gitsource": "invariance-gitsource"}
+COLUMNS = {"1C": ("1C-turbo",), "4C": ("4C-turbo",),
+           "I_PSTATE": ("intel_pstate", "intel_pstate/hwp")}
+SUMMARISED = {"dbench4": "dbench4", "pgbench-read": "pgbench-ro", "pgbench-write": "pgbench-rw",
+              "netperf-tcp": "netperf-tcp", "netperf-udp": "netperf-udp"}
+EIGHT_CPUS = "8x-SKYLAKE-UMA"
+
+
+def detailed(name, number, governor):
+    """Of the base; None where there is none."""
+    for row in published(DETAILED[name]):
+        if row["n"] == (number or "1"):
+            value = next(float(row[column]) for column in COLUMNS[governor] if column in row)
+            return value / float(row["vanilla"])
+    return None
+
+
+def summarised(benchmark, governor):
+    for row in published("invariance-summary"):
+        kind = row["machine"], row["figure"], row["benchmark"]
+        if kind == (EIGHT_CPUS, "comparison ratio", benchmark) and \
+                row["governor"].startswith(governor):
+            return float(row["value"])
+    return None
+
+
+def published_ratios(workload):
+    """Of the base, the more the better; empty where there is none."""
+    name = workload.rstrip("0123456789")
+    for governor in PUBLISHED_GOVERNORS:
+        ratio = detailed(name, workload.removeprefix(name), governor) if name in DETAILED else \
+            summarised(SUMMARISED.get(workload), governor)
+        if ratio and workload.startswith(LESS_IS_BETTER):
+            ratio = 1 / ratio
+        yield f"{ratio:.2f}" if ratio else ""
+
+
+def rates(figures, workload, governor, base):
+    ratios = figures.ratios(workload, governor, base, "figure")
+    return [1 / ratio for ratio in ratios] if workload.startswith(LESS_IS_BETTER) else ratios
+
+
+def draw_invariance(figures):
+    governors = [name for name in figures.governors if name != "base"]
+    rows = []
+    for workload in figures.workloads:
+        cells = [workload, *published_ratios(workload)]
+        for governor in governors:
+            energies = figures.ratios(workload, governor, "base", "joule_per_work")
+            cells.append(f"{shown(rates(figures, workload, governor, 'base'), '.2f')}; "
+                         f"{shown([1 / energy for energy in energies], '.2f')}")
+        rows.append(cells)
+    text = table(["rate; work per joule", "published: 1C", "4C", "powersave", *governors], rows)
+    text += command(figures, "invariance")
+    misses = []
+    for workload in figures.workloads:
+        others = [statistics.median(ratios) for other in figures.governors if other != "wakegov"
+                  and (ratios := rates(figures, workload, "wakegov", other))]
+        misses += [f"{workload} {min(others):.3f}"] if min(others, default=1) < AS_GOOD else []
+    text += goal(f"wakegov has {AS_GOOD} of each other governor", misses)
+    for workload, least in LEAST.items():
+        if ratios := rates(figures, workload, "wakegov", "own"):
+            ratio = statistics.median(ratios)
+            text += goal(f"wakegov has {least} times schedutil's rate in {workload}",
+                         [f"{ratio:.2f}"] if ratio < least else [])
+    return text
+
+
+CLUSTERS = ("little", "mid", "big")
+LEAST_CAPPED, MOST_HIGHEST, MOST_LATENCY = 0.97, 0.005, 1.05
+
+
+def goals_of_caps(figures, governor):
+    misses, slower = [], []
+    for cluster in CLUSTERS:
+        capped = figures.median(cluster, governor, "cap_share")
+        highest = figures.median(cluster, governor, "max_share")
+        misses += [f"{cluster} {percent(capped)}"] if capped < LEAST_CAPPED else []
+        if highest > MOST_HIGHEST:
+            misses.append(f"{cluster} {percent(highest)} at the highest")
+    for burst in figures.workloads:
+        ratios = figures.ratios(burst, governor, "schedutil", "p95_us")
+        if ratios and statistics.median(ratios) > MOST_LATENCY:
+            slower.append(f"{burst} {statistics.median(ratios):.2f}")
+    return (goal(f"{governor}: {percent(LEAST_CAPPED, 0)} of the time capped, "
+                 f"{percent(MOST_HIGHEST)} at the highest", misses) +
+            goal(f"{governor}: each p95 at most {MOST_LATENCY} of schedutil's", slower))
+
+
+def draw_caps(figures):
+    known = {(row["cluster"], row["opp"]): row for row in published("uclamp-max-residency")}
+    rows = []
+    for cluster in CLUSTERS:
+        cells = ["; ".join(f"{float(known[cluster, opp][column]):.1f}" for opp in ("cap", "max"))
+                 for column in ("baseline_pct", "proposal_pct")]
+        cells += ["; ".join(figures.shown(cluster, governor, field, ".1f", 100)
+                            for field in ("cap_share", "max_share"))
+                  for governor in figures.governors]
+        rows.append([f"{cluster} CPUs: % of the time at or below the capped OPP; at the highest",
+                     *cells])
+    rows.append(["looks that find the browser-like load's tasks on little CPUs, %", "", "",
+                 *(figures.shown("browser", governor, "little_share", ".0f", 100)
+                   for governor in figures.governors)])
+    for burst in figures.workloads:
+        if burst.startswith("burst"):
+            rows.append([f"bursts of {burst.removeprefix('burst')} µs: p95, µs", "", "",
+                         *(figures.shown(burst, governor, "p95_us", ".0f")
+                           for governor in figures.governors)])
+    text = table(["", "published: max-aggregation", "without", *figures.governors], rows)
+    return text + command(figures, "caps") + "".join(
+        goals_of_caps(figures, governor) for governor in figures.governors
+        if governor != "schedutil")
+
+
+DRAW = {"boost": draw_boost, "invariance": draw_invariance, "caps": draw_caps}
+
+
+def drawn(name):
+    starts = measured.kept(kept_path(name))
+    return DRAW[name](Figures(starts)) if starts else "No start is kept.\n"
+
+
+def write(name):
+    before, _, after = measured.split(PAGE.read_text(encoding="utf-8"), name)
+    PAGE.write_text(before + drawn(name) + after, encoding="utf-8")
