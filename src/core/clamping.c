@@ -358,10 +358,16 @@ bool engine_kernel_boosts(const struct engine *engine, const struct io_task *tas
 	       !boost->granted && !engine_task_need_cap(engine, task);
 }
 
+/* A floor holds the domain at the OPP of the boost; this also says on which CPUs that is wanted. */
+static uint32_t boost_min_cap(const struct engine *engine, const struct io_task *io)
+{
+	return engine_task_boost_cap(engine, io) ? boosts_wanted_cap(engine, io) : 0;
+}
+
 /* A task whose I/O is followed does not get a cap as a co-runner. */
 static void follow_io(struct engine *engine, const struct io_task *io)
 {
-	uint32_t boost_cap = engine_task_boost_cap(engine, io);
+	uint32_t boost_cap = boost_min_cap(engine, io);
 	uint32_t need_cap = engine_task_need_cap(engine, io);
 	struct task *task = boost_cap || need_cap ? task_clamp(engine->tasks, io->pid)
 						  : task_find(engine->tasks, io->pid);

@@ -596,6 +596,56 @@ static void test_bursts(void **state)
 	world_deinit(&world);
 }
 
+/* As the scheduler does: a minimum above the capacity of a little CPU moves the task to a big one.
+ */
+static void place_by_minimum(struct world *world, uint32_t *min_cap)
+{
+	struct task_clamp clamp;
+	uint32_t cpu;
+
+	while (engine_take_clamp(world->engine, &clamp))
+		*min_cap = clamp.min_cap;
+	cpu = *min_cap > world->topology->domains[1].capacity ? 0 : 2;
+	if (world_task(world, 0)->cpu == cpu)
+		return;
+	world->devices[0].completion_cpu = cpu;
+	world_move_task(world, 0, cpu);
+}
+
+/*
+ * A reader on a little CPU that would gain more on a big one asks for what that one is to have. The
+ * experiment follows it to and fro, and is one.
+ */
+static void test_boost_moves_to_big_cpu(void **state)
+{
+	struct topology *topology = test_topology_usual(2, 2);
+	const struct fake_io io = TENTH;
+	uint32_t min_cap = CLAMP_MIN_NONE, n_moves = 0, cpu = 2;
+	struct policy policy;
+	struct world world;
+
+	policy_init(&policy);
+	topology->domains[1].capacity = 400;
+	world_init(&world, topology, &policy);
+	world.devices[0].completion_cpu = cpu;
+	world_round(&world);
+	drive(&world, true);
+	world_start_io(&world, 0, 100, cpu, &io);
+	for (uint32_t ms = 0; ms < 3000; ms++) {
+		boosts_run(&world, NS_PER_MS);
+		place_by_minimum(&world, &min_cap);
+		n_moves += world_task(&world, 0)->cpu != cpu;
+		cpu = world_task(&world, 0)->cpu;
+	}
+	boosts_assert_state(&world, 0, IO_BOOST_PAYS);
+	assert_int_equal(cpu, 0);
+	assert_int_equal(min_cap, opp_cap_at_khz(&topology->domains[0], 2200000));
+	boosts_assert_target(&world, 0, 2200000, REASON_IO_BOOST);
+	assert_in_range(n_moves, 5, 100);
+	assert_false(engine_group(world.engine, 1)->used);
+	world_deinit(&world);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -611,6 +661,7 @@ int main(void)
 		cmocka_unit_test(test_unused_target),
 		cmocka_unit_test(test_need),
 		cmocka_unit_test(test_need_beside_little_cpus),
+		cmocka_unit_test(test_boost_moves_to_big_cpu),
 		cmocka_unit_test(test_no_need),
 		cmocka_unit_test(test_not_seen_by_the_kernel),
 		cmocka_unit_test(test_need_changes),
