@@ -358,16 +358,26 @@ bool engine_kernel_boosts(const struct engine *engine, const struct io_task *tas
 	       !boost->granted && !engine_task_need_cap(engine, task);
 }
 
-/* A floor holds the domain at the OPP of the boost; this also says on which CPUs that is wanted. */
-static uint32_t boost_min_cap(const struct engine *engine, const struct io_task *io)
+/*
+ * A floor holds the domain at the OPP of the boost; this also says on which CPUs that is wanted. As
+ * many tasks ask for a big CPU as there are: more of them would share these, beside idle little
+ * ones, to which a minimum that does not fit there lets none go.
+ */
+static uint32_t boost_min_cap(const struct engine *engine, const struct io_task *io,
+			      uint32_t *n_big)
 {
-	return engine_task_boost_cap(engine, io) ? boosts_wanted_cap(engine, io) : 0;
+	uint32_t cap = engine_task_boost_cap(engine, io) ? boosts_wanted_cap(engine, io) : 0;
+
+	if (!engine->little_capacity || cap <= engine->little_capacity ||
+	    ++*n_big <= engine->n_big_cpus)
+		return cap;
+	return engine->little_capacity;
 }
 
 /* A task whose I/O is followed does not get a cap as a co-runner. */
-static void follow_io(struct engine *engine, const struct io_task *io)
+static void follow_io(struct engine *engine, const struct io_task *io, uint32_t *n_big)
 {
-	uint32_t boost_cap = boost_min_cap(engine, io);
+	uint32_t boost_cap = boost_min_cap(engine, io, n_big);
 	uint32_t need_cap = engine_task_need_cap(engine, io);
 	struct task *task = boost_cap || need_cap ? task_clamp(engine->tasks, io->pid)
 						  : task_find(engine->tasks, io->pid);
@@ -386,9 +396,10 @@ static void follow_io(struct engine *engine, const struct io_task *io)
 void clamping_follow_io(struct engine *engine)
 {
 	const struct io_task *task = NULL;
+	uint32_t n_big = 0;
 
 	while (engine->n_clamping && (task = io_task_next(engine->tasks, task)))
-		follow_io(engine, task);
+		follow_io(engine, task, &n_big);
 }
 
 void clamping_end_io(struct engine *engine, uint32_t pid)

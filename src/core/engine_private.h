@@ -106,6 +106,7 @@ struct engine {
 	struct explanation *explanations; /* for the last decisions of the domains */
 	uint32_t little_capacity;	  /* of the CPUs of least capacity; 0: all are alike */
 	uint32_t big_domain;		  /* the first of those of most capacity */
+	uint32_t n_big_cpus;		  /* CPUs of more than the least capacity */
 	/*
 	 * During a decision: the domain as engine_commit() would make it, and what it rests on,
 	 * from which engine_commit() plans the next decision.

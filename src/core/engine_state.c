@@ -229,6 +229,13 @@ static void find_capacities(struct engine *engine)
 			engine->big_domain = i;
 	}
 	engine->little_capacity = least < domains[engine->big_domain].capacity ? least : 0;
+	engine->n_big_cpus = 0;
+	for (uint32_t cpu = 0; cpu < engine->topology->n_cpus; cpu++) {
+		uint32_t domain = topology_domain_of(engine->topology, cpu);
+
+		engine->n_big_cpus += domain != TOPOLOGY_NO_DOMAIN &&
+				      domains[domain].capacity > least;
+	}
 }
 
 void engine_link(struct engine *engine)

@@ -646,6 +646,36 @@ static void test_boost_moves_to_big_cpu(void **state)
 	world_deinit(&world);
 }
 
+/* As many readers ask for a big CPU as there are. */
+static void test_boosts_share_big_cpus(void **state)
+{
+	struct topology *topology = test_topology_usual(2, 2);
+	const struct fake_io io = TENTH;
+	uint32_t n_big = 0, n_little = 0;
+	struct policy policy;
+	struct world world;
+
+	policy_init(&policy);
+	topology->domains[1].capacity = 400;
+	world_init(&world, topology, &policy);
+	world_round(&world);
+	drive(&world, true);
+	for (uint32_t i = 0; i < 5; i++)
+		world_start_io(&world, i, 100 + i, i % 4, &io);
+	boosts_run_to(&world, 0, IO_BOOST_PAYS, 3 * NS_PER_S);
+	for (uint32_t i = 0; i < 5; i++) {
+		struct task_clamp clamp;
+
+		engine_clamp_of_task(world.engine, task_find(engine_tasks(world.engine), 100 + i),
+				     &clamp);
+		n_big += clamp.min_cap > 400;
+		n_little += clamp.min_cap == 400;
+	}
+	assert_int_equal(n_big, 2);
+	assert_int_equal(n_little, 3);
+	world_deinit(&world);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -662,6 +692,7 @@ int main(void)
 		cmocka_unit_test(test_need),
 		cmocka_unit_test(test_need_beside_little_cpus),
 		cmocka_unit_test(test_boost_moves_to_big_cpu),
+		cmocka_unit_test(test_boosts_share_big_cpus),
 		cmocka_unit_test(test_no_need),
 		cmocka_unit_test(test_not_seen_by_the_kernel),
 		cmocka_unit_test(test_need_changes),
