@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "core/engine_private.h"
+#include "core/io_model.h"
 #include "core/opp.h"
 #include "wakegov/decay.h"
 
@@ -358,26 +359,45 @@ bool engine_kernel_boosts(const struct engine *engine, const struct io_task *tas
 	       !boost->granted && !engine_task_need_cap(engine, task);
 }
 
+/* Who asks for a big CPU. */
+struct asking {
+	uint32_t n;
+	uint64_t share_ppm; /* of a big CPU's time, together */
+};
+
 /*
- * A floor holds the domain at the OPP of the boost; this also says on which CPUs that is wanted. As
- * many tasks ask for a big CPU as there are: more of them would share these, beside idle little
- * ones, to which a minimum that does not fit there lets none go.
+ * Each big CPU gets one task, and more only up to this share of its time. With twice of it, readers
+ * wait for each other on big CPUs for longer than little ones would take; with half, some are
+ * slower on little CPUs beside big ones that are mostly idle.
  */
+#define BIG_SHARE_PPM (IO_PPM / 2)
+
+static bool fits_big_cpus(const struct engine *engine, const struct io_task *io,
+			  struct asking *asking)
+{
+	uint32_t ratio = io->io_boost.ratio;
+	uint64_t most_ppm = (uint64_t)engine->n_big_cpus * BIG_SHARE_PPM;
+
+	asking->share_ppm += ratio ? io_share_of_ratio(ratio, IO_LEVEL_MAX) : IO_PPM;
+	return ++asking->n <= engine->n_big_cpus || asking->share_ppm <= most_ppm;
+}
+
+/* A floor holds the domain at the OPP of the boost; this also says on which CPUs that is wanted. */
 static uint32_t boost_min_cap(const struct engine *engine, const struct io_task *io,
-			      uint32_t *n_big)
+			      struct asking *asking)
 {
 	uint32_t cap = engine_task_boost_cap(engine, io) ? boosts_wanted_cap(engine, io) : 0;
 
 	if (!engine->little_capacity || cap <= engine->little_capacity ||
-	    ++*n_big <= engine->n_big_cpus)
+	    fits_big_cpus(engine, io, asking))
 		return cap;
 	return engine->little_capacity;
 }
 
 /* A task whose I/O is followed does not get a cap as a co-runner. */
-static void follow_io(struct engine *engine, const struct io_task *io, uint32_t *n_big)
+static void follow_io(struct engine *engine, const struct io_task *io, struct asking *asking)
 {
-	uint32_t boost_cap = boost_min_cap(engine, io, n_big);
+	uint32_t boost_cap = boost_min_cap(engine, io, asking);
 	uint32_t need_cap = engine_task_need_cap(engine, io);
 	struct task *task = boost_cap || need_cap ? task_clamp(engine->tasks, io->pid)
 						  : task_find(engine->tasks, io->pid);
@@ -396,10 +416,10 @@ static void follow_io(struct engine *engine, const struct io_task *io, uint32_t 
 void clamping_follow_io(struct engine *engine)
 {
 	const struct io_task *task = NULL;
-	uint32_t n_big = 0;
+	struct asking asking = { 0 };
 
 	while (engine->n_clamping && (task = io_task_next(engine->tasks, task)))
-		follow_io(engine, task, &n_big);
+		follow_io(engine, task, &asking);
 }
 
 void clamping_end_io(struct engine *engine, uint32_t pid)
