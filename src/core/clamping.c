@@ -372,14 +372,33 @@ struct asking {
  */
 #define BIG_SHARE_PPM (IO_PPM / 2)
 
-static bool fits_big_cpus(const struct engine *engine, const struct io_task *io,
-			  struct asking *asking)
+static bool fits_big_cpus(const struct engine *engine, uint32_t share_ppm, struct asking *asking)
 {
-	uint32_t ratio = io->io_boost.ratio;
 	uint64_t most_ppm = (uint64_t)engine->n_big_cpus * BIG_SHARE_PPM;
 
-	asking->share_ppm += ratio ? io_share_of_ratio(ratio, IO_LEVEL_MAX) : IO_PPM;
+	asking->share_ppm += share_ppm;
 	return ++asking->n <= engine->n_big_cpus || asking->share_ppm <= most_ppm;
+}
+
+/*
+ * A task whose CPU has more to do than a little one can. The kernel can leave such tasks there,
+ * several to a CPU, beside a big one that is idle: what interrupts take of their time does not
+ * count for them, and it evens out no difference of one idle CPU (sched_balance_find_src_group()).
+ * Returns the least that does not fit a little CPU, also by a schedutil that adds its margin after
+ * the clamp; 0: it fits.
+ */
+static uint32_t outgrown_cap(const struct engine *engine, const struct io_task *io)
+{
+	uint32_t domain = topology_domain_of(engine->topology, io->cpu);
+	uint32_t cap = engine->little_capacity * FITS_PERCENT / 100 + 2;
+
+	if (domain == TOPOLOGY_NO_DOMAIN || !engine_places_by_clamps(engine, domain) ||
+	    io_boost_is_over(&io->io_boost) ||
+	    cap > engine->domains[engine->big_domain].info.capacity ||
+	    (uint64_t)engine->cpus[io->cpu].util_q * FITS_PERCENT / 100 <=
+		    DECAY_Q(engine->little_capacity))
+		return 0;
+	return cap;
 }
 
 /* A floor holds the domain at the OPP of the boost; this also says on which CPUs that is wanted. */
@@ -387,9 +406,13 @@ static uint32_t boost_min_cap(const struct engine *engine, const struct io_task 
 			      struct asking *asking)
 {
 	uint32_t cap = engine_task_boost_cap(engine, io) ? boosts_wanted_cap(engine, io) : 0;
+	uint32_t outgrown = outgrown_cap(engine, io), ratio = io->io_boost.ratio;
+	uint32_t share_ppm = ratio ? io_share_of_ratio(ratio, IO_LEVEL_MAX) : IO_PPM;
 
+	if (outgrown > cap)
+		return fits_big_cpus(engine, IO_PPM, asking) ? outgrown : cap;
 	if (!engine->little_capacity || cap <= engine->little_capacity ||
-	    fits_big_cpus(engine, io, asking))
+	    fits_big_cpus(engine, share_ppm, asking))
 		return cap;
 	return engine->little_capacity;
 }

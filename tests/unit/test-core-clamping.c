@@ -646,6 +646,17 @@ static void test_boost_moves_to_big_cpu(void **state)
 	world_deinit(&world);
 }
 
+static uint32_t min_cap_of(const struct world *world, uint32_t pid)
+{
+	const struct task *task = task_find(engine_tasks(world->engine), pid);
+	struct task_clamp clamp;
+
+	if (!task)
+		return CLAMP_MIN_NONE;
+	engine_clamp_of_task(world->engine, task, &clamp);
+	return clamp.min_cap;
+}
+
 /* How many of five readers with this much work on the host ask for one of two big CPUs. */
 static uint32_t count_asking(uint64_t host_us)
 {
@@ -664,12 +675,8 @@ static uint32_t count_asking(uint64_t host_us)
 		world_start_io(&world, i, 100 + i, i % 4, &io);
 	boosts_run_to(&world, 0, IO_BOOST_PAYS, 3 * NS_PER_S);
 	for (uint32_t i = 0; i < 5; i++) {
-		struct task_clamp clamp;
-
-		engine_clamp_of_task(world.engine, task_find(engine_tasks(world.engine), 100 + i),
-				     &clamp);
-		assert_in_range(clamp.min_cap, 400, CLAMP_MAX_NONE);
-		n += clamp.min_cap > 400;
+		assert_in_range(min_cap_of(&world, 100 + i), 400, CLAMP_MAX_NONE);
+		n += min_cap_of(&world, 100 + i) > 400;
 	}
 	world_deinit(&world);
 	return n;
@@ -681,6 +688,33 @@ static void test_boosts_share_big_cpus(void **state)
 	assert_int_equal(count_asking(50), 2);
 	assert_int_equal(count_asking(30), 3);
 	assert_int_equal(count_asking(10), 5);
+}
+
+/* A task with I/O asks for a big CPU when a little one has more to do than fits there. */
+static void test_outgrown(void **state)
+{
+	struct topology *topology = test_topology_usual(2, 2);
+	const struct fake_io io = boosts_io(FAKE_IO_DEEP, 0, 100, 5);
+	struct policy policy;
+	struct world world;
+
+	policy_init(&policy);
+	topology->domains[1].capacity = 400;
+	world_init(&world, topology, &policy);
+	world_round(&world);
+	drive(&world, true);
+	world_start_io(&world, 0, 100, 2, &io);
+	keep_busy(&world, 2, 300);
+	assert_in_range(min_cap_of(&world, 100), CLAMP_MIN_NONE, 400);
+	keep_busy(&world, 2, 380);
+	assert_int_equal(min_cap_of(&world, 100), 502); /* of which schedutil's margin leaves 401 */
+	/* On a big CPU the same, until it has less to do. */
+	world_move_task(&world, 0, 0);
+	keep_busy(&world, 0, 600);
+	assert_int_equal(min_cap_of(&world, 100), 502);
+	keep_busy(&world, 0, 200);
+	assert_in_range(min_cap_of(&world, 100), CLAMP_MIN_NONE, 400);
+	world_deinit(&world);
 }
 
 int main(void)
@@ -700,6 +734,7 @@ int main(void)
 		cmocka_unit_test(test_need_beside_little_cpus),
 		cmocka_unit_test(test_boost_moves_to_big_cpu),
 		cmocka_unit_test(test_boosts_share_big_cpus),
+		cmocka_unit_test(test_outgrown),
 		cmocka_unit_test(test_no_need),
 		cmocka_unit_test(test_not_seen_by_the_kernel),
 		cmocka_unit_test(test_need_changes),
