@@ -549,11 +549,26 @@ static inline int end_interrupt(struct wakegov_cpu *cpu, enum wakegov_program pr
 	return 0;
 }
 
-SEC("tp_btf/irq_handler_entry")
-int BPF_PROG(on_irq_handler_entry)
-{
-	struct wakegov_cpu *cpu = this_cpu();
+#define IRQF_PERCPU 0x400 /* include/linux/interrupt.h */
 
+/*
+ * On Arm the CPU's own timer and its IPIs come through these tracepoints, on x86 they do not. They
+ * are not accounted on either: a disk's timer would cost two looks at the clock for each request,
+ * and whether a timer wakes a task is seen at the timer.
+ */
+static inline bool is_of_cpu(const struct irqaction *action)
+{
+	return action->flags & IRQF_PERCPU;
+}
+
+SEC("tp_btf/irq_handler_entry")
+int BPF_PROG(on_irq_handler_entry, int irq, struct irqaction *action)
+{
+	struct wakegov_cpu *cpu;
+
+	if (is_of_cpu(action))
+		return 0;
+	cpu = this_cpu();
 	if (!cpu)
 		return 0;
 	cpu->bystander |= IN_INTERRUPT;
@@ -561,10 +576,13 @@ int BPF_PROG(on_irq_handler_entry)
 }
 
 SEC("tp_btf/irq_handler_exit")
-int BPF_PROG(on_irq_handler_exit)
+int BPF_PROG(on_irq_handler_exit, int irq, struct irqaction *action)
 {
-	struct wakegov_cpu *cpu = this_cpu();
+	struct wakegov_cpu *cpu;
 
+	if (is_of_cpu(action))
+		return 0;
+	cpu = this_cpu();
 	if (!cpu)
 		return 0;
 	cpu->bystander &= ~IN_INTERRUPT;

@@ -222,6 +222,10 @@ struct hrtimer {
 	struct timerqueue_node node;
 };
 
+struct irqaction {
+	unsigned int flags;
+};
+
 struct bpf_mem_alloc {
 	void *cache;
 };

@@ -185,6 +185,22 @@ static uint32_t choose_khz(const struct engine *engine, const struct domain *dom
 	return boosts_choose_khz(engine, domain, ratio);
 }
 
+uint32_t boosts_wanted_cap(const struct engine *engine, const struct io_task *task)
+{
+	uint32_t index = topology_domain_of(engine->topology, task->cpu), wanted_cap, big_cap;
+	const struct io_group *group = engine_group(engine, task->io_boost.group);
+	const struct domain *big = &engine->domains[engine->big_domain];
+
+	if (index == TOPOLOGY_NO_DOMAIN)
+		return 0;
+	wanted_cap = opp_cap_at_khz(&engine->domains[index].info, task->io_boost.wanted_khz);
+	if (!group || !engine_places_by_clamps(engine, index) || !big->active || !big->clamps)
+		return wanted_cap;
+	big_cap = opp_cap_at_khz(&big->info, limit_khz(big, choose_khz(engine, big, group),
+						       most_cap(engine, task, big)));
+	return big_cap > wanted_cap ? big_cap : wanted_cap;
+}
+
 /* The state of a task by the result of its experiment. */
 static enum io_boost_state state_by(const struct experiment *experiment)
 {

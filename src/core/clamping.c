@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "core/engine_private.h"
+#include "core/io_model.h"
 #include "core/opp.h"
 #include "wakegov/decay.h"
 
@@ -358,10 +359,68 @@ bool engine_kernel_boosts(const struct engine *engine, const struct io_task *tas
 	       !boost->granted && !engine_task_need_cap(engine, task);
 }
 
-/* A task whose I/O is followed does not get a cap as a co-runner. */
-static void follow_io(struct engine *engine, const struct io_task *io)
+/* Who asks for a big CPU. */
+struct asking {
+	uint32_t n;
+	uint64_t share_ppm; /* of a big CPU's time, together */
+};
+
+/*
+ * Each big CPU gets one task, and more only up to this share of its time. With twice of it, readers
+ * wait for each other on big CPUs for longer than little ones would take; with half, some are
+ * slower on little CPUs beside big ones that are mostly idle.
+ */
+#define BIG_SHARE_PPM (IO_PPM / 2)
+
+static bool fits_big_cpus(const struct engine *engine, uint32_t share_ppm, struct asking *asking)
 {
-	uint32_t boost_cap = engine_task_boost_cap(engine, io);
+	uint64_t most_ppm = (uint64_t)engine->n_big_cpus * BIG_SHARE_PPM;
+
+	asking->share_ppm += share_ppm;
+	return ++asking->n <= engine->n_big_cpus || asking->share_ppm <= most_ppm;
+}
+
+/*
+ * A task whose CPU has more to do than a little one can. The kernel can leave such tasks there,
+ * several to a CPU, beside a big one that is idle: what interrupts take of their time does not
+ * count for them, and it evens out no difference of one idle CPU (sched_balance_find_src_group()).
+ * Returns the least that does not fit a little CPU, also by a schedutil that adds its margin after
+ * the clamp; 0: it fits.
+ */
+static uint32_t outgrown_cap(const struct engine *engine, const struct io_task *io)
+{
+	uint32_t domain = topology_domain_of(engine->topology, io->cpu);
+	uint32_t cap = engine->little_capacity * FITS_PERCENT / 100 + 2;
+
+	if (domain == TOPOLOGY_NO_DOMAIN || !engine_places_by_clamps(engine, domain) ||
+	    io_boost_is_over(&io->io_boost) ||
+	    cap > engine->domains[engine->big_domain].info.capacity ||
+	    (uint64_t)engine->cpus[io->cpu].util_q * FITS_PERCENT / 100 <=
+		    DECAY_Q(engine->little_capacity))
+		return 0;
+	return cap;
+}
+
+/* A floor holds the domain at the OPP of the boost; this also says on which CPUs that is wanted. */
+static uint32_t boost_min_cap(const struct engine *engine, const struct io_task *io,
+			      struct asking *asking)
+{
+	uint32_t cap = engine_task_boost_cap(engine, io) ? boosts_wanted_cap(engine, io) : 0;
+	uint32_t outgrown = outgrown_cap(engine, io), ratio = io->io_boost.ratio;
+	uint32_t share_ppm = ratio ? io_share_of_ratio(ratio, IO_LEVEL_MAX) : IO_PPM;
+
+	if (outgrown > cap)
+		return fits_big_cpus(engine, IO_PPM, asking) ? outgrown : cap;
+	if (!engine->little_capacity || cap <= engine->little_capacity ||
+	    fits_big_cpus(engine, share_ppm, asking))
+		return cap;
+	return engine->little_capacity;
+}
+
+/* A task whose I/O is followed does not get a cap as a co-runner. */
+static void follow_io(struct engine *engine, const struct io_task *io, struct asking *asking)
+{
+	uint32_t boost_cap = boost_min_cap(engine, io, asking);
 	uint32_t need_cap = engine_task_need_cap(engine, io);
 	struct task *task = boost_cap || need_cap ? task_clamp(engine->tasks, io->pid)
 						  : task_find(engine->tasks, io->pid);
@@ -380,9 +439,10 @@ static void follow_io(struct engine *engine, const struct io_task *io)
 void clamping_follow_io(struct engine *engine)
 {
 	const struct io_task *task = NULL;
+	struct asking asking = { 0 };
 
 	while (engine->n_clamping && (task = io_task_next(engine->tasks, task)))
-		follow_io(engine, task);
+		follow_io(engine, task, &asking);
 }
 
 void clamping_end_io(struct engine *engine, uint32_t pid)

@@ -105,6 +105,8 @@ struct engine {
 	uint64_t *block_due_ns;
 	struct explanation *explanations; /* for the last decisions of the domains */
 	uint32_t little_capacity;	  /* of the CPUs of least capacity; 0: all are alike */
+	uint32_t big_domain;		  /* the first of those of most capacity */
+	uint32_t n_big_cpus;		  /* CPUs of more than the least capacity */
 	/*
 	 * During a decision: the domain as engine_commit() would make it, and what it rests on,
 	 * from which engine_commit() plans the next decision.
@@ -210,6 +212,12 @@ static inline bool engine_leaves_alone(const struct engine *engine, const struct
 	       own->experiment.verdict == EXPERIMENT_OPEN;
 }
 
+/* Whether a clamp also chooses among CPUs of unlike capacity. */
+static inline bool engine_places_by_clamps(const struct engine *engine, uint32_t domain)
+{
+	return engine->little_capacity && engine->domains[domain].clamps;
+}
+
 /*
  * clamping.c: what the domain needs without boosts, where a maximum clamp can hold its tasks to
  * that; 0: none can.
@@ -254,6 +262,13 @@ void boosts_forget_device(struct engine *engine, uint32_t device);
 void boosts_end_device(struct engine *engine, uint32_t device);
 /* Ends holds that are due. */
 void boosts_advance(struct engine *engine, uint64_t now_ns);
+
+/*
+ * What the task's boost wants, whether it is granted or not. Where CPUs of unlike capacity are
+ * driven by clamps it is what a big CPU would be given for it: a minimum above the capacity of a
+ * little CPU has the scheduler move the task (util_fits_cpu() in the kernel).
+ */
+uint32_t boosts_wanted_cap(const struct engine *engine, const struct io_task *task);
 
 /* The OPP of a boost with this ρ in the domain; 0: the lowest OPP suffices. */
 uint32_t boosts_choose_khz(const struct engine *engine, const struct domain *domain,

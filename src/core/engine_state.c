@@ -216,25 +216,33 @@ void engine_merge_domain(struct engine *engine, uint32_t domain)
 	override_table_merge(&engine->overrides, domain, &d->override);
 }
 
-/* 0: all CPUs are alike. */
-static uint32_t little_capacity(const struct topology *topology)
+static void find_capacities(struct engine *engine)
 {
-	uint32_t least = TOPOLOGY_CAPACITY_MAX, most = 0;
+	const struct topology_domain *domains = engine->topology->domains;
+	uint32_t least = TOPOLOGY_CAPACITY_MAX;
 
-	for (uint32_t i = 0; i < topology->n_domains; i++) {
-		uint32_t capacity = topology->domains[i].capacity;
-
-		least = capacity < least ? capacity : least;
-		most = capacity > most ? capacity : most;
+	engine->big_domain = 0;
+	for (uint32_t i = 0; i < engine->topology->n_domains; i++) {
+		if (domains[i].capacity < least)
+			least = domains[i].capacity;
+		if (domains[i].capacity > domains[engine->big_domain].capacity)
+			engine->big_domain = i;
 	}
-	return least < most ? least : 0;
+	engine->little_capacity = least < domains[engine->big_domain].capacity ? least : 0;
+	engine->n_big_cpus = 0;
+	for (uint32_t cpu = 0; cpu < engine->topology->n_cpus; cpu++) {
+		uint32_t domain = topology_domain_of(engine->topology, cpu);
+
+		engine->n_big_cpus += domain != TOPOLOGY_NO_DOMAIN &&
+				      domains[domain].capacity > least;
+	}
 }
 
 void engine_link(struct engine *engine)
 {
 	const struct topology *topology = engine->topology;
 
-	engine->little_capacity = little_capacity(topology);
+	find_capacities(engine);
 	for (uint32_t i = 0; i < topology->n_domains; i++) {
 		engine->domains[i].info = topology->domains[i];
 		engine->domains[i].first_cpu = ENGINE_NO_CPU;

@@ -8,7 +8,11 @@
 #include "core/engine_private.h"
 #include "core/experiment_params.h"
 
-/* The first domain of the same kind: a boost has the same effect in both, by the same means. */
+/*
+ * The first domain of the same kind: a boost has the same effect in both, by the same means. Where
+ * clamps choose among CPUs of unlike capacity, all are of one kind: what is tried has the tasks
+ * move from one to the other.
+ */
 static uint32_t kind_of(const struct engine *engine, uint32_t domain)
 {
 	const struct topology_domain *info = &engine->domains[domain].info;
@@ -16,8 +20,11 @@ static uint32_t kind_of(const struct engine *engine, uint32_t domain)
 	for (uint32_t i = 0; i < domain; i++) {
 		const struct topology_domain *other = &engine->domains[i].info;
 
-		if (engine->domains[i].clamps == engine->domains[domain].clamps &&
-		    other->capacity == info->capacity && other->n_opps == info->n_opps &&
+		if (engine->domains[i].clamps != engine->domains[domain].clamps)
+			continue;
+		if (engine_places_by_clamps(engine, domain))
+			return i;
+		if (other->capacity == info->capacity && other->n_opps == info->n_opps &&
 		    topology_domain_max_khz(other) == topology_domain_max_khz(info))
 			return i;
 	}
@@ -203,6 +210,10 @@ void io_groups_set_trial(struct engine *engine, uint32_t index, bool on)
 			}
 		return;
 	}
+	for (uint32_t i = 0; i < engine->topology->n_domains; i++)
+		if (engine_places_by_clamps(engine, i) &&
+		    engine->domains[engine->groups[index].kind].clamps)
+			engine->domains[i].trial = index + 1;
 	engine_for_each_due(engine, DUE_IN_GROUP, index, task) {
 		struct domain *domain = engine_domain_of(engine, task->cpu);
 

@@ -597,6 +597,127 @@ static void test_bursts(void **state)
 	world_deinit(&world);
 }
 
+/* As the scheduler does: a minimum above the capacity of a little CPU moves the task to a big one.
+ */
+static void place_by_minimum(struct world *world, uint32_t *min_cap)
+{
+	struct task_clamp clamp;
+	uint32_t cpu;
+
+	while (engine_take_clamp(world->engine, &clamp))
+		*min_cap = clamp.min_cap;
+	cpu = *min_cap > world->topology->domains[1].capacity ? 0 : 2;
+	if (world_task(world, 0)->cpu == cpu)
+		return;
+	world->devices[0].completion_cpu = cpu;
+	world_move_task(world, 0, cpu);
+}
+
+/*
+ * A reader on a little CPU that would gain more on a big one asks for what that one is to have. The
+ * experiment follows it to and fro, and is one.
+ */
+static void test_boost_moves_to_big_cpu(void **state)
+{
+	struct topology *topology = test_topology_usual(2, 2);
+	const struct fake_io io = TENTH;
+	uint32_t min_cap = CLAMP_MIN_NONE, n_moves = 0, cpu = 2;
+	struct policy policy;
+	struct world world;
+
+	policy_init(&policy);
+	topology->domains[1].capacity = 400;
+	world_init(&world, topology, &policy);
+	world.devices[0].completion_cpu = cpu;
+	world_round(&world);
+	drive(&world, true);
+	world_start_io(&world, 0, 100, cpu, &io);
+	for (uint32_t ms = 0; ms < 3000; ms++) {
+		boosts_run(&world, NS_PER_MS);
+		place_by_minimum(&world, &min_cap);
+		n_moves += world_task(&world, 0)->cpu != cpu;
+		cpu = world_task(&world, 0)->cpu;
+	}
+	boosts_assert_state(&world, 0, IO_BOOST_PAYS);
+	assert_int_equal(cpu, 0);
+	assert_int_equal(min_cap, opp_cap_at_khz(&topology->domains[0], 2200000));
+	boosts_assert_target(&world, 0, 2200000, REASON_IO_BOOST);
+	assert_in_range(n_moves, 5, 100);
+	assert_false(engine_group(world.engine, 1)->used);
+	world_deinit(&world);
+}
+
+static uint32_t min_cap_of(const struct world *world, uint32_t pid)
+{
+	const struct task *task = task_find(engine_tasks(world->engine), pid);
+	struct task_clamp clamp;
+
+	if (!task)
+		return CLAMP_MIN_NONE;
+	engine_clamp_of_task(world->engine, task, &clamp);
+	return clamp.min_cap;
+}
+
+/* How many of five readers with this much work on the host ask for one of two big CPUs. */
+static uint32_t count_asking(uint64_t host_us)
+{
+	struct topology *topology = test_topology_usual(2, 2);
+	const struct fake_io io = boosts_sync_io(0, 100 - host_us, host_us);
+	struct policy policy;
+	struct world world;
+	uint32_t n = 0;
+
+	policy_init(&policy);
+	topology->domains[1].capacity = 400;
+	world_init(&world, topology, &policy);
+	world_round(&world);
+	drive(&world, true);
+	for (uint32_t i = 0; i < 5; i++)
+		world_start_io(&world, i, 100 + i, i % 4, &io);
+	boosts_run_to(&world, 0, IO_BOOST_PAYS, 3 * NS_PER_S);
+	for (uint32_t i = 0; i < 5; i++) {
+		assert_in_range(min_cap_of(&world, 100 + i), 400, CLAMP_MAX_NONE);
+		n += min_cap_of(&world, 100 + i) > 400;
+	}
+	world_deinit(&world);
+	return n;
+}
+
+/* As many as there are, and more of those that leave them idle for half of the time. */
+static void test_boosts_share_big_cpus(void **state)
+{
+	assert_int_equal(count_asking(50), 2);
+	assert_int_equal(count_asking(30), 3);
+	assert_int_equal(count_asking(10), 5);
+}
+
+/* A task with I/O asks for a big CPU when a little one has more to do than fits there. */
+static void test_outgrown(void **state)
+{
+	struct topology *topology = test_topology_usual(2, 2);
+	const struct fake_io io = boosts_io(FAKE_IO_DEEP, 0, 100, 5);
+	struct policy policy;
+	struct world world;
+
+	policy_init(&policy);
+	topology->domains[1].capacity = 400;
+	world_init(&world, topology, &policy);
+	world_round(&world);
+	drive(&world, true);
+	world_start_io(&world, 0, 100, 2, &io);
+	keep_busy(&world, 2, 300);
+	assert_in_range(min_cap_of(&world, 100), CLAMP_MIN_NONE, 400);
+	keep_busy(&world, 2, 380);
+	assert_int_equal(min_cap_of(&world, 100), 502); /* of which schedutil's margin leaves 401 */
+	/* On a big CPU the same, until it has less to do. */
+	world_move_task(&world, 0, 0);
+	keep_busy(&world, 0, 600);
+	assert_int_equal(min_cap_of(&world, 100), 502);
+	keep_busy(&world, 0, 200);
+	assert_in_range(min_cap_of(&world, 100), CLAMP_MIN_NONE, 400);
+	world_deinit(&world);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -612,6 +733,9 @@ int main(void)
 		cmocka_unit_test(test_unused_target),
 		cmocka_unit_test(test_need),
 		cmocka_unit_test(test_need_beside_little_cpus),
+		cmocka_unit_test(test_boost_moves_to_big_cpu),
+		cmocka_unit_test(test_boosts_share_big_cpus),
+		cmocka_unit_test(test_outgrown),
 		cmocka_unit_test(test_no_need),
 		cmocka_unit_test(test_not_seen_by_the_kernel),
 		cmocka_unit_test(test_need_changes),

@@ -12,6 +12,7 @@ import utilisation
 
 BIG, LITTLE = "policy0", "policy2"  # --clusters 2x1800x1024,4x1400x485
 REPETITIONS = 12
+LOOKS = 20
 # Wakegov's figure of a CPU has its interrupts as well, the kernel's of a task has not: on a little CPU they
 # are more of what it can do. Seen: 121 of 117 at 600 MHz, 185 of 177 and 187 of 182 at 1000.
 APART = {BIG: 0.03, LITTLE: 0.05}
@@ -144,6 +145,28 @@ class Wakegov(unittest.TestCase):
         for backend, name in BOOSTED:
             with self.subTest(backend=backend, domain=name):
                 self.boosts(backend, name)
+
+    def test_move(self):
+        """under uclamp, unpinned readers that are boosted run on big CPUs, on each of these one at least"""
+        for n_readers in 1, 4:
+            with self.subTest(readers=n_readers), guest.Daemon("[wakegov]\nbackend = uclamp\n") as daemon:
+                load = guest.start_load("psync", "--file", guest.null_blk(), "--threads", str(n_readers),
+                                        "--time", "60")
+                try:
+                    guest.wait_for(lambda: self.reader(daemon) == "pays", 10, "a boost that pays")
+                    time.sleep(0.2)
+                    on_big = []
+                    for _ in range(LOOKS):
+                        on_big.append(sum(task["domain"] == BIG for task in daemon.call("Tasks")["tasks"]
+                                          if task["comm"] == "freqload"))
+                        time.sleep(0.05)
+                finally:
+                    load.kill()
+                    load.communicate()
+                tap.note(f"{n_readers} readers, on big CPUs: {on_big}")
+                expected = min(n_readers, len(guest.cpus_of(BIG)))
+                # But for windows without the boost.
+                self.assertGreater(sum(n >= expected for n in on_big), 0.8 * LOOKS)
 
     def test_doctor(self):
         """doctor knows driver, backend and energy model, and advises nothing that is x86's"""
