@@ -10,5 +10,6 @@
 #include "limits.bpf.h"
 #include "process.bpf.h"
 #include "task.bpf.h"
+#include "tick.bpf.h"
 
 char LICENSE[] SEC("license") = "GPL";

@@ -4,6 +4,7 @@
 
 #include <stdio.h>
 
+#include "config/keys.h"
 #include "config/load.h"
 
 static struct policy policy;

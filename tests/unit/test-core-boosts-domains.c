@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The I/O boost where a task moves from one domain to another. */
-#include "test-core-boosts.h"
 #include "config/keys.h"
+#include "test-core-boosts.h"
 
 static void test_goes_with_task(void **state)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The I/O boost when the ground moves under it: no wrong boost, no leak, and counted. */
-#include "test-core-boosts.h"
 #include "config/keys.h"
+#include "test-core-boosts.h"
 
 static void assert_nobody_boosted(const struct world *world)
 {

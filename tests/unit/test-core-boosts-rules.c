@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* What rules say of the I/O boosts of tasks. */
-#include "test-core-boosts.h"
 #include "config/keys.h"
+#include "test-core-boosts.h"
 
 static const struct fake_io *usual_io(void)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "test-core-boosts.h"
 #include "config/keys.h"
+#include "test-core-boosts.h"
 
 static struct policy usual_policy(void)
 {

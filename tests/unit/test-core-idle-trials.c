@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Whether an idle latency pays, through the engine: beside boosts that pay, and where it is asked.
  */
-#include "test-core-boosts.h"
 #include "config/keys.h"
+#include "test-core-boosts.h"
 
 #define EXIT_NS (20 * NS_PER_US)
 

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#pragma once
+
+/*
+ * The scheduler's tick: accounts a task that runs on without a switch, and gives tasks their
+ * storage.
+ */
+
+#include "cpu.bpf.h"
+
+/*
+ * Only a task that runs at a tick gets task storage: its bursts are long enough to matter. Storage
+ * can be allocated here, but not under the run queue's lock in a switch.
+ */
+static inline void account_running(struct wakegov_cpu *cpu, __u64 stolen_ns, __u64 now_ns)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct account_task *load = take_load(task);
+
+	if (stolen_ns)
+		account_stolen(&cpu->load, load, stolen_ns, now_ns);
+	/* It may be that since the last tick only. */
+	if (is_realtime(task)) {
+		account_known_need(&cpu->load, realtime_need_q(&cpu->load, task));
+		cpu->load.est_q = cpu->load.last_est_q;
+	}
+	account_cpu(&cpu->load, now_ns);
+	if (load)
+		account_task_ran(load, &cpu->load, now_ns);
+}
+
+/*
+ * A tick meets a task that came unseen. The scheduler counts a task's time at the end of a tick, so
+ * from the second one on it is known when the task came. Returns whether it is.
+ */
+static inline bool tick_unseen(struct wakegov_cpu *cpu, struct task_struct *task, __u64 ticked_ns)
+{
+	if (!ticked_ns)
+		return false;
+	account_came(&cpu->load, ran_unseen_ns(cpu, task), ticked_ns);
+	return true;
+}
+
+#define TICK_NS 900000ULL /* less than any tick of the scheduler */
+#define LATE_NS 500000ULL
+
+/*
+ * By how much the timer is late because the hypervisor took the CPU away; 0 for a delay that
+ * interrupts explain. Expiry times of other clocks than CLOCK_MONOTONIC lie far ahead of it.
+ */
+static inline __u64 lateness(const struct hrtimer *timer, __u64 now_ns)
+{
+	__s64 late_ns = (__s64)now_ns - timer->node.expires;
+
+	return late_ns > (__s64)LATE_NS ? late_ns : 0;
+}
+
+/*
+ * Whether the tick's work was done here a moment ago. A disk's or a server's timers may expire much
+ * more often than the tick, so the clock is not read for this: timers know when they are due, and
+ * jiffies say when the hypervisor took the CPU away.
+ */
+static inline bool is_early(struct wakegov_cpu *cpu, const struct hrtimer *timer)
+{
+	__u64 jiffies = bpf_jiffies64();
+
+	if (cpu->ticked_jiffies == jiffies && (__u64)timer->node.expires < cpu->ticked_ns + TICK_NS)
+		return true;
+	cpu->ticked_jiffies = jiffies;
+	return false;
+}
+
+/* The task ran before the programs were attached: accounting takes it to begin now. */
+static inline void meet_unseen(struct wakegov_cpu *cpu, struct task_struct *task)
+{
+	__u64 now_ns = bpf_ktime_get_ns();
+
+	if (!seen_pid(task))
+		return;
+	cpu->met_ns = now_ns;
+	account_task_comes(load_of(task), &cpu->load, task->pid, now_ns);
+	account_switch(&cpu->load, task->pid, now_ns);
+}
+
+/*
+ * Gives the task and its parent storage. However short its bursts are, it may be one of a chain; so
+ * may its parent be, which no tick may ever meet, as it works for a moment between its children.
+ */
+static inline void store_for_chains(struct task_struct *task)
+{
+	struct task_struct *parent = task->real_parent;
+
+	if (!has_storage(task))
+		take_load(task);
+	if (!has_storage(parent))
+		take_load(parent);
+}
+
+static __noinline int account_at_tick(struct task_struct *task, const struct hrtimer *timer)
+{
+	struct wakegov_cpu *cpu = this_cpu();
+	__u64 now_ns, stolen_ns, ticked_ns;
+	bool awaited = false;
+
+	if (!cpu)
+		return 0;
+	cpu->bystander |= IN_TIMER;
+	if (!cpu->load.running || is_own(task)) {
+		meet_unseen(cpu, task);
+		return 0;
+	}
+	if (is_early(cpu, timer))
+		return 0;
+	now_ns = bpf_ktime_get_ns();
+	ticked_ns = cpu->ticked_ns;
+	cpu->ticked_ns = now_ns;
+	cpu->ticks++;
+	look_for_clamps(task);	   /* a busy loop is at no switch */
+	watch_bytes(task, now_ns); /* one that polls goes to no sleep */
+	if (settings.chains)
+		store_for_chains(task);
+	if (settings.placing)
+		tick_placed(cpu, task, now_ns);
+	if (!cpu->load.busy_since_ns && !tick_unseen(cpu, task, ticked_ns))
+		return 0;
+	if (!cpu->load.switched_ns)
+		cpu->load.switched_ns = now_ns; /* it came at a switch that was not accounted */
+	if (now_ns - cpu->load.updated_ns < TICK_NS || now_ns - cpu->load.switched_ns < TICK_NS)
+		return 0;
+	cpu->events[WAKEGOV_TICK]++;
+	if (settings.follow & WAKEGOV_FOLLOW_COMMANDS)
+		learn_command();
+	stolen_ns = lateness(timer, now_ns);
+	/*
+	 * Time before the timer's expiry may have been stolen as well: drop all of it, so that it
+	 * makes no burst long.
+	 */
+	if (settings.n_clamp_classes && stolen_ns)
+		cpu->met_ns = now_ns;
+	else if (settings.n_clamp_classes || (settings.follow_own && has_clamps(task)))
+		awaited = meet_task(cpu, task, now_ns);
+	account_running(cpu, stolen_ns, now_ns);
+	if (cpu->armed & WAKEGOV_ARM_BAND)
+		awaited |= outside_band(cpu, now_ns);
+	if (awaited)
+		emit_cpu(cpu);
+	return 0;
+}
+
+/*
+ * The scheduler's tick is an hrtimer. It shows a task that runs on without a switch. An idle CPU
+ * has no tick, so timers that expire there are ignored.
+ */
+SEC("tp_btf/hrtimer_expire_entry")
+int BPF_PROG(on_hrtimer_expire_entry, struct hrtimer *timer)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+
+	return task->pid ? account_at_tick(task, timer) : 0;
+}
