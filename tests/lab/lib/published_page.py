@@ -54,11 +54,18 @@ class Figures:
     def shown(self, workload, governor, field, form, factor=1):
         return shown([factor * value for value in self.values(workload, governor, field)], form)
 
+    def shown_all(self, workload, governor, fields, factor=1):
+        """fields: each with its form."""
+        cells = [self.shown(workload, governor, field, form, factor) for field, form in fields]
+        return NONE if set(cells) == {NONE} else "; ".join(cells)
+
+
+NONE = "–"  # not measured
+
 
 def shown(values, form):
-    """A dash where it was not measured."""
     if not values:
-        return "–"
+        return NONE
     text = f"{statistics.median(values):{form}}"
     return text if len(values) == 1 else f"{text} ({min(values):{form}} to {max(values):{form}})"
 
@@ -72,9 +79,13 @@ def table(header, rows):
                       *(f"| {' | '.join(row)} |" for row in rows)]) + "\n"
 
 
-def goal(what, misses):
-    """misses: what misses it, with its figure."""
-    return f"- {what}: {'**missed**: ' + ', '.join(misses) if misses else 'reached'}.\n"
+def goal(what, figures, fits, form):
+    """figures: of each row; fits: whether that reaches the goal."""
+    misses = [f"{row} {form(figure)}" for row, figure in figures.items() if not fits(figure)]
+    said = "not measured"
+    if figures:
+        said = f"reached in {len(figures) - len(misses)} of {len(figures)}"
+    return f"- {what}: {said}{'; **missed**: ' if misses else ''}{', '.join(misses)}.\n"
 
 
 def command(figures, name):
@@ -92,17 +103,21 @@ FIT, BETTER = 0.10, 0.99
 WASTE, WASTE_MHZ = "io_uring6x128", 400
 
 
-def fit_of_boost(figures, rows):
-    """How well the device gives the columns that it was fitted to."""
-    off = {name: [figures.median(name, governor, "iops") / float(row[governor]) - 1
-                  for governor in FITTED]
-           for name, row in rows.items() if figures.has(name, "iops", *FITTED)}
-    beyond = [name for name, errors in off.items() if max(map(abs, errors)) > FIT]
-    words = [f"{name} {', '.join(map(percent, errors))}" for name, errors in off.items()
-             if name in KEPT_OUT or name in beyond]
-    return (f"- The fit: performance and powersave are within {percent(FIT, 0)} of what was "
-            f"published in {len(off) - len(beyond)} of {len(off)} rows. Kept out of it, or beyond: "
-            f"{'; '.join(words)}.\n")
+def fit_of_boost(figures, rows, governor):
+    """How well the device gives a column that it was fitted to."""
+    off = {name: figures.median(name, governor, "iops") / float(row[governor]) - 1
+           for name, row in rows.items() if figures.has(name, "iops", governor)}
+    out = ", ".join(f"{name} {percent(off[name])}" for name in KEPT_OUT if name in off)
+    return goal(f"the disk under {governor}, within {percent(FIT, 0)} of what was published "
+                f"(kept out of the fit: {out})", off, lambda error: abs(error) <= FIT, percent)
+
+
+def better_of_boost(figures, rows):
+    """Of each row wakegov's share of the better of performance and schedutil."""
+    others = ("performance", "schedutil")
+    return {name: min(figures.median(name, "wakegov", "iops") / figures.median(name, other, "iops")
+                      for other in others)
+            for name in rows if figures.has(name, "iops", "wakegov", *others)}
 
 
 def draw_boost(figures):
@@ -115,22 +130,16 @@ def draw_boost(figures):
          for name, row in rows.items()])
     text += "\n" + table(
         ["MHz of the little, the big CPUs; µJ a read; changes/s", *BOOST_GOVERNORS],
-        [[name, *("; ".join(figures.shown(name, governor, *field) for field in BOOST_FIELDS)
-                  for governor in BOOST_GOVERNORS)] for name in rows])
-    text += command(figures, "boost") + fit_of_boost(figures, rows)
-    misses = []
-    for name in rows:
-        if not figures.has(name, "iops", "performance", "schedutil", "wakegov"):
-            continue
-        share = min(figures.median(name, "wakegov", "iops") / figures.median(name, other, "iops")
-                    for other in ("performance", "schedutil"))
-        misses += [f"{name} {share:.3f}"] if share < BETTER else []
-    text += goal(f"wakegov has {BETTER} of the better of performance and schedutil", misses)
-    if figures.has(WASTE, "little_mhz", "wakegov"):
-        mhz = [figures.median(WASTE, "wakegov", field) for field in ("little_mhz", "big_mhz")]
-        text += goal(f"wakegov has {WASTE} at {WASTE_MHZ} MHz",
-                     [f"{mhz[0]:.0f} and {mhz[1]:.0f} MHz"] if max(mhz) > 1.01 * WASTE_MHZ else [])
-    return text
+        [[name, *(figures.shown_all(name, governor, BOOST_FIELDS) for governor in BOOST_GOVERNORS)]
+         for name in rows])
+    text += command(figures, "boost")
+    text += "".join(fit_of_boost(figures, rows, governor) for governor in FITTED)
+    text += goal(f"wakegov has {BETTER} of the better of performance and schedutil",
+                 better_of_boost(figures, rows), lambda share: share >= BETTER, "{:.3f}".format)
+    mhz = {cpus: figures.median(WASTE, "wakegov", f"{cpus}_mhz") for cpus in ("little", "big")
+           if figures.has(WASTE, "iops", "wakegov")}
+    return text + goal(f"wakegov has {WASTE} at {WASTE_MHZ} MHz", mhz,
+                       lambda value: value <= 1.01 * WASTE_MHZ, "{:.0f} MHz".format)
 
 
 LESS_IS_BETTER = ("make", "gitsource", "hackbench")  # ms
@@ -192,39 +201,39 @@ def draw_invariance(figures):
         rows.append(cells)
     text = table(["rate; work per joule", "published: 1C", "4C", "powersave", *governors], rows)
     text += command(figures, "invariance")
-    misses = []
+    of_others = {}
     for workload in figures.workloads:
         others = [statistics.median(ratios) for other in figures.governors if other != "wakegov"
                   and (ratios := rates(figures, workload, "wakegov", other))]
-        misses += [f"{workload} {min(others):.3f}"] if min(others, default=1) < AS_GOOD else []
-    text += goal(f"wakegov has {AS_GOOD} of each other governor", misses)
+        if others:
+            of_others[workload] = min(others)
+    text += goal(f"wakegov has {AS_GOOD} of each other governor", of_others,
+                 lambda share: share >= AS_GOOD, "{:.3f}".format)
     for workload, least in LEAST.items():
-        if ratios := rates(figures, workload, "wakegov", "own"):
-            ratio = statistics.median(ratios)
-            text += goal(f"wakegov has {least} times schedutil's rate in {workload}",
-                         [f"{ratio:.2f}"] if ratio < least else [])
+        ratios = rates(figures, workload, "wakegov", "own")
+        text += goal(f"wakegov has {least} times schedutil's rate",
+                     {workload: statistics.median(ratios)} if ratios else {},
+                     lambda ratio, least=least: ratio >= least, "{:.2f}".format)
     return text
 
 
 CLUSTERS = ("little", "mid", "big")
+CAPS_FIELDS = (("cap_share", ".1f"), ("max_share", ".1f"))
 LEAST_CAPPED, MOST_HIGHEST, MOST_LATENCY = 0.97, 0.005, 1.05
 
 
 def goals_of_caps(figures, governor):
-    misses, slower = [], []
-    for cluster in CLUSTERS:
-        capped = figures.median(cluster, governor, "cap_share")
-        highest = figures.median(cluster, governor, "max_share")
-        misses += [f"{cluster} {percent(capped)}"] if capped < LEAST_CAPPED else []
-        if highest > MOST_HIGHEST:
-            misses.append(f"{cluster} {percent(highest)} at the highest")
-    for burst in figures.workloads:
-        ratios = figures.ratios(burst, governor, "schedutil", "p95_us")
-        if ratios and statistics.median(ratios) > MOST_LATENCY:
-            slower.append(f"{burst} {statistics.median(ratios):.2f}")
-    return (goal(f"{governor}: {percent(LEAST_CAPPED, 0)} of the time capped, "
-                 f"{percent(MOST_HIGHEST)} at the highest", misses) +
-            goal(f"{governor}: each p95 at most {MOST_LATENCY} of schedutil's", slower))
+    capped, highest = ({cluster: figures.median(cluster, governor, field) for cluster in CLUSTERS}
+                       for field in ("cap_share", "max_share"))
+    slower = {burst: statistics.median(ratios) for burst in figures.workloads
+              if (ratios := figures.ratios(burst, governor, "schedutil", "p95_us"))}
+    return "".join((
+        goal(f"{governor}: {percent(LEAST_CAPPED, 0)} of the time at or below the capped OPP",
+             capped, lambda share: share >= LEAST_CAPPED, percent),
+        goal(f"{governor}: at most {percent(MOST_HIGHEST)} at the highest", highest,
+             lambda share: share <= MOST_HIGHEST, percent),
+        goal(f"{governor}: p95 at most {MOST_LATENCY} of schedutil's", slower,
+             lambda ratio: ratio <= MOST_LATENCY, "{:.2f}".format)))
 
 
 def draw_caps(figures):
@@ -233,8 +242,7 @@ def draw_caps(figures):
     for cluster in CLUSTERS:
         cells = ["; ".join(f"{float(known[cluster, opp][column]):.1f}" for opp in ("cap", "max"))
                  for column in ("baseline_pct", "proposal_pct")]
-        cells += ["; ".join(figures.shown(cluster, governor, field, ".1f", 100)
-                            for field in ("cap_share", "max_share"))
+        cells += [figures.shown_all(cluster, governor, CAPS_FIELDS, 100)
                   for governor in figures.governors]
         rows.append([f"{cluster} CPUs: % of the time at or below the capped OPP; at the highest",
                      *cells])
