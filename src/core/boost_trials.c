@@ -60,7 +60,7 @@ static void add_task(const struct engine *engine, const struct io_task *task, ui
 	level = boost->level ? boost->level : 1;
 	wanted = boost->wanted_khz ? io_level_at(&domain->info, boost->wanted_khz) : 0;
 	if (engine_places_by_clamps(engine, domain->last.domain))
-		wanted = boosts_wanted_cap(engine, task) * (IO_LEVEL_MAX / TOPOLOGY_CAPACITY_MAX);
+		wanted = boost->wanted_cap * (IO_LEVEL_MAX / TOPOLOGY_CAPACITY_MAX);
 	sums->saved += (uint64_t)boost->rate_per_s * io_saved_ppm(boost->ratio, level, wanted);
 	sums->higher |= wanted > level + level / 32;
 	need = engine_need_khz(engine, domain);

@@ -185,20 +185,22 @@ static uint32_t choose_khz(const struct engine *engine, const struct domain *dom
 	return boosts_choose_khz(engine, domain, ratio);
 }
 
-uint32_t boosts_wanted_cap(const struct engine *engine, const struct io_task *task)
+/*
+ * Where clamps drive CPUs of unlike capacity a boost wants what a big CPU would be given for it,
+ * wherever the task is: a minimum above the capacity of a little CPU has the scheduler move it
+ * (util_fits_cpu() in the kernel).
+ */
+static uint32_t choose_cap(const struct engine *engine, const struct io_task *task,
+			   const struct domain *domain, const struct io_group *group)
 {
-	uint32_t index = topology_domain_of(engine->topology, task->cpu), wanted_cap, big_cap;
-	const struct io_group *group = engine_group(engine, task->io_boost.group);
+	uint32_t cap = opp_cap_at_khz(&domain->info, task->io_boost.wanted_khz), khz, big_cap;
 	const struct domain *big = &engine->domains[engine->big_domain];
 
-	if (index == TOPOLOGY_NO_DOMAIN)
-		return 0;
-	wanted_cap = opp_cap_at_khz(&engine->domains[index].info, task->io_boost.wanted_khz);
-	if (!group || !engine_places_by_clamps(engine, index) || !big->active || !big->clamps)
-		return wanted_cap;
-	big_cap = opp_cap_at_khz(&big->info, limit_khz(big, choose_khz(engine, big, group),
-						       most_cap(engine, task, big)));
-	return big_cap > wanted_cap ? big_cap : wanted_cap;
+	if (!engine_places_by_clamps(engine, domain->last.domain) || !big->active || !big->clamps)
+		return cap;
+	khz = limit_khz(big, choose_khz(engine, big, group), most_cap(engine, task, big));
+	big_cap = opp_cap_at_khz(&big->info, khz);
+	return big_cap > cap ? big_cap : cap;
 }
 
 /* The state of a task by the result of its experiment. */
@@ -247,6 +249,7 @@ static void settle_measured(struct engine *engine, struct io_task *task,
 		return;
 	}
 	want(engine, task, limit_khz(domain, choose_khz(engine, domain, group), most));
+	task->io_boost.wanted_cap = choose_cap(engine, task, domain, group);
 	/* A domain that is not written to allows no experiment: the prediction decides. */
 	if (!domain->driven) {
 		boost->state = IO_BOOST_PREDICTED;

@@ -405,7 +405,7 @@ static uint32_t outgrown_cap(const struct engine *engine, const struct io_task *
 static uint32_t boost_min_cap(const struct engine *engine, const struct io_task *io,
 			      struct asking *asking)
 {
-	uint32_t cap = engine_task_boost_cap(engine, io) ? boosts_wanted_cap(engine, io) : 0;
+	uint32_t cap = engine_task_boost_cap(engine, io) ? io->io_boost.wanted_cap : 0;
 	uint32_t outgrown = outgrown_cap(engine, io), ratio = io->io_boost.ratio;
 	uint32_t share_ppm = ratio ? io_share_of_ratio(ratio, IO_LEVEL_MAX) : IO_PPM;
 

@@ -263,13 +263,6 @@ void boosts_end_device(struct engine *engine, uint32_t device);
 /* Ends holds that are due. */
 void boosts_advance(struct engine *engine, uint64_t now_ns);
 
-/*
- * What the task's boost wants, whether it is granted or not. Where CPUs of unlike capacity are
- * driven by clamps it is what a big CPU would be given for it: a minimum above the capacity of a
- * little CPU has the scheduler move the task (util_fits_cpu() in the kernel).
- */
-uint32_t boosts_wanted_cap(const struct engine *engine, const struct io_task *task);
-
 /* The OPP of a boost with this ρ in the domain; 0: the lowest OPP suffices. */
 uint32_t boosts_choose_khz(const struct engine *engine, const struct domain *domain,
 			   uint32_t ratio);

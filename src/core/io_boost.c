@@ -391,6 +391,7 @@ void io_boost_restart(struct io_boost *boost)
 	boost->ratio = 0;
 	boost->held_ratio = 0;
 	boost->wanted_khz = 0;
+	boost->wanted_cap = 0;
 	boost->n_windows = 0;
 	boost->held_windows = 0;
 	boost->traced_per_s = 0;

@@ -71,6 +71,7 @@ struct io_boost {
 	uint32_t ratio;	       /* smoothed measured ρ; 0: the device is busy, or ρ is not known */
 	uint32_t held_ratio;   /* ρ with hysteresis, used for decisions */
 	uint32_t wanted_khz;   /* OPP of the boost, granted or not; 0: none */
+	uint32_t wanted_cap;   /* of the machine: more than that where a big CPU gives more */
 	uint32_t depth_milli; /* mean requests in flight while there are any, smoothed; 0: not known
 			       */
 	uint8_t state;	      /* enum io_boost_state */
