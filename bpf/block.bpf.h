@@ -255,14 +255,13 @@ static inline bool is_step_of_flush(struct request *request)
 static __noinline void count_stray(struct request *request, unsigned int n_bytes)
 {
 	__u64 seq = seq_of(request->q);
-	struct wakegov_device *device;
 	__u32 index;
 
 	if (!n_bytes || request->start_time_ns < settings.follow_since_ns || is_unplaced(seq))
 		return;
-	device = find_device(seq, &index);
-	if (device && !device->ignored)
-		__sync_fetch_and_add(&device->anomalies, 1);
+	index = find_device(seq);
+	if (index != WAKEGOV_DEVICES && !device_at(index)->ignored)
+		__sync_fetch_and_add(&device_at(index)->anomalies, 1);
 }
 
 static inline void complete_request(struct request *request, unsigned int n_bytes,

@@ -29,17 +29,38 @@ static inline bool is_unplaced(__u64 seq)
 	return unplaced[seq % WAKEGOV_UNPLACED] == seq;
 }
 
-static __noinline struct wakegov_device *find_device(__u64 seq, __u32 *ret_index)
+/* The index of the disk's place; WAKEGOV_DEVICES if it has none. */
+VERIFIED_ONCE __u32 find_device(__u64 seq)
 {
-	struct wakegov_device *device;
-
 	for (int i = 0; i < WAKEGOV_DEVICES; i++) {
-		*ret_index = (seq + i) % WAKEGOV_DEVICES;
-		device = device_at(*ret_index);
-		if (device->seq == seq)
-			return device;
+		__u32 index = (seq + i) % WAKEGOV_DEVICES;
+
+		if (device_at(index)->seq == seq)
+			return index;
 	}
-	return NULL;
+	return WAKEGOV_DEVICES;
+}
+
+/* In the index of a place: the disk has taken it just now. */
+#define NEWLY_TAKEN (1U << 31)
+
+/*
+ * Takes a place at the first request; WAKEGOV_DEVICES if there is none. Two CPUs that do so at once
+ * try places in the same order, so one finds the other's.
+ */
+VERIFIED_ONCE __u32 take_device(__u64 seq)
+{
+	for (int i = 0; i < WAKEGOV_DEVICES; i++) {
+		__u32 index = (seq + i) % WAKEGOV_DEVICES;
+		__u64 was = __sync_val_compare_and_swap(&device_at(index)->seq, 0, seq);
+
+		if (!was)
+			return index | NEWLY_TAKEN;
+		if (was == seq)
+			return index;
+	}
+	unplaced[seq % WAKEGOV_UNPLACED] = seq;
+	return WAKEGOV_DEVICES;
 }
 
 /*
@@ -59,48 +80,27 @@ static inline bool introduce_device(struct wakegov_device *device, struct reques
 	return false;
 }
 
-/*
- * Takes a place at the first request. Two CPUs that do so at once try places in the same order, so
- * one finds the other's.
- */
-static __noinline struct wakegov_device *add_device(struct request_queue *queue, __u64 seq,
-						    __u32 *ret_index)
-{
-	for (int i = 0; i < WAKEGOV_DEVICES; i++) {
-		struct wakegov_device *device;
-		__u64 was;
-
-		*ret_index = (seq + i) % WAKEGOV_DEVICES;
-		device = device_at(*ret_index);
-		was = __sync_val_compare_and_swap(&device->seq, 0, seq);
-		if (was == seq)
-			return device;
-		if (!was)
-			return introduce_device(device, queue, *ret_index) ? device : NULL;
-	}
-	unplaced[seq % WAKEGOV_UNPLACED] = seq;
-	return NULL;
-}
-
 static __noinline struct wakegov_device *look_up_device(struct request_queue *queue,
 							struct wakegov_cpu *cpu)
 {
 	__u64 seq = seq_of(queue);
-	struct wakegov_device *device = NULL;
-	__u32 index;
+	__u32 place = WAKEGOV_DEVICES, index;
 
 	if (!seq)
 		return NULL;
 	if (!is_unplaced(seq)) {
-		device = find_device(seq, &index);
-		if (!device)
-			device = add_device(queue, seq, &index);
+		place = find_device(seq);
+		if (place == WAKEGOV_DEVICES)
+			place = take_device(seq);
 	}
-	if (device)
-		cpu->last_device = index;
-	else
+	index = place % WAKEGOV_DEVICES;
+	if (place == WAKEGOV_DEVICES ||
+	    (place & NEWLY_TAKEN && !introduce_device(device_at(index), queue, index))) {
 		cpu->drops_devices++;
-	return device;
+		return NULL;
+	}
+	cpu->last_device = index;
+	return device_at(index);
 }
 
 /*

@@ -17,6 +17,8 @@
 
 #include <linux/types.h>
 
+#include "wakegov/verified.h"
+
 #define DECAY_HALF_LIFE_NS 32768000ULL
 #define DECAY_Q_SHIFT	   20
 #define DECAY_Q(cap)	   ((__u32)(cap) << DECAY_Q_SHIFT) /* capacity 0…1024 → util_q */
@@ -54,16 +56,6 @@ static inline __u64 decay_steps(__u64 delta_ns)
 {
 	return (delta_ns >> 8) * ((1ULL << 36) / 125 + 1) >> 36;
 }
-
-/*
- * The kernel's verifier checks a global function once, by its prototype, and any other again for
- * each state in which it is called. It returns an integer and takes five arguments at most.
- */
-#ifdef __bpf__
-#define VERIFIED_ONCE __attribute__((noinline))
-#else
-#define VERIFIED_ONCE static inline
-#endif
 
 /* 2^31 · 2^(−delta_ns / half-life) by the tables */
 VERIFIED_ONCE __u64 decay_by_table(__u64 delta_ns)

@@ -8,6 +8,8 @@
 
 #include <linux/types.h>
 
+#include "wakegov/verified.h"
+
 #define WAKEGOV_LATENCIES	  96 /* up to 14 s */
 #define WAKEGOV_LATENCY_LEAST_LOG 10
 
@@ -23,7 +25,7 @@ static inline __u32 wakegov_latency_log2(__u64 number)
 	return log;
 }
 
-static inline __u32 wakegov_latency_bucket(__u64 ns)
+VERIFIED_ONCE __u32 wakegov_latency_bucket(__u64 ns)
 {
 	__u32 log, bucket;
 

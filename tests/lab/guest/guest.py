@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """What the tests inside the VM share: cpufreq's files, the daemon, loads."""
+import atexit
 import contextlib
 import functools
 import glob
@@ -290,12 +291,15 @@ class Daemon:
                         run_dir, *arguments]
         self.set_policy(policy_text)
         self.process = None
+        self.told = 0  # of its log, what other tests have seen to
 
     def set_policy(self, text):
         with open(self.policy_path, "w", encoding="utf-8") as file:
             file.write(text)
 
     def start(self):
+        if self is not KeptDaemon.running:
+            KeptDaemon.end()
         read_once(f"{BUILD}/wakegovd")
         with open(self.log_path, "w", encoding="utf-8") as log:
             self.process = subprocess.Popen(self.command, stderr=log, stdout=log,
@@ -308,6 +312,7 @@ class Daemon:
 
     def run_to_end(self):
         """For starts that must fail: the exit status and the log."""
+        KeptDaemon.end()
         done = subprocess.run(self.command, capture_output=True, text=True, timeout=60 * PATIENCE,
                               check=False)
         for line in done.stderr.splitlines():
@@ -316,7 +321,7 @@ class Daemon:
 
     def log(self):
         with open(self.log_path, encoding="utf-8") as log:
-            return log.read()
+            return log.read()[self.told:]
 
     def stop(self, number=signal.SIGTERM):
         if self.process.poll() is None:
@@ -347,3 +352,40 @@ class Daemon:
 
     def __exit__(self, *_):
         self.stop()
+
+
+class KeptDaemon(Daemon):
+    """One that a test may leave running for the next: a start takes longer than most tests.
+
+    For what a policy does. What a start or an end does needs a Daemon of its own, which ends this one.
+    """
+    running = None
+
+    @classmethod
+    def with_policy(cls, text):
+        """The one that runs, with that policy by a reload; started where there is none of its backend."""
+        daemon = cls.running
+        if not daemon or daemon.process.poll() is not None or daemon.backend != cls.backend_of(text):
+            cls.end()
+            cls.running = cls(text)
+            cls.running.backend = cls.backend_of(text)
+            return cls.running.start()
+        daemon.told += len(daemon.log())
+        daemon.set_policy(text)
+        daemon.call("Reload")
+        return daemon
+
+    @staticmethod
+    def backend_of(text):
+        found = re.search(r"^backend = (\w+)$", text, re.M)
+        return found and found.group(1)
+
+    @classmethod
+    def end(cls):
+        """To be called by who looks at what it puts back, or leaves no daemon to those after it."""
+        daemon, cls.running = cls.running, None
+        if daemon:
+            daemon.stop()
+
+
+atexit.register(KeptDaemon.end)

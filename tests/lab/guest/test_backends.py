@@ -221,6 +221,14 @@ class Groups(unittest.TestCase):
     def setUp(self):
         self.add_group()
 
+    @classmethod
+    def tearDownClass(cls):
+        guest.KeptDaemon.end()
+
+    @staticmethod
+    def govern(rules=""):
+        return guest.KeptDaemon.with_policy(UCLAMP + rules)
+
     def add_group(self, path=GROUP):
         os.mkdir(path)
         self.addCleanup(self.remove_group, path)
@@ -267,35 +275,37 @@ class Groups(unittest.TestCase):
 
     def test_comes_back(self):
         """groups: one that was removed and made again is clamped again; a glob clamps each"""
-        with guest.Daemon(UCLAMP + self.RULE.replace("lab", "la?*")) as daemon:
-            for _ in range(2):
-                task = self.start_task()
-                self.wait_for(("0.00", "29.98"))
-                task.kill()
-                task.wait()
-                self.remove_group()
-                os.mkdir(self.GROUP)
-                self.assertEqual(self.clamps(), ("0.00", "max"))
-            other = f"{self.GROUP}-2"
-            self.add_group(other)
-            self.start_task(other)
-            self.wait_for(("0.00", "29.98"), other)
-            self.assertNotIn("given to each task", daemon.log())
-            self.assertTrue(self.rule(daemon)["by_cgroup"])
+        daemon = self.govern(self.RULE.replace("lab", "la?*"))
+        for _ in range(2):
+            task = self.start_task()
+            self.wait_for(("0.00", "29.98"))
+            task.kill()
+            task.wait()
+            self.remove_group()
+            os.mkdir(self.GROUP)
+            self.assertEqual(self.clamps(), ("0.00", "max"))
+        other = f"{self.GROUP}-2"
+        self.add_group(other)
+        self.start_task(other)
+        self.wait_for(("0.00", "29.98"), other)
+        self.assertNotIn("given to each task", daemon.log())
+        self.assertTrue(self.rule(daemon)["by_cgroup"])
+        self.govern()
         self.assertEqual(self.clamps(other), ("0.00", "max"))
 
     def test_foreign(self):
         """groups: what another program sets stays, said once, and the task carries the cap itself"""
         task = self.start_task()
-        with guest.Daemon(UCLAMP + self.RULE) as daemon:
-            self.wait_for(("0.00", "29.98"))
-            guest.shell_write(f"{self.GROUP}/cpu.uclamp.max", 60)
-            guest.wait_for(lambda: clamps_of(task.pid) == (0, 307), 10, "the cap on the task")
-            self.assertFalse(self.rule(daemon)["by_cgroup"])
-            self.assertIn("60.00", self.rule(daemon)["by_task_why"])
-            guest.shell_write(f"{self.GROUP}/cpu.uclamp.max", 70)
-            time.sleep(0.5)
-            self.assertEqual(daemon.log().count("given to each task"), 1, daemon.log())
+        daemon = self.govern(self.RULE)
+        self.wait_for(("0.00", "29.98"))
+        guest.shell_write(f"{self.GROUP}/cpu.uclamp.max", 60)
+        guest.wait_for(lambda: clamps_of(task.pid) == (0, 307), 10, "the cap on the task")
+        self.assertFalse(self.rule(daemon)["by_cgroup"])
+        self.assertIn("60.00", self.rule(daemon)["by_task_why"])
+        guest.shell_write(f"{self.GROUP}/cpu.uclamp.max", 70)
+        time.sleep(0.5)
+        self.assertEqual(daemon.log().count("given to each task"), 1, daemon.log())
+        self.govern()
         self.assertEqual(self.clamps(), ("0.00", "70.00"))
         self.assertEqual(clamps_of(task.pid), (0, 1024))
 
@@ -304,19 +314,20 @@ class Groups(unittest.TestCase):
         other = f"{self.GROUP}-2"
         self.add_group(other)
         tasks = self.start_task(), self.start_task(other)
-        with guest.Daemon(UCLAMP + self.RULE.replace("lab", "lab*")) as daemon:
-            for path in (self.GROUP, other):
-                self.wait_for(("0.00", "29.98"), path)
-            guest.shell_write(f"{self.GROUP}/cpu.uclamp.max", 60)
-            guest.wait_for(lambda: clamps_of(tasks[0].pid) == (0, 307), 10, "the cap on the task")
-            self.assertEqual(self.clamps(other), ("0.00", "29.98"))
-            self.assertEqual(clamps_of(tasks[1].pid), (0, 1024))
-            self.assertTrue(self.rule(daemon)["by_cgroup"])
-            self.assertIn(f"of {self.GROUP} to 60.00", self.rule(daemon)["by_task_why"])
-            guest.shell_write(f"{self.GROUP}/cgroup.procs", tasks[1].pid)
-            guest.wait_for(lambda: clamps_of(tasks[1].pid) == (0, 307), 10, "the cap on it too")
-            guest.shell_write(f"{other}/cgroup.procs", tasks[1].pid)
-            guest.wait_for(lambda: clamps_of(tasks[1].pid) == (0, 1024), 10, "no cap of its own")
+        daemon = self.govern(self.RULE.replace("lab", "lab*"))
+        for path in (self.GROUP, other):
+            self.wait_for(("0.00", "29.98"), path)
+        guest.shell_write(f"{self.GROUP}/cpu.uclamp.max", 60)
+        guest.wait_for(lambda: clamps_of(tasks[0].pid) == (0, 307), 10, "the cap on the task")
+        self.assertEqual(self.clamps(other), ("0.00", "29.98"))
+        self.assertEqual(clamps_of(tasks[1].pid), (0, 1024))
+        self.assertTrue(self.rule(daemon)["by_cgroup"])
+        self.assertIn(f"of {self.GROUP} to 60.00", self.rule(daemon)["by_task_why"])
+        guest.shell_write(f"{self.GROUP}/cgroup.procs", tasks[1].pid)
+        guest.wait_for(lambda: clamps_of(tasks[1].pid) == (0, 307), 10, "the cap on it too")
+        guest.shell_write(f"{other}/cgroup.procs", tasks[1].pid)
+        guest.wait_for(lambda: clamps_of(tasks[1].pid) == (0, 1024), 10, "no cap of its own")
+        self.govern()
         self.assertEqual((self.clamps(), self.clamps(other)), (("0.00", "60.00"), ("0.00", "max")))
 
     def fill(self, numbers):
@@ -339,41 +350,42 @@ class Groups(unittest.TestCase):
         guest.write(f"{other}/cgroup.subtree_control", "+cpu")
         self.add_group(f"{other}/n")
         task = self.start_task(f"{other}/n")
-        with guest.Daemon(UCLAMP + "[rule capped]\ncgroup = /wakegov-lab*/n*\ncap = 30%\n") as daemon:
-            for numbers, group, own in ((range(64), "29.98", 1024), (range(64, 65), "max", 307)):
-                tasks = self.fill(numbers)
-                guest.wait_for(lambda: all(clamps_of(pid) == (0, 307) for pid in tasks), 20, "caps")
-                self.wait_for(("0.00", group), f"{other}/n")
-                self.assertEqual(clamps_of(task.pid), (0, own))
-            self.assertEqual(daemon.log().count("given to each task"), 1, daemon.log())
+        daemon = self.govern("[rule capped]\ncgroup = /wakegov-lab*/n*\ncap = 30%\n")
+        for numbers, group, own in ((range(64), "29.98", 1024), (range(64, 65), "max", 307)):
+            tasks = self.fill(numbers)
+            guest.wait_for(lambda: all(clamps_of(pid) == (0, 307) for pid in tasks), 20, "caps")
+            self.wait_for(("0.00", group), f"{other}/n")
+            self.assertEqual(clamps_of(task.pid), (0, own))
+        self.assertEqual(daemon.log().count("given to each task"), 1, daemon.log())
 
     def test_switched_off(self):
         """groups: with the cpu controller switched off meanwhile the task carries the cap"""
         control = "/sys/fs/cgroup/cgroup.subtree_control"
         task = self.start_task()
-        with guest.Daemon(UCLAMP + self.RULE) as daemon:
-            self.wait_for(("0.00", "29.98"))
-            self.addCleanup(guest.shell_write, control, "+cpu")
-            guest.shell_write(control, "-cpu")
-            guest.wait_for(lambda: clamps_of(task.pid) == (0, 307), 10, "the cap on the task")
-            self.assertIn("switch the cpu controller on", self.rule(daemon)["by_task_why"])
+        daemon = self.govern(self.RULE)
+        self.wait_for(("0.00", "29.98"))
+        self.addCleanup(guest.shell_write, control, "+cpu")
+        guest.shell_write(control, "-cpu")
+        guest.wait_for(lambda: clamps_of(task.pid) == (0, 307), 10, "the cap on the task")
+        self.assertIn("switch the cpu controller on", self.rule(daemon)["by_task_why"])
+        guest.KeptDaemon.end()
         self.assertFalse(os.path.exists("/run/wakegov/groups"))
 
     def test_one_by_one(self):
         """groups: where a task of it may have more, each carries its own; rules says why"""
         shutil.copy("/bin/sleep", "/tmp/freer")
         task = self.start_task()
-        policy = UCLAMP + "[rule freer]\ncomm = freer\ncap = 80%\n" + self.RULE
-        with guest.Daemon(policy) as daemon:
-            self.wait_for(("0.00", "29.98"))
-            freer = self.start_task(program="/tmp/freer")
-            guest.wait_for(lambda: clamps_of(task.pid) == (0, 307), 10, "the cap on the task")
-            guest.wait_for(lambda: clamps_of(freer.pid) == (0, 819), 10, "its own cap")
-            self.wait_for(("0.00", "max"))
-            shown = subprocess.run([f"{guest.BUILD}/wakegovctl", "rules"], check=True,
-                                   capture_output=True, text=True).stdout
-            self.assertIn("capped: set on each task: cap: another rule gives", shown)
-            self.assertEqual(daemon.log().count("given to each task"), 1, daemon.log())
+        policy = "[rule freer]\ncomm = freer\ncap = 80%\n" + self.RULE
+        daemon = self.govern(policy)
+        self.wait_for(("0.00", "29.98"))
+        freer = self.start_task(program="/tmp/freer")
+        guest.wait_for(lambda: clamps_of(task.pid) == (0, 307), 10, "the cap on the task")
+        guest.wait_for(lambda: clamps_of(freer.pid) == (0, 819), 10, "its own cap")
+        self.wait_for(("0.00", "max"))
+        shown = subprocess.run([f"{guest.BUILD}/wakegovctl", "rules"], check=True,
+                               capture_output=True, text=True).stdout
+        self.assertIn("capped: set on each task: cap: another rule gives", shown)
+        self.assertEqual(daemon.log().count("given to each task"), 1, daemon.log())
 
     def test_nested(self):
         """groups: an outer cap and a lower inner one; a floor below it is for each task"""
@@ -383,12 +395,12 @@ class Groups(unittest.TestCase):
         self.start_task()
         with open("/sys/fs/cgroup/wakegov-lab/cgroup.type", encoding="ascii") as kind:
             self.assertEqual(kind.read(), "domain\n")
-        policy = UCLAMP + "[rule inner]\ncgroup = /wakegov-lab/inner\ncap = 20%\n" + self.RULE
-        with guest.Daemon(policy + "floor = 5%\n") as daemon:
-            self.wait_for(("0.00", "29.98"))
-            guest.wait_for(lambda: clamps_of(task.pid) == (51, 205), 10, "the inner clamps")
-            self.assertIn("has no cpu.uclamp.max", self.rule(daemon, "inner")["by_task_why"])
-            self.assertIn("floor: ", self.rule(daemon)["by_task_why"])
+        policy = "[rule inner]\ncgroup = /wakegov-lab/inner\ncap = 20%\n" + self.RULE
+        daemon = self.govern(policy + "floor = 5%\n")
+        self.wait_for(("0.00", "29.98"))
+        guest.wait_for(lambda: clamps_of(task.pid) == (51, 205), 10, "the inner clamps")
+        self.assertIn("has no cpu.uclamp.max", self.rule(daemon, "inner")["by_task_why"])
+        self.assertIn("floor: ", self.rule(daemon)["by_task_why"])
 
 
 class Wakegovctl(unittest.TestCase):

@@ -61,9 +61,12 @@ class Caps(unittest.TestCase):
     def setUp(self):
         guest.stay_off({0, 1})
         self.addCleanup(guest.run_anywhere)
-        self.daemon = guest.Daemon(POLICY).start()
-        self.addCleanup(self.daemon.stop)
+        self.daemon = guest.KeptDaemon.with_policy(POLICY)
         guest.wait_for(lambda: guest.frequency("policy0") == 400000, 10, "policy0 at its lowest")
+
+    @classmethod
+    def tearDownClass(cls):
+        guest.KeptDaemon.end()
 
     def fork_short(self, cpu):
         """A child with short bursts on that CPU: the start of a program is no short burst."""

@@ -20,8 +20,15 @@ def online(cpu, value):
 
 
 class Faults(unittest.TestCase):
-    def setUp(self):
-        self.before = guest.snapshot()
+    @classmethod
+    def setUpClass(cls):
+        guest.KeptDaemon.end()
+        cls.before = guest.snapshot()
+
+    @classmethod
+    def tearDownClass(cls):
+        guest.KeptDaemon.end()
+        guest.wait_for(lambda: guest.snapshot() == cls.before, 5, "everything put back")
 
     def test_foreign_governor(self):
         """another program's governor is left alone, named once, and not restored over"""
@@ -56,7 +63,8 @@ class Faults(unittest.TestCase):
         """scaling_max_freq is kept to at once, named as the limiter, and restored as it was"""
         path = guest.policy("policy2", "scaling_max_freq")
         self.addCleanup(guest.write, path, 1400000)
-        with guest.Daemon(SETSPEED) as daemon, guest.busy_loop(2):
+        daemon = guest.KeptDaemon.with_policy(SETSPEED)
+        with guest.busy_loop(2):
             guest.wait_for(lambda: guest.frequency("policy2") == 1400000, 3, "the highest OPP")
             guest.shell_write(path, 1000000)
             guest.wait_for(lambda: daemon.domain("policy2")["limiter"] == "scaling-max", 1,
@@ -66,34 +74,31 @@ class Faults(unittest.TestCase):
             self.assertEqual(guest.frequency("policy2"), 1000000)
             guest.shell_write(path, 1400000)
             guest.wait_for(lambda: guest.frequency("policy2") == 1400000, 1, "the old height")
-        self.assertEqual(guest.snapshot(), self.before)
 
     def test_sibling_offline(self):
         """a sibling that goes offline and comes back leaves the domain governed"""
-        with guest.Daemon(SETSPEED) as daemon:
-            online(3, 0)
-            self.addCleanup(online, 3, 1)
-            with guest.busy_loop(2):
-                guest.wait_for(lambda: guest.frequency("policy2") == 1400000, 3,
-                               "governed without it")
-                online(3, 1)
-            guest.wait_for(lambda: guest.frequency("policy2") == 400000, 3, "governed with it")
-            self.assertEqual(daemon.domain("policy2")["state"], "driven")
-        self.assertEqual(guest.snapshot(), self.before)
+        daemon = guest.KeptDaemon.with_policy(SETSPEED)
+        online(3, 0)
+        self.addCleanup(online, 3, 1)
+        with guest.busy_loop(2):
+            guest.wait_for(lambda: guest.frequency("policy2") == 1400000, 3,
+                           "governed without it")
+            online(3, 1)
+        guest.wait_for(lambda: guest.frequency("policy2") == 400000, 3, "governed with it")
+        self.assertEqual(daemon.domain("policy2")["state"], "driven")
 
     def test_domain_offline(self):
         """a domain that goes offline while governed is an outcome, and is governed when it is back"""
-        with guest.Daemon(SETSPEED) as daemon:
-            online(2, 0)
-            online(3, 0)
-            guest.wait_for(lambda: daemon.domain("policy2")["state"] == "offline", 2, "offline")
-            online(2, 1)
-            online(3, 1)
-            guest.wait_for(lambda: daemon.domain("policy2")["state"] == "driven", 2, "driven")
-            with guest.busy_loop(2):
-                guest.wait_for(lambda: guest.frequency("policy2") == 1400000, 3, "governed again")
-            self.assertEqual(daemon.domain("policy2")["write_errors"], 0)
-        self.assertEqual(guest.snapshot(), self.before)
+        daemon = guest.KeptDaemon.with_policy(SETSPEED)
+        online(2, 0)
+        online(3, 0)
+        guest.wait_for(lambda: daemon.domain("policy2")["state"] == "offline", 2, "offline")
+        online(2, 1)
+        online(3, 1)
+        guest.wait_for(lambda: daemon.domain("policy2")["state"] == "driven", 2, "driven")
+        with guest.busy_loop(2):
+            guest.wait_for(lambda: guest.frequency("policy2") == 1400000, 3, "governed again")
+        self.assertEqual(daemon.domain("policy2")["write_errors"], 0)
 
     def test_second_instance(self):
         """a second daemon is refused, whatever its files are, as is --restore; the first goes on"""

@@ -50,12 +50,15 @@ class Stream:
 class HandBack(unittest.TestCase):
     BACKEND = ""
 
+    @classmethod
+    def setUpClass(cls):
+        guest.KeptDaemon.end()
+        cls.before = guest.snapshot()
+
     def setUp(self):
         guest.stay_off({0, 1})
         self.addCleanup(guest.run_anywhere)
-        self.before = guest.snapshot()
-        self.daemon = guest.Daemon(f"[wakegov]\nbackend = {self.BACKEND}\n{POLICY}").start()
-        self.addCleanup(self.daemon.stop)
+        self.daemon = guest.KeptDaemon.with_policy(f"[wakegov]\nbackend = {self.BACKEND}\n{POLICY}")
 
     def shortDescription(self):
         return f"{self.BACKEND}: {unittest.TestCase.shortDescription(self)}"
@@ -135,8 +138,6 @@ class HandBack(unittest.TestCase):
         self.assertEqual(stream.reply(), {"parameters": {"ended": "time"}})
         stream.close()
         self.wait_governed()
-        self.daemon.stop()
-        self.wait_as_before()
 
     def test_ended(self):
         """SIGTERM and SIGKILL while handed to another governor leave everything as it was"""

@@ -55,20 +55,42 @@ while True:
 class Domains(unittest.TestCase):
     BACKEND = ""
 
+    @classmethod
+    def setUpClass(cls):
+        guest.KeptDaemon.end()
+        cls.before = guest.snapshot()
+
+    @classmethod
+    def tearDownClass(cls):
+        """What all these policies did is put back, whichever test was the last."""
+        guest.KeptDaemon.end()
+        guest.wait_for(lambda: guest.snapshot() == cls.before, 5, "everything put back")
+
     def setUp(self):
         guest.stay_off({0, 1})
         self.addCleanup(guest.run_anywhere)
-        # Overrides outlive the daemon of a test that failed.
-        self.addCleanup(lambda: os.path.exists(OVERRIDES) and os.unlink(OVERRIDES))
-        self.before = guest.snapshot()
+        self.addCleanup(self.drop_overrides)
+
+    @staticmethod
+    def drop_overrides():
+        """Those of a test that failed outlive its daemon."""
+        if os.path.exists(OVERRIDES):
+            guest.KeptDaemon.end()
+            os.unlink(OVERRIDES)
 
     def shortDescription(self):
         return f"{self.BACKEND}: {unittest.TestCase.shortDescription(self)}"
 
+    def text(self, policy, key=""):
+        return f"[wakegov]\nbackend = {self.BACKEND}\n{key}\n[io-boost]\nmin-rate = 200/s\n{policy}"
+
+    def govern(self, policy=""):
+        """With that policy, by the daemon that tests share."""
+        return guest.KeptDaemon.with_policy(self.text(policy))
+
     def start(self, policy="", key=""):
-        """With that policy, and that key of its first section."""
-        daemon = guest.Daemon(f"[wakegov]\nbackend = {self.BACKEND}\n{key}\n[io-boost]\n"
-                              f"min-rate = 200/s\n{policy}").start()
+        """A daemon of its own, with that policy, and that key of its first section."""
+        daemon = guest.Daemon(self.text(policy, key)).start()
         self.addCleanup(daemon.stop)
         return daemon
 
@@ -130,7 +152,7 @@ class Promises(Domains):
 
     def test_configured_limits(self):
         """max-frequency and min-frequency hold, a reload moves them, and they are put back"""
-        daemon = self.start("[domain policy0]\nmax-frequency = 1GHz\n")
+        daemon = self.govern("[domain policy0]\nmax-frequency = 1GHz\n")
         with guest.busy_loop(0):
             self.assert_held(daemon, LOWEST_KHZ, 1000000)
             daemon.set_policy(f"[wakegov]\nbackend = {self.BACKEND}\n[domain policy0]\n"
@@ -141,11 +163,10 @@ class Promises(Domains):
                           "min-frequency = 1GHz\n")
         daemon.call("Reload")
         self.assert_held(daemon, 1000000, HIGHEST_KHZ)
-        self.end(daemon)
 
     def test_overrides(self):
         """override --max, --min and --freeze hold, and end when they are cancelled"""
-        daemon = self.start()
+        daemon = self.govern()
         with guest.busy_loop(0):
             guest.wait_for(lambda: guest.frequency("policy0") == HIGHEST_KHZ, 3, "the loop's")
             override = daemon.call("AddOverride", domain="policy0", max_khz=600000)["override"]
@@ -159,12 +180,11 @@ class Promises(Domains):
         self.assert_held(daemon, 1400000, HIGHEST_KHZ)
         daemon.call("CancelOverride", id=override["id"])
         guest.wait_for(lambda: guest.frequency("policy0") == LOWEST_KHZ, 3, "low again")
-        self.end(daemon)
 
-    def test_foreign_limit(self):
+    def test_theirs_stays(self):
         """a limit that somebody else writes holds, and stays when the daemon ends"""
         path = guest.policy("policy0", "scaling_max_freq")
-        daemon = self.start("[domain policy0]\nmin-frequency = 600MHz\n")
+        daemon = self.govern("[domain policy0]\nmin-frequency = 600MHz\n")
         guest.wait_for(lambda: guest.frequency("policy0") >= 600000, 3, "the minimum")
         guest.shell_write(path, 1000000)
         with guest.busy_loop(0):
@@ -183,31 +203,33 @@ class Promises(Domains):
         return subprocess.run([f"{guest.BUILD}/wakegovd", "--restore"], check=True, text=True,
                               capture_output=True).stderr
 
-    def test_killed(self):
+    def test_unclean_end(self):
         """what killed daemons left is put back by wakegovd --restore: limits, clamps, governors, tunables"""
+        guest.KeptDaemon.end()
         # Of all domains, or this one's: that is up to the driver.
         tunable = next(path for path in (f"{guest.CPUFREQ}/schedutil/rate_limit_us",
                                          guest.policy("policy0", "schedutil/rate_limit_us"))
                        if os.path.exists(path))
         self.addCleanup(guest.write, tunable, guest.read(tunable))
         guest.write(tunable, 7777)
-        self.before = guest.snapshot()
-        task = self.run_python("capped", LOOP)
+        self.before, tasks = guest.snapshot(), []
         for _ in range(2):
             daemon = self.start("[domain policy0]\nmax-frequency = 1GHz\nmin-frequency = 600MHz\n"
                                 "[rule low]\ncomm = capped\ncap = 30%\n")
+            tasks.append(self.run_python("capped", LOOP))
             guest.wait_for(lambda: guest.frequency("policy0") == 600000, 5, "the cap and the minimum")
+            os.kill(tasks[-1].pid, signal.SIGSTOP)  # or it would take the CPU that the next start takes
             daemon.stop(signal.SIGKILL)
             self.assertNotEqual(guest.snapshot(), self.before)
         self.assertIn("restored policy0 scaling_", self.restore())
         guest.wait_for(lambda: guest.snapshot() == self.before, 5, "everything put back")
-        self.assertEqual(clamps_of(task.pid), (0, 1024))
+        self.assertEqual({clamps_of(task.pid) for task in tasks}, {(0, 1024)})
         self.assertFalse(os.path.exists("/run/wakegov/originals") or os.path.exists("/run/wakegov/clamps"))
         self.assertEqual(self.restore(), "")
 
     def test_cap(self):
-        """a task with a cap has no more, whatever it asks for, and without the daemon what it had"""
-        daemon = self.start("[rule low]\ncomm = capped\ncap = 30%\n")
+        """a task with a cap has no more, whatever it asks for, and without the rule what it had"""
+        daemon = self.govern("[rule low]\ncomm = capped\ncap = 30%\n")
         task = self.run_python("capped", ESCAPE)
         self.assert_capped(daemon, task, 307, 600000)
         task.stdin.write("go\n")
@@ -215,13 +237,13 @@ class Promises(Domains):
         self.assertEqual(task.stdout.readline(), "asked\n")
         time.sleep(0.1)
         self.assert_capped(daemon, task, 307, 600000)
-        self.end(daemon)
-        self.assertEqual(clamps_of(task.pid), (0, 1024))
+        self.govern()
+        guest.wait_for(lambda: clamps_of(task.pid) == (0, 1024), 5, "what it had")
         guest.wait_for(lambda: guest.frequency("policy0") == HIGHEST_KHZ, 5, "no cap")
 
     def test_gives_way(self):
         """a cap gives way to a task without one that runs for long, and is back after it"""
-        daemon = self.start("[rule low]\ncomm = capped\ncap = 30%\n")
+        daemon = self.govern("[rule low]\ncomm = capped\ncap = 30%\n")
         for cpu in "01":
             self.run_python("capped", LOOP, "taskset", "-c", cpu)
         guest.wait_for(lambda: guest.frequency("policy0") <= 600000, 3, "the cap")
@@ -229,7 +251,6 @@ class Promises(Domains):
             guest.wait_for(lambda: guest.frequency("policy0") == HIGHEST_KHZ, 3, "no cap")
         guest.wait_for(lambda: guest.frequency("policy0") <= 600000, 3, "the cap is back")
         self.assertEqual([rule["tasks"] for rule in daemon.call("Rules")["rules"]], [2])
-        self.end(daemon)
 
     def reason(self, daemon):
         domain = daemon.domain("policy0")
@@ -242,7 +263,7 @@ class Promises(Domains):
 
     def test_own_cap(self):
         """a cap that a task asks for itself holds, is the reason, and a rule's lower one wins"""
-        daemon = self.start("[rule low]\ncomm = capped\ncap = 30%\n")
+        daemon = self.govern("[rule low]\ncomm = capped\ncap = 30%\n")
         task = self.run_python("free", LOOP, "uclampset", "-M", str(OWN_CLAMP))
         self.assert_own_capped(daemon, task)
         if self.BACKEND != "uclamp":
@@ -254,8 +275,8 @@ class Promises(Domains):
         task.kill()
         task = self.run_python("capped", LOOP, "uclampset", "-M", str(OWN_CLAMP))
         self.assert_capped(daemon, task, 307, 600000)
-        self.end(daemon)
-        self.assertEqual(clamps_of(task.pid), (0, OWN_CLAMP))
+        self.govern()
+        guest.wait_for(lambda: clamps_of(task.pid) == (0, OWN_CLAMP), 5, "its own")
 
     def assert_bursts(self, task, is_right):
         """Nine in ten of them, once a second has passed."""
@@ -264,12 +285,11 @@ class Promises(Domains):
 
     def test_floor(self):
         """a task with a floor has no less while it runs"""
-        daemon = self.start("[rule high]\ncomm = floored\nfloor = 70%\n")
+        daemon = self.govern("[rule high]\ncomm = floored\nfloor = 70%\n")
         task = self.run_python("floored", BURSTS)
         self.assert_bursts(task, lambda khz: khz >= 1400000)
         task.kill()
         guest.wait_for(lambda: guest.frequency("policy0") == LOWEST_KHZ, 5, "low again")
-        self.end(daemon)
 
 
 class IoBoost:
@@ -281,12 +301,12 @@ class IoBoost:
             load = guest.start_load("psync", "--file", guest.null_blk(), "--cpus", "0", "--time",
                                     "2", "--margin-ms", "1500", "--json")
             return int(json.loads(load.communicate()[0].splitlines()[-1])["iops"])
+        guest.KeptDaemon.end()
         alone = rate()
-        daemon = self.start()
+        daemon = self.govern()
         governed = rate()
         tap.note(f"{governed} reads a second, {alone} without wakegov")
         self.assertGreaterEqual(governed, 0.9 * alone)
-        self.end(daemon)
 
 
 class Unclamped(Promises):
@@ -294,7 +314,7 @@ class Unclamped(Promises):
 
     def test_floor_beside_cap(self):
         """a task with a floor has no less where a capped loop runs in the same domain"""
-        daemon = self.start("[rule low]\ncomm = capped\ncap = 30%\n"
+        daemon = self.govern("[rule low]\ncomm = capped\ncap = 30%\n"
                             "[rule high]\ncomm = floored\nfloor = 70%\n")
         self.run_python("capped", LOOP, "taskset", "-c", "1")
         task = self.run_python("floored", SHORT_BURSTS)
@@ -302,24 +322,22 @@ class Unclamped(Promises):
         task.kill()
         task.wait()  # to end is work, too, which has its floor
         self.assert_held(daemon, LOWEST_KHZ, 600000)
-        self.end(daemon)
 
     def test_own_floor(self):
         """a floor that a task asks for itself holds, and so does its taking it back"""
-        daemon = self.start()
+        daemon = self.govern()
         task = self.run_python("floored", BURSTS, "uclampset", "-m", "700")
         self.assert_bursts(task, lambda khz: khz >= 1400000)
         guest.wait_for(lambda: self.reason(daemon)[0] == "own-floor", 5, "the reason")
         subprocess.run(["uclampset", "-m", "0", "-p", str(task.pid)], check=True)
         self.assert_bursts(task, lambda khz: khz < 1400000)
         task.kill()
-        self.end(daemon)
 
 
 class Setspeed(Unclamped):
     BACKEND = "setspeed"
 
-    def test_lost_ends(self):
+    def test_untold_ends(self):
         """ends that the ring has no place for are found, without a rule, too: their places are free again"""
         daemon = self.start(key="max-ruled-tasks = 16")
         sleepers = [self.run_python(f"own{i}", "import time\nwhile True: time.sleep(0.05)", "uclampset",
@@ -340,7 +358,7 @@ class Setspeed(Unclamped):
 
     def test_own_ignored(self):
         """application-clamps = no: what tasks ask for themselves is nothing to wakegov"""
-        self.start("[caps]\napplication-clamps = no\n")
+        self.govern("[caps]\napplication-clamps = no\n")
         self.run_python("free", LOOP, "uclampset", "-M", "300")
         guest.wait_for(lambda: guest.frequency("policy0") == HIGHEST_KHZ, 5, "no cap")
 
@@ -365,7 +383,7 @@ class Uclamp(IoBoost, Promises):
 
     def test_floor_is_a_clamp(self):
         """a task with a floor carries it as a clamp, and without the daemon what it had before"""
-        daemon = self.start("[rule high]\ncomm = floored\nfloor = 70%\n")
+        daemon = self.govern("[rule high]\ncomm = floored\nfloor = 70%\n")
         task = self.run_python("floored", BURSTS)
         # The nearest of 1024 parts, as the kernel makes of cpu.uclamp.min's percent.
         guest.wait_for(lambda: clamps_of(task.pid) == written_for(717, 1024), 5, "the floor")
@@ -374,7 +392,7 @@ class Uclamp(IoBoost, Promises):
 
     def test_margin(self):
         """a floor and a cap that are the same give the OPP that they name, before Linux 6.8 too"""
-        daemon = self.start("[rule both]\ncomm = clamped\nfloor = 50%\ncap = 50%\n")
+        self.govern("[rule both]\ncomm = clamped\nfloor = 50%\ncap = 50%\n")
         task = self.run_python("clamped", LOOP)
         guest.wait_for(lambda: clamps_of(task.pid) == written_for(512, 512), 5, "the clamps")
         seen = sorted(khz for khz, _ in self.samples(daemon))
