@@ -147,17 +147,19 @@ class Wakegov(unittest.TestCase):
                 self.boosts(backend, name)
 
     def test_move(self):
-        """under uclamp, unpinned readers that are boosted run on big CPUs, on each of these one at least"""
+        """under uclamp, unpinned readers with a boost run on big CPUs, one on each at least"""
         for n_readers in 1, 4:
-            with self.subTest(readers=n_readers), guest.Daemon("[wakegov]\nbackend = uclamp\n") as daemon:
-                load = guest.start_load("psync", "--file", guest.null_blk(), "--threads", str(n_readers),
-                                        "--time", "60")
+            with self.subTest(readers=n_readers), \
+                    guest.Daemon("[wakegov]\nbackend = uclamp\n") as daemon:
+                load = guest.start_load("psync", "--file", guest.null_blk(),
+                                        "--threads", str(n_readers), "--time", "60")
                 try:
                     guest.wait_for(lambda: self.reader(daemon) == "pays", 10, "a boost that pays")
                     time.sleep(0.2)
                     on_big = []
                     for _ in range(LOOKS):
-                        on_big.append(sum(task["domain"] == BIG for task in daemon.call("Tasks")["tasks"]
+                        tasks = daemon.call("Tasks")["tasks"]
+                        on_big.append(sum(task["domain"] == BIG for task in tasks
                                           if task["comm"] == "freqload"))
                         time.sleep(0.05)
                 finally:
@@ -167,6 +169,28 @@ class Wakegov(unittest.TestCase):
                 expected = min(n_readers, len(guest.cpus_of(BIG)))
                 # But for windows without the boost.
                 self.assertGreater(sum(n >= expected for n in on_big), 0.8 * LOOKS)
+
+    @staticmethod
+    def interrupts(daemon):
+        return sum(program["events"] for program in daemon.call("Status")["programs"]
+                   if program["name"].startswith("irq_handler"))
+
+    def test_own_interrupts(self):
+        """the timer of a disk, which is one of the CPU's own, is accounted as little as on x86"""
+        with guest.Daemon("[wakegov]\nbackend = observe\n") as daemon:
+            load = guest.start_load("psync", "--file", guest.null_blk(), "--time", "60")
+            try:
+                guest.wait_for(lambda: self.reader(daemon), 10, "a reader")
+                before = self.interrupts(daemon)
+                time.sleep(0.5)
+                accounted = self.interrupts(daemon) - before
+                rate = max(task["io_rate_per_s"] for task in daemon.call("Tasks")["tasks"])
+            finally:
+                load.kill()
+                load.communicate()
+        tap.note(f"{accounted} interrupts accounted beside {rate} reads/s")
+        self.assertGreater(rate, 1000)
+        self.assertLess(accounted, 100)
 
     def test_doctor(self):
         """doctor knows driver, backend and energy model, and advises nothing that is x86's"""

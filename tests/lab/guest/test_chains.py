@@ -163,7 +163,7 @@ class Chains(unittest.TestCase):
             # A thread that began before its process was known is found by the next scan.
             time.sleep(1.5)
             shares = set()
-            # A chain that moves is for a moment in none of the domains, or just beginning in the next.
+            # A chain that moves is in no domain for a moment, or just beginning in the next.
             for _ in range(LOOKS):
                 shares |= {daemon.domain(name)["target_khz"] / half_of_machine(name)
                            for name in programs.policies() if self.chain_of(daemon, name)}
