@@ -28,7 +28,8 @@ FRAME_US = 16667
 BURSTS_US = (200, 470, 730, 1000)
 THREADS = 2
 SECONDS, LOOKS = 2, 10
-GOVERNORS = "schedutil,wakegov_uclamp,wakegov_setspeed,wakegov_limits"
+GOVERNORS = ("schedutil,wakegov_uclamp,wakegov_setspeed,wakegov_limits,wakegov_setspeed+nice=19,"
+             "wakegov_auto+burst-margin=0us,wakegov_auto+response=3ms")
 
 
 def by_capacity():
