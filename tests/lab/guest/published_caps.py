@@ -9,9 +9,11 @@ schedutil, whose caps are uclampset's, or wakegov_BACKEND, whose caps are a rule
 a line to [caps], +response=TIME a rule for the browser-like load, +nice=N makes the loops nice.
 """
 import argparse
+import collections
 import contextlib
 import glob
 import json
+import statistics
 import time
 
 import guest
@@ -26,7 +28,8 @@ FRAME_US = 16667
 BURSTS_US = (200, 470, 730, 1000)
 THREADS = 2
 SECONDS, LOOKS = 2, 10
-GOVERNORS = "schedutil,wakegov_uclamp,wakegov_setspeed,wakegov_limits"
+GOVERNORS = ("schedutil,wakegov_uclamp,wakegov_setspeed,wakegov_limits,wakegov_setspeed+nice=19,"
+             "wakegov_auto+burst-margin=0us,wakegov_auto+response=3ms")
 
 
 def by_capacity():
@@ -47,15 +50,16 @@ def browser():
         str(SECONDS), "--json") for busy_us in BURSTS_US}
 
 
-def little_share(loads, cpus):
-    """Of looks at where the threads of the loads ran last, how many find them on these CPUs."""
+def crowd(loads):
+    """The most threads of the loads whose CPU, where they ran last, is the same: mean of looks."""
     paths = [path for load in loads for path in glob.glob(f"/proc/{load.pid}/task/*/stat")
              if not path.endswith(f"/{load.pid}/stat")]
-    seen = []
+    most = []
     for _ in range(LOOKS):
         time.sleep(SECONDS / (LOOKS + 1))
-        seen += [int(guest.read(path).rpartition(")")[2].split()[36]) in cpus for path in paths]
-    return sum(seen) / len(seen)
+        cpus = [guest.read(path).rpartition(")")[2].split()[36] for path in paths]
+        most.append(max(collections.Counter(cpus).values()))
+    return statistics.mean(most)
 
 
 def policy(backend, options):
@@ -81,7 +85,7 @@ def measure(governor):
         loads = browser()
         next(iter(loads.values())).stdout.readline()  # begin
         before = {name: guest.time_in_state(name) for name in names}
-        on_little = little_share(loads.values(), guest.cpus_of(names[0]))
+        crowded = crowd(loads.values())
         next(iter(loads.values())).stdout.readline()  # end
         for cluster, name in zip(CLUSTERS, names):
             spent = {khz: s - before[name][khz] for khz, s in guest.time_in_state(name).items()}
@@ -89,7 +93,7 @@ def measure(governor):
             yield {"workload": cluster, "governor": governor,
                    "cap_share": low / sum(spent.values()),
                    "max_share": spent[max(spent)] / sum(spent.values())}
-        yield {"workload": "browser", "governor": governor, "little_share": on_little}
+        yield {"workload": "browser", "governor": governor, "crowd": crowded}
         for busy_us, load in loads.items():
             yield {"workload": f"burst{busy_us}", "governor": governor,
                    "p95_us": caps.measured(load)["lat_p95_us"]}

@@ -246,8 +246,8 @@ def draw_caps(figures):
                   for governor in figures.governors]
         rows.append([f"{cluster} CPUs: % of the time at or below the capped OPP; at the highest",
                      *cells])
-    rows.append(["looks that find the browser-like load's tasks on little CPUs, %", "", "",
-                 *(figures.shown("browser", governor, "little_share", ".0f", 100)
+    rows.append(["of the eight tasks, most on one CPU: mean of looks", "", "",
+                 *(figures.shown("browser", governor, "crowd", ".1f")
                    for governor in figures.governors)])
     for burst in figures.workloads:
         if burst.startswith("burst"):
