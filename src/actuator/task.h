@@ -38,9 +38,12 @@ static inline struct uclamp uclamp_less_margin(struct uclamp wanted, bool clamps
 {
 	if (clamps_last)
 		return wanted;
-	wanted.min_cap = (wanted.min_cap * 4 + 4) / 5;
 	if (wanted.max_cap < UCLAMP_MOST)
 		wanted.max_cap = wanted.max_cap * 4 / 5;
+	wanted.min_cap = (wanted.min_cap * 4 + 4) / 5;
+	/* The kernel refuses a minimum above the maximum. */
+	if (wanted.min_cap > wanted.max_cap)
+		wanted.min_cap = wanted.max_cap;
 	return wanted;
 }
 

@@ -487,7 +487,7 @@ suite_old_kernels() {
 			Service.test_frozen_reader Service.test_capabilities"
 	done
 	echo "# kernel 6.1 with uclamp"
-	in_lab "--machine timed --kernel 6.1-uclamp" "test_promises.py Uclamp" "$CONFORMANCE uclamp"
+	in_lab "--machine timed --driver msr --kernel 6.1-uclamp" "test_promises.py Uclamp" "$CONFORMANCE uclamp"
 }
 
 suite_package() {

@@ -39,15 +39,15 @@ static int old_perf(int util, struct uclamp to)
 static void test_same_on_both(void **state)
 {
 	static const struct uclamp wanted[] = {
-		{ 0, 1024 }, { 0, 410 },   { 512, 1024 }, { 1024, 1024 },
-		{ 0, 1 },    { 307, 307 }, { 1, 1024 },	  { 717, 1000 },
+		{ 0, 1024 },  { 0, 410 },  { 512, 1024 }, { 1024, 1024 }, { 0, 1 },
+		{ 307, 307 }, { 1, 1024 }, { 717, 1000 }, { 512, 512 },
 	};
 
 	for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++) {
 		struct uclamp written = uclamp_less_margin(wanted[i], false);
 
 		assert_true(uclamp_equals(uclamp_less_margin(wanted[i], true), wanted[i]));
-		assert_true(written.min_cap <= UCLAMP_MOST && written.max_cap <= UCLAMP_MOST);
+		assert_true(written.min_cap <= written.max_cap && written.max_cap <= UCLAMP_MOST);
 		for (int util = 0; util <= 1024; util++)
 			assert_true(abs(old_perf(util, written) - new_perf(util, wanted[i])) <= 2);
 	}

@@ -22,7 +22,8 @@ def written_for(least, most):
     quarter."""
     if tuple(int(part) for part in os.uname().release.split(".")[:2]) >= (6, 8):
         return least, most
-    return -(-least * 4 // 5), most * 4 // 5 if most < 1024 else most
+    most = most * 4 // 5 if most < 1024 else most
+    return min(-(-least * 4 // 5), most), most
 
 
 def reset_most(pid):
