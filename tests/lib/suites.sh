@@ -28,16 +28,15 @@ run   boost      450
 run   storms     350
 run   faults     250
 run   placement  250
-run   drivers    250
+run   drivers    180
 run   harmless   600
-run   demo       200
-run   conformance 100
-run   absent     200
-run   lab         200
+run   absent     150
+run   lab         100
 all   sanitize   300 here
 all   clang      120 here
 all   fuzz       250 here
 all   browser     60 here
+all   demo       200
 all   readme    4000
 all   analyze   1200 here
 all   sanitize_native 500 here
@@ -47,13 +46,14 @@ all   machine_storms 1000
 all   programs   900
 all   profiles   450
 all   trust      400
-all   other_drivers 700
-all   placement_pays 400
+all   other_drivers 800
+all   placement_pays 450
 all   desktop    500
 all   timed      300
 all   response   200
 all   arm        800
 all   older      200
+all   no_tick    100
 all   benefit    400
 all   fleet      400
 all   idle       200
@@ -205,19 +205,13 @@ suite_fuzz() {
 	tests/fuzz/run
 }
 
-# What every run relies on; lab_whole has the rest.
+# That a suite's result is what its guest said; lab_whole has the rest.
 suite_lab() {
-	tests/lab/test-lab "output failures cleanup"
+	tests/lab/test-lab "output cleanup"
 }
 
 suite_lab_whole() {
 	tests/lab/test-lab
-}
-
-# All backends behave alike.
-suite_conformance() {
-	in_lab "" "$CONFORMANCE setspeed" "$CONFORMANCE limits" "$CONFORMANCE cooled" "$CONFORMANCE uclamp" \
-		"$CONFORMANCE observe"
 }
 
 # On the timed machine, whose CPUs count their cycles.
@@ -243,12 +237,13 @@ drivers() {
 	done
 }
 
+# Those that choose by themselves; acpi-cpufreq is the other suites', where the CPUs count no cycles.
 suite_drivers() {
-	drivers acpi hwp amd
+	drivers hwp amd
 }
 
 suite_other_drivers() {
-	drivers msr hwp-passive pstate-active amd-passive amd-guided
+	drivers acpi msr hwp-passive pstate-active amd-passive amd-guided
 	in_lab "--machine timed --driver amd-passive" "test_amd.py Capacity Boost Modes Advice"
 	in_lab "--machine timed --driver amd" "test_amd.py Boost Advice Capacity"
 	in_lab "--machine timed --kernel 6.1 --driver amd-passive" "test_amd.py Boost"
@@ -273,8 +268,10 @@ suite_older() {
 		"$CONFORMANCE unclamped"
 }
 
+# They behave alike; and what each of them does.
 suite_backends() {
-	in_lab "" test_caps.py test_backends.py test_devices.py
+	in_lab "" "$CONFORMANCE setspeed" "$CONFORMANCE limits" "$CONFORMANCE cooled" "$CONFORMANCE uclamp" \
+		"$CONFORMANCE observe" test_caps.py test_backends.py test_devices.py
 }
 
 suite_profiles() {
@@ -305,7 +302,7 @@ suite_machine_storms() {
 	local selftests
 
 	selftests=$("$LAB" selftests) || return 1
-	in_lab "--suspend" "test_machine_storms.py Storms.test_limits Storms.test_fork_bomb Storms.test_short_tasks
+	in_lab "--suspend" "test_machine_storms.py Storms.test_driver_of_others Storms.test_limits Storms.test_fork_bomb Storms.test_short_tasks
 		Storms.test_disks Storms.test_readers" "test_storage.py Limited" "test_selftests.py $selftests"
 }
 
@@ -318,18 +315,21 @@ suite_suspend() {
 suite_absent() {
 	in_lab "--no-cpufreq" "$CONFORMANCE absent" "test_nothing_to_drive.py no-cpufreq"
 	in_lab "--without cpufreq_userspace" "$CONFORMANCE refused" "test_nothing_to_drive.py no-userspace"
+}
+
+suite_no_tick() {
 	in_lab "--append nohz_full=2-3" "test_nothing_to_drive.py no-tick"
 }
 
 # Two last-level caches.
 suite_placement() {
-	in_lab "--llcs 2" "test_placement.py Placement.test_wake_affine Placement.test_others Placement.test_cpuset
-		Placement.test_hand_back Placement.test_offline Placement.test_forks"
+	in_lab "--llcs 2" "test_placement.py Placement.test_wake_affine Placement.test_others Placement.test_hand_back
+		Placement.test_offline Placement.test_forks"
 }
 
-# The experiments.
+# The experiments, and what is put back exactly.
 suite_placement_pays() {
-	in_lab "--llcs 2" "test_placement.py Placement.test_does_not_lose Placement.test_loses Placement.test_exact
+	in_lab "--llcs 2" "test_placement.py Placement.test_cpuset Placement.test_does_not_lose Placement.test_loses Placement.test_exact
 		Placement.test_long_path" "test_idle_latency.py IdleLatency"
 }
 
@@ -337,7 +337,7 @@ suite_placement_pays() {
 suite_harmless() {
 	# As the table was made: on two CPUs, and first.
 	in_lab "--machine timed --driver pstate --cpus 2" "test_harmless.py Harmless.test_instructions" \
-		"test_realtime.py Beside"
+		"test_realtime.py Alone Setspeed Limits Uclamp"
 	in_lab "--machine timed --driver pstate" "test_harmless.py Harmless.test_psync Harmless.test_pool" \
 		"test_chains.py Chains"
 }
@@ -361,8 +361,8 @@ suite_arm() {
 
 	in_lab "--machine timed --arch arm64 --clusters 2x1800x1024,4x1400x485 --build" \
 		"$conformance setspeed" "$conformance limits" "$conformance uclamp" "$conformance observe" test_arm.py \
-		"test_promises.py Setspeed.test_killed Setspeed.test_cap Setspeed.test_overrides Limits.test_killed
-		Limits.test_cap Limits.test_floor Uclamp.test_killed Uclamp.test_cap Uclamp.test_floor_is_a_clamp Observe" \
+		"test_promises.py Setspeed.test_unclean_end Setspeed.test_cap Setspeed.test_overrides Limits.test_unclean_end
+		Limits.test_cap Limits.test_floor Uclamp.test_unclean_end Uclamp.test_cap Uclamp.test_floor_is_a_clamp Observe" \
 		"test_govern.py Govern.test_cpu_bound Govern.test_boost_follows" "test_chains.py Chains"
 	for clusters in 4x1400x485,2x1800x800,2x1800x1024 4x1400x1024 8x1800x1024; do
 		echo "# clusters $clusters"
@@ -484,7 +484,7 @@ suite_old_kernels() {
 		in_lab "--machine timed --kernel $kernel" test_govern.py "$CONFORMANCE setspeed" "$CONFORMANCE limits"
 		in_lab "--llcs 2 --kernel $kernel" "test_placement.py Placement.test_cpuset Placement.test_long_path" test_faults.py
 		in_lab "--init systemd --kernel $kernel" "test_service.py Service.test_programs
-			Service.test_frozen_reader Service.test_capabilities"
+			Service.test_frozen_reader Running.test_capabilities"
 	done
 	echo "# kernel 6.1 with uclamp"
 	in_lab "--machine timed --driver msr --kernel 6.1-uclamp" "test_promises.py Uclamp" "$CONFORMANCE uclamp"

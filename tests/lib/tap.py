@@ -9,6 +9,17 @@ import sys
 import unittest
 
 
+# In the lab it is what a test costs: to execute that takes the host a little longer, and idle time nothing.
+DEAR_S = 3
+
+
+def busy_s():
+    """Of all CPUs together, since the boot."""
+    with open("/proc/stat", encoding="ascii") as file:
+        _, user, nice, system, _, _, *interrupts = file.readline().split()
+    return sum(map(int, (user, nice, system, *interrupts[:2]))) / os.sysconf("SC_CLK_TCK")
+
+
 class TapResult(unittest.TestResult):
     """Prints the TAP lines of each test as it ends.
 
@@ -23,11 +34,15 @@ class TapResult(unittest.TestResult):
 
     def startTest(self, test):
         super().startTest(test)
+        self.began_busy_s = busy_s()
         self.before = len(self.failures), len(self.errors)
         self.lines = []
 
     def stopTest(self, test):
         super().stopTest(test)
+        took_s = busy_s() - self.began_busy_s
+        if "WAKEGOV_LAB" in os.environ and took_s >= DEAR_S:
+            note(f"CPUs were busy for {took_s:.1f} s")
         n_failures, n_errors = self.before
         failed = self.failures[n_failures:] + self.errors[n_errors:]
         if not failed or self.tries == 1:

@@ -42,9 +42,7 @@ class Devices(unittest.TestCase):
     def setUp(self):
         guest.stay_off({2, 3})
         self.addCleanup(guest.run_anywhere)
-        self.daemon = guest.Daemon(POLICY)
-        self.daemon.start()
-        self.addCleanup(self.daemon.stop)
+        self.daemon = guest.KeptDaemon.with_policy(POLICY)
 
     def read_from(self, path, *arguments):
         """A reader, from the moment that it reads on; returns its process."""

@@ -15,9 +15,7 @@ class Govern(unittest.TestCase):
     def setUp(self):
         guest.stay_off(guest.cpus_of("policy2"))
         self.addCleanup(guest.run_anywhere)
-        self.before = guest.snapshot()
-        self.daemon = guest.Daemon("[wakegov]\nbackend = setspeed\n").start()
-        self.addCleanup(self.daemon.stop)
+        self.daemon = guest.KeptDaemon.with_policy("[wakegov]\nbackend = setspeed\n")
 
     def settle(self):
         guest.wait_for(lambda: guest.frequency("policy0") == 400000 and
@@ -167,15 +165,14 @@ class Govern(unittest.TestCase):
         powers = "opp-power = 400MHz 196mW\nopp-power = 600MHz 337mW\nopp-power = 1000MHz 900mW\n" \
                  "opp-power = 1400MHz 1W\n"
         policy = "[wakegov]\nbackend = setspeed\n[domain policy2]\n"
-        self.daemon.stop()
-        self.daemon.set_policy(policy + "min-frequency = 1000MHz\n" + powers)
-        self.daemon.start()
+        # The table is of the start, and stays until the next.
+        self.daemon = guest.Daemon(policy + "min-frequency = 1000MHz\n" + powers).start()
+        self.addCleanup(self.daemon.stop)
         guest.wait_for(lambda: guest.frequency("policy2") == 1400000, 3, "policy2 above it")
         said = subprocess.run([f"{guest.BUILD}/wakegovctl", "explain", "policy2"], check=True,
                               capture_output=True, text=True).stdout
         self.assertIn("chosen 1400 MHz: 1000 MHz would suffice, but takes 26.0 % more energy for the same "
                       "work, says the policy's opp-power", " ".join(said.split()))
-        # The table stays until the next start.
         self.daemon.set_policy(policy + "max-frequency = 1000MHz\n")
         self.daemon.call("Reload")
         self.settle()
@@ -194,7 +191,7 @@ class Govern(unittest.TestCase):
 
     def test_observe(self):
         """--observe decides and writes nothing, also after a reload and an adopt"""
-        self.daemon.stop()
+        guest.KeptDaemon.end()
         guest.write(guest.policy("policy2", "scaling_governor"), "powersave")
         self.addCleanup(guest.write, guest.policy("policy2", "scaling_governor"), "schedutil")
         with guest.Daemon(arguments=["--observe"]) as daemon:

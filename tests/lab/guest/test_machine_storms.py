@@ -20,6 +20,7 @@ from governed import DOMAINS, Governed, POLICY
 
 STORM_S = 5
 GROUP = "/sys/fs/cgroup/wakegov-bomb"
+IDLE, BUSY = (), (0, 2)  # domains that are busy are at their highest OPP: nothing is written
 NUMBERS = 600  # of tasks; the kernel keeps 300 for itself
 DISKS = 80  # more than there are places for: WAKEGOV_DEVICES is 64
 
@@ -86,14 +87,23 @@ class Storms(Governed):
 
     def test_driver(self):
         """a driver that is unloaded: the daemon ends, and says so; with the next one it governs"""
-        for backend in ("setspeed", "limits", "uclamp", "observe"):
-            for busy_cpus in ((), (0, 2)):  # busy domains are at their highest OPP: nothing is written
-                with self.subTest(backend=backend, busy_cpus=busy_cpus):
-                    self.lose_driver(backend, busy_cpus)
+        self.lose_driver("setspeed", IDLE, BUSY)
+        self.lose_driver("uclamp", IDLE)
         with self.governed():
             pass
 
-    def lose_driver(self, backend, busy_cpus):
+    def test_driver_of_others(self):
+        """a driver that is unloaded: the other backends, and whether the domains are busy"""
+        self.lose_driver("limits", IDLE, BUSY)
+        self.lose_driver("uclamp", BUSY)
+        self.lose_driver("observe", IDLE, BUSY)
+
+    def lose_driver(self, backend, *loads):
+        for busy_cpus in loads:
+            with self.subTest(backend=backend, busy_cpus=busy_cpus):
+                self.lose_it_once(backend, busy_cpus)
+
+    def lose_it_once(self, backend, busy_cpus):
         with guest.Daemon(POLICY.format(backend)) as daemon, contextlib.ExitStack() as loops:
             for cpu in busy_cpus:
                 loops.enter_context(guest.busy_loop(cpu))

@@ -14,7 +14,6 @@ from clamps import clamps_of
 CPU = 1
 PERIOD_S, N = 0.005, 300
 DUE_S = PERIOD_S / 2
-BACKENDS = ("setspeed", "limits", "uclamp")
 # 1.5 ms at the highest OPP: at what such a load shows on average they take more than half a period.
 WORK_S = 0.0015
 NAME = "sound"
@@ -71,9 +70,7 @@ class Realtime(unittest.TestCase):
     def setUpClass(cls):
         set_governors("performance")
         cls.loops = count_loops()
-
-    def setUp(self):
-        set_governors(self.before)
+        set_governors(cls.before)
 
     def share(self, what, kind, part=1):
         """Of the periods, those whose work, or that part of it, was done when it was due."""
@@ -83,59 +80,86 @@ class Realtime(unittest.TestCase):
         tap.note(f"{what}, {kind}: {share * 100:.0f} % in time, p50 {sorted(took_s)[N // 2] * 1e3:.2f} ms")
         return share
 
-    def check(self, kind, backends=BACKENDS):
-        for backend in backends:
-            with self.subTest(backend=backend), guest.Daemon(f"[wakegov]\nbackend = {backend}\n"):
-                self.assertGreaterEqual(self.share(backend, kind), 0.98)
+
+class Alone(Realtime):
+    """By schedutil, the kernel's governor, alone."""
+
+    def test_kernel(self):
+        """schedutil has FIFO and deadline tasks in time, as the others are compared with"""
+        for kind in ("fifo", "deadline"):
+            self.assertGreaterEqual(self.share("schedutil", kind), 0.98)
 
 
-class Beside(Realtime):
+class Governed(Realtime):
     """With schedutil as the kernel's governor."""
+    BACKEND = ""
+
+    @classmethod
+    def tearDownClass(cls):
+        guest.KeptDaemon.end()
+
+    def shortDescription(self):
+        return f"{self.BACKEND}: {unittest.TestCase.shortDescription(self)}"
+
+    def govern(self, rules=""):
+        return guest.KeptDaemon.with_policy(f"[wakegov]\nbackend = {self.BACKEND}\n{rules}")
+
+    def burner(self):
+        task = subprocess.Popen(("/usr/bin/python3", "-c", BURNER))
+        self.addCleanup(task.wait)
+        self.addCleanup(task.kill)
+        return task
 
     def test_fifo(self):
-        """a FIFO task has the highest OPP while it runs, where another task of the same work is late"""
-        with guest.Daemon("[wakegov]\nbackend = setspeed\n"):
-            self.assertLess(self.share("setspeed", "other"), 0.5)
-        self.assertGreaterEqual(self.share("schedutil", "fifo"), 0.98)
-        self.check("fifo")
+        """a FIFO task has the highest OPP while it runs"""
+        self.govern()
+        self.assertGreaterEqual(self.share(self.BACKEND, "fifo"), 0.98)
 
     def test_deadline(self):
         """a deadline task has at least its bandwidth"""
-        self.assertGreaterEqual(self.share("schedutil", "deadline"), 0.98)
-        self.check("deadline")
+        self.govern()
+        self.assertGreaterEqual(self.share(self.BACKEND, "deadline"), 0.98)
 
     def test_cap_of_another(self):
         """the cap of a busy task does not bound a FIFO task beside it, and is in force between"""
-        for backend in BACKENDS:
-            with self.subTest(backend=backend), subprocess.Popen(("/usr/bin/python3", "-c", BURNER)) as burner:
-                try:
-                    with guest.Daemon(f"[wakegov]\nbackend = {backend}\n"
-                                      "[rule burner]\ncomm = burner\ncap = 40%\n"):
-                        guest.wait_for(lambda: guest.frequency(f"policy{CPU}") <= 800000, 10, "the cap")
-                        # Less than a burst that counts as long, for which a cap would be raised.
-                        self.assertGreaterEqual(self.share(f"{backend}, capped", "fifo", 2 / 3), 0.95)
-                        guest.wait_for(lambda: guest.frequency(f"policy{CPU}") <= 800000, 10, "the cap")
-                finally:
-                    burner.kill()
+        self.govern("[rule burner]\ncomm = burner\ncap = 40%\n")
+        self.burner()
+        guest.wait_for(lambda: guest.frequency(f"policy{CPU}") <= 800000, 10, "the cap")
+        # Less than a burst that counts as long, for which a cap would be raised.
+        self.assertGreaterEqual(self.share(f"{self.BACKEND}, capped", "fifo", 2 / 3), 0.95)
+        guest.wait_for(lambda: guest.frequency(f"policy{CPU}") <= 800000, 10, "the cap")
+
+
+class Setspeed(Governed):
+    BACKEND = "setspeed"
+
+    def test_other(self):
+        """a task of the same work that is not a real-time one is late: the work is as much as it should be"""
+        self.govern()
+        self.assertLess(self.share("setspeed", "other"), 0.5)
 
     def test_own_cap(self):
         """a FIFO task's own rule does bound it"""
-        with guest.Daemon("[wakegov]\nbackend = setspeed\n"
-                          f"[rule sound]\ncomm = {NAME}\ncap = 40%\n"):
-            self.assertLess(self.share("setspeed, 40 %", "fifo"), 0.1)
+        self.govern(f"[rule sound]\ncomm = {NAME}\ncap = 40%\n")
+        self.assertLess(self.share("setspeed, 40 %", "fifo"), 0.1)
+
+
+class Limits(Governed):
+    BACKEND = "limits"
+
+
+class Uclamp(Governed):
+    BACKEND = "uclamp"
 
     def test_no_co_runner(self):
-        """under uclamp a FIFO task beside a capped one gets no cap"""
-        with subprocess.Popen(("/usr/bin/python3", "-c", BURNER)) as burner:
-            try:
-                with guest.Daemon("[wakegov]\nbackend = uclamp\n[rule burner]\ncomm = burner\ncap = 40%\n"), \
-                        start("fifo", self.loops // 10, 400) as task:
-                    guest.wait_for(lambda: clamps_of(burner.pid)[1] == 410, 10, "the cap")
-                    time.sleep(1)
-                    self.assertEqual(clamps_of(task.pid), (1024, 1024))
-                    task.stdout.read()
-            finally:
-                burner.kill()
+        """a FIFO task beside a capped one gets no cap"""
+        burner = self.burner()
+        self.govern("[rule burner]\ncomm = burner\ncap = 40%\n")
+        with start("fifo", self.loops // 10, 400) as task:
+            guest.wait_for(lambda: clamps_of(burner.pid)[1] == 410, 10, "the cap")
+            time.sleep(1)
+            self.assertEqual(clamps_of(task.pid), (1024, 1024))
+            task.stdout.read()
 
 
 class Powersave(Realtime):
@@ -148,6 +172,8 @@ class Powersave(Realtime):
         with guest.Daemon("[wakegov]\nbackend = limits\n"):
             self.assertGreaterEqual(self.share("limits", "fifo"), alone - 0.02)
 
+
+del Realtime, Governed
 
 if __name__ == "__main__":
     tap.main()

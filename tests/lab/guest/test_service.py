@@ -35,26 +35,6 @@ class Service(Installed):
         self.assertEqual(guest.snapshot(), self.before)
         self.assertIn("restored policy0 scaling_governor to schedutil", journal())
 
-    def test_journal(self):
-        """what the journal says carries ids, fields and, with journalctl -x, an explanation"""
-        run("journalctl", "--update-catalog")
-        governor = guest.policy("policy0", "scaling_governor")
-        self.addCleanup(guest.write, governor, guest.read(governor))
-        run("systemctl", "start", "wakegovd.service")
-        guest.write(governor, "performance")
-        yielded = ("MESSAGE_ID=0c5a9832680d4d0e974fdb168b96609d", "WAKEGOV_DOMAIN=policy0")
-
-        def entries(*options):
-            run("journalctl", "--sync")
-            return run("journalctl", *options, *yielded, "--no-pager", check=False).stdout
-
-        guest.wait_for(lambda: entries("-o", "json").strip(), 10, "the message")
-        entry = json.loads(entries("-o", "json").splitlines()[-1])
-        self.assertEqual((entry["PRIORITY"], entry["SYSLOG_IDENTIFIER"], entry["_SYSTEMD_UNIT"]),
-                         ("5", "wakegovd", "wakegovd.service"))
-        self.assertIn("leaves it alone", entry["MESSAGE"])
-        self.assertIn("Subject: policy0 was left to another program", entries("-x"))
-
     def test_conflicts(self):
         """power-profiles-daemon and TLP themselves are named, and what TLP sets is left to it"""
         self.addCleanup(run, "systemctl", "stop", "power-profiles-daemon.service")
@@ -86,14 +66,11 @@ class Service(Installed):
         run(*nobody)
         run("systemctl", "stop", "wakegovd.service")
         guest.write(POLICY, "[io-boost]\nmin-rate = 1000\n")
-        for _ in range(20):
+        for _ in range(6):  # at the sixth systemd would say that it was started too often
             done = run(*nobody, check=False)
             self.assertEqual(done.returncode, 3, done.stderr)
             self.assertIn("wakegovd is not running", done.stderr)
         self.assertEqual((show("ActiveState"), show("Result")), ("inactive", "success"))
-        guest.write(POLICY, "")
-        run("systemctl", "start", "wakegovd.service")
-        run(*nobody)
 
     def test_strange_name(self):
         """a task's name makes neither a second line nor an escape sequence of the journal"""
@@ -126,16 +103,13 @@ class Service(Installed):
         pid = int(show("MainPID"))
         drop_in("RestartSec=10min")
         os.kill(pid, signal.SIGKILL)
-        self.restored_and_restarted(pid, "signal")
-        self.assertEqual(guest.read(guest.policy("policy0", "scaling_governor")), "userspace")
+        self.restored("signal")
 
-    def restored_and_restarted(self, pid, result):
+    def restored(self, result):
         """Systemd's own restart, which test_groups waits for, would leave a moment for the look."""
         guest.wait_for(lambda: show("SubState") == "auto-restart", 30, "its end")
         self.assertEqual(show("Result"), result)
         self.assertEqual(guest.snapshot(), self.before)
-        run("systemctl", "restart", "wakegovd.service")
-        self.wait_active(pid)
 
     def past(self, *options, user=()):
         done = run(*user, "wakegovctl", "decisions", "--since", "1h", "--json", *options)
@@ -228,7 +202,7 @@ class Service(Installed):
         guest.wait_for(lambda: show("WatchdogTimestampMonotonic") != fed, 10, "the watchdog fed")
         self.assertEqual(int(show("MainPID")), pid)
         os.kill(pid, signal.SIGSTOP)
-        self.restored_and_restarted(pid, "watchdog")
+        self.restored("watchdog")
 
     def test_failed_start(self):
         """a start on a bad policy fails with its file and line, and changes nothing"""
@@ -238,32 +212,6 @@ class Service(Installed):
         self.assertEqual(show("Result"), "exit-code")
         self.assertIn(f"{POLICY}:2: [io-boost] min-rate: found '1000'", journal())
         self.assertEqual(guest.snapshot(), self.before)
-
-    def test_reload(self):
-        """a reload reads the policy again, or fails and keeps the old one whole; it tells each warning"""
-        run("systemctl", "start", "wakegovd.service")
-        guest.write(POLICY, "[domain policy0]\nmin-frequency = 1GHz\n")
-        run("systemctl", "reload", "wakegovd.service")
-        guest.wait_for(lambda: guest.frequency("policy0") >= 1000000, 5, "the new minimum")
-        odd = "[domain policy0]\nmin-frequency = 1GHz\n[rule odd]\nuser = nobody-at-all\n"
-        guest.write(POLICY, odd)
-        warned = run("wakegovctl", "--json", "reload")
-        for warning in ("gives nothing: set cap", "nobody-at-all is no user here"):
-            self.assertIn(warning, str(json.loads(warned.stdout)["warnings"]))
-            self.assertIn(warning, journal())
-        guest.write(POLICY, "[domain policy0]\nmin-frequency = 1\n")
-        by_systemd = run("systemctl", "reload", "wakegovd.service", check=False)
-        self.assertNotEqual(by_systemd.returncode, 0)
-        self.assertEqual(journal().count("min-frequency: found '1'"), 1)
-        self.assertEqual(show("ActiveState"), "active")
-        refused = run("wakegovctl", "reload", check=False)
-        self.assertEqual(refused.returncode, 1)
-        self.assertIn(f"{POLICY}:2:", refused.stderr)
-        self.assertGreaterEqual(guest.frequency("policy0"), 1000000)
-        denied = run("setpriv", "--reuid=65534", "--clear-groups", "wakegovctl", "reload",
-                     check=False)
-        self.assertEqual(denied.returncode, 1)
-        self.assertIn("root", denied.stderr)
 
     def test_clamps(self):
         """under the unit's restrictions auto takes uclamp, and may clamp other users' tasks"""
@@ -387,24 +335,6 @@ class Service(Installed):
                          r"lab: in other cgroups set on each task: cap: .*/lab-users\.service/.*"
                          r"Permission denied")
 
-    def test_idle(self):
-        """the idle service is woken by nothing but its watchdog"""
-        run("systemctl", "start", "wakegovd.service")
-        pid = show("MainPID")
-        time.sleep(3)
-        count = lambda: sum(int(n) for n in re.findall(r"ctxt_switches:\s+(\d+)",
-                                                       guest.read(f"/proc/{pid}/status")))
-        # What systemd does, and its answer to the watchdog, is work under emulation, and a reason to
-        # wake up; one quiet window shows the rest.
-        for _ in range(4):
-            before = count()
-            time.sleep(10)
-            woken = count() - before
-            tap.note(f"{woken} wake-ups in 10 s under systemd, watchdog included")
-            if woken <= 2:
-                break
-        self.assertLessEqual(woken, 2)
-
     def test_energy_model(self):
         """the unit reads the kernel's energy model, whose inefficient OPPs are skipped; doctor names them"""
         debug = "/sys/kernel/debug"
@@ -431,29 +361,6 @@ class Service(Installed):
         exposure = re.search(r"Overall exposure level for wakegovd.service: ([\d.]+)", done.stdout)
         tap.note(f"systemd-analyze security: exposure {exposure.group(1)} of 10")
         self.assertLessEqual(float(exposure.group(1)), 1.4)
-
-    def test_capabilities(self):
-        """a daemon that governs has CAP_SYS_NICE and no other, and attaches programs all the same"""
-        run("systemctl", "start", "wakegovd.service")
-        self.wait_active()
-        status = guest.read(f"/proc/{show('MainPID')}/status")
-        for name, kept in (("Prm", CAP_SYS_NICE), ("Eff", CAP_SYS_NICE), ("Inh", 0), ("Amb", 0)):
-            self.assertEqual(int(re.search(rf"Cap{name}:\s+(\w+)", status).group(1), 16), kept, name)
-
-        def states():
-            programs = guest.call("/run/wakegov/io.wakegov", "Status")["programs"]
-            return {program["name"]: program["state"] for program in programs}
-        # What reads at the boot may be measured just now.
-        guest.wait_for(lambda: states()["block_rq_complete"] == "not-needed", 10, "no requests followed")
-        load = guest.start_load("psync", "--file", guest.null_blk(), "--time", "1000")
-        guest.wait_for(lambda: states()["block_rq_complete"] == "attached", 10, "requests followed")
-        load.terminate()
-        load.communicate()
-        # Lent to another governor, all are detached; afterwards they are attached anew.
-        run("wakegovctl", "benefit", "--for", "4s", "--block", "1s", check=False)
-        guest.write(POLICY, "[rule any]\ncomm = wg-*\ncap = 30%\n")
-        run("wakegovctl", "reload")
-        self.assertFalse({"failed", "paused"} & set(states().values()), states())
 
     def test_drop_ins(self):
         """a drop-in of /etc replaces one of /run and /usr/lib of its name, and masks it by /dev/null"""
@@ -492,39 +399,6 @@ class Service(Installed):
         run("systemctl", "stop", "wakegovd.service")
         self.assertTrue(os.path.exists(f"{folders[1]}/40-boot.conf"))
 
-    def test_recommend(self):
-        """recommend's policy, by the daemon's statistics, is checked and taken as it is"""
-        path = f"{POLICY}.d/recommended.conf"
-        self.addCleanup(lambda: os.path.exists(path) and os.remove(path))
-        run("systemctl", "start", "wakegovd.service")
-        # What has a nice value, but has done nothing yet, is no background work.
-        with subprocess.Popen(["nice", "sleep", "100"]) as task:
-            self.addCleanup(task.kill)
-            guest.write(path, run("wakegovctl", "recommend").stdout)
-        self.assertRegex(guest.read(path), "(?s)The statistics of the last week are of .*policy0 took .* than "
-                                           "schedutil")
-        self.assertNotIn("[rule", guest.read(path))
-        run("wakegovd", "--config", path, "--check-config")
-        run("systemctl", "reload", "wakegovd.service")
-        policy = guest.call("/run/wakegov/io.wakegov", "Status")["policy"]
-        self.assertEqual((policy["reloads"], policy["last_error"]), (1, None))
-
-    def test_hotplug(self):
-        """the unit has the kernel's hotplug events, though its network is its own"""
-        def set_online(value):
-            for cpu in (2, 3):
-                guest.write(f"/sys/devices/system/cpu/cpu{cpu}/online", value)
-
-        def state():
-            domains = guest.call("/run/wakegov/io.wakegov", "Domains")["domains"]
-            return next(domain["state"] for domain in domains if domain["name"] == "policy2")
-        run("systemctl", "start", "wakegovd.service")
-        self.addCleanup(set_online, 1)
-        set_online(0)
-        guest.wait_for(lambda: state() == "offline", 5, "offline")
-        set_online(1)
-        guest.wait_for(lambda: state() == "driven", 5, "driven")
-
     def test_hotplug_after_start(self):
         """a domain that was offline at the start is governed when it comes, by one restart"""
         def set_online(value):
@@ -547,6 +421,138 @@ class Service(Installed):
         self.assertEqual(int(show("NRestarts")), restarts + 1)
         run("systemctl", "stop", "wakegovd.service")
 
+
+class Running(Installed):
+    """What needs a unit that runs, and leaves it so: one start for all of them."""
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.unit_before = guest.snapshot()
+        run("systemctl", "start", "wakegovd.service")
+
+    @classmethod
+    def tearDownClass(cls):
+        run("systemctl", "stop", "wakegovd.service")
+        if guest.snapshot() != cls.unit_before:
+            raise AssertionError("not everything was put back")
+
+    def setUp(self):
+        self.assertEqual(show("ActiveState"), "active")
+        self.addCleanup(run, "systemctl", "reload", "wakegovd.service")
+        self.addCleanup(lambda: os.path.exists(POLICY) and os.remove(POLICY))
+
+    def test_journal(self):
+        """what the journal says carries ids, fields and, with journalctl -x, an explanation"""
+        run("journalctl", "--update-catalog")
+        governor = guest.policy("policy0", "scaling_governor")
+        self.addCleanup(run, "wakegovctl", "adopt")
+        self.addCleanup(guest.write, governor, "schedutil")
+        guest.write(governor, "performance")
+        yielded = ("MESSAGE_ID=0c5a9832680d4d0e974fdb168b96609d", "WAKEGOV_DOMAIN=policy0")
+
+        def entries(*options):
+            run("journalctl", "--sync")
+            return run("journalctl", *options, *yielded, "--no-pager", check=False).stdout
+
+        guest.wait_for(lambda: entries("-o", "json").strip(), 10, "the message")
+        entry = json.loads(entries("-o", "json").splitlines()[-1])
+        self.assertEqual((entry["PRIORITY"], entry["SYSLOG_IDENTIFIER"], entry["_SYSTEMD_UNIT"]),
+                         ("5", "wakegovd", "wakegovd.service"))
+        self.assertIn("leaves it alone", entry["MESSAGE"])
+        self.assertIn("Subject: policy0 was left to another program", entries("-x"))
+
+    def test_reload(self):
+        """a reload reads the policy again, or fails and keeps the old one whole; it tells each warning"""
+        guest.write(POLICY, "[domain policy0]\nmin-frequency = 1GHz\n")
+        run("systemctl", "reload", "wakegovd.service")
+        guest.wait_for(lambda: guest.frequency("policy0") >= 1000000, 5, "the new minimum")
+        odd = "[domain policy0]\nmin-frequency = 1GHz\n[rule odd]\nuser = nobody-at-all\n"
+        guest.write(POLICY, odd)
+        warned = run("wakegovctl", "--json", "reload")
+        for warning in ("gives nothing: set cap", "nobody-at-all is no user here"):
+            self.assertIn(warning, str(json.loads(warned.stdout)["warnings"]))
+            self.assertIn(warning, journal())
+        guest.write(POLICY, "[domain policy0]\nmin-frequency = 1\n")
+        by_systemd = run("systemctl", "reload", "wakegovd.service", check=False)
+        self.assertNotEqual(by_systemd.returncode, 0)
+        self.assertEqual(journal().count("min-frequency: found '1'"), 1)
+        self.assertEqual(show("ActiveState"), "active")
+        refused = run("wakegovctl", "reload", check=False)
+        self.assertEqual(refused.returncode, 1)
+        self.assertIn(f"{POLICY}:2:", refused.stderr)
+        self.assertGreaterEqual(guest.frequency("policy0"), 1000000)
+        denied = run("setpriv", "--reuid=65534", "--clear-groups", "wakegovctl", "reload",
+                     check=False)
+        self.assertEqual(denied.returncode, 1)
+        self.assertIn("root", denied.stderr)
+
+    def test_idle(self):
+        """the idle service is woken by nothing but its watchdog"""
+        pid = show("MainPID")
+        count = lambda: sum(int(n) for n in re.findall(r"ctxt_switches:\s+(\d+)",
+                                                       guest.read(f"/proc/{pid}/status")))
+        time.sleep(60)  # until the tests before are counted and kept, which takes a wake-up
+        before = count()
+        time.sleep(90)
+        woken = count() - before
+        tap.note(f"{woken} wake-ups in 90 s under systemd, watchdog included")
+        # Which is fed each 15 to 22 s.
+        self.assertLessEqual(woken, 6)
+
+    def test_capabilities(self):
+        """a daemon that governs has CAP_SYS_NICE and no other, and attaches programs all the same"""
+        self.wait_active()
+        status = guest.read(f"/proc/{show('MainPID')}/status")
+        for name, kept in (("Prm", CAP_SYS_NICE), ("Eff", CAP_SYS_NICE), ("Inh", 0), ("Amb", 0)):
+            self.assertEqual(int(re.search(rf"Cap{name}:\s+(\w+)", status).group(1), 16), kept, name)
+
+        def states():
+            programs = guest.call("/run/wakegov/io.wakegov", "Status")["programs"]
+            return {program["name"]: program["state"] for program in programs}
+        # What reads at the boot may be measured just now.
+        guest.wait_for(lambda: states()["block_rq_complete"] == "not-needed", 10, "no requests followed")
+        load = guest.start_load("psync", "--file", guest.null_blk(), "--time", "1000")
+        guest.wait_for(lambda: states()["block_rq_complete"] == "attached", 10, "requests followed")
+        load.terminate()
+        load.communicate()
+        # Lent to another governor, all are detached; afterwards they are attached anew.
+        run("wakegovctl", "benefit", "--for", "4s", "--block", "1s", check=False)
+        guest.write(POLICY, "[rule any]\ncomm = wg-*\ncap = 30%\n")
+        run("wakegovctl", "reload")
+        self.assertFalse({"failed", "paused"} & set(states().values()), states())
+
+    def test_recommend(self):
+        """recommend's policy, by the daemon's statistics, is checked and taken as it is"""
+        path = f"{POLICY}.d/recommended.conf"
+        self.addCleanup(lambda: os.path.exists(path) and os.remove(path))
+        # What has a nice value, but has done nothing yet, is no background work.
+        task = subprocess.Popen(["nice", "sleep", "100"])
+        self.addCleanup(task.wait)
+        self.addCleanup(task.kill)
+        guest.write(path, run("wakegovctl", "recommend").stdout)
+        self.assertRegex(guest.read(path), "(?s)The statistics of the last week are of .*policy0 took .* than "
+                                           "schedutil")
+        self.assertNotIn("[rule", guest.read(path))
+        run("wakegovd", "--config", path, "--check-config")
+        run("systemctl", "reload", "wakegovd.service")
+        policy = guest.call("/run/wakegov/io.wakegov", "Status")["policy"]
+        self.assertIsNone(policy["last_error"])
+
+    def test_hotplug(self):
+        """the unit has the kernel's hotplug events, though its network is its own"""
+        def set_online(value):
+            for cpu in (2, 3):
+                guest.write(f"/sys/devices/system/cpu/cpu{cpu}/online", value)
+
+        def state():
+            domains = guest.call("/run/wakegov/io.wakegov", "Domains")["domains"]
+            return next(domain["state"] for domain in domains if domain["name"] == "policy2")
+        self.addCleanup(set_online, 1)
+        set_online(0)
+        guest.wait_for(lambda: state() == "offline", 5, "offline")
+        set_online(1)
+        guest.wait_for(lambda: state() == "driven", 5, "driven")
 
 if __name__ == "__main__":
     tap.main()
