@@ -54,9 +54,8 @@ class Boost(unittest.TestCase):
         self.daemon = guest.Daemon(POLICY)
 
     def start(self, policy=POLICY):
-        self.daemon.set_policy(policy)
-        self.daemon.start()
-        self.addCleanup(self.daemon.stop)
+        """With the daemon of the tests before: of a group that paid there it knows that."""
+        self.daemon = guest.KeptDaemon.with_policy(policy)
         self.settle()
 
     def settle(self):
@@ -362,6 +361,7 @@ class Boost(unittest.TestCase):
 
     def test_slack(self):
         """a reload with more slack lowers the OPP that is chosen"""
+        guest.KeptDaemon.end()  # which knows another disk by that number
         self.start()
         disk = guest.null_blk("null_blk_create", "completion_nsec=250000")
         load = self.load("psync", "--file", disk, "--cpus", "3", "--time", "120")
