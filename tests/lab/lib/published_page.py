@@ -211,7 +211,7 @@ def draw_invariance(figures):
                  lambda share: share >= AS_GOOD, "{:.3f}".format)
     for workload, least in LEAST.items():
         ratios = rates(figures, workload, "wakegov", "own")
-        text += goal(f"wakegov has {least} times schedutil's rate",
+        text += goal(f"wakegov has {least} times schedutil's rate in {workload}",
                      {workload: statistics.median(ratios)} if ratios else {},
                      lambda ratio, least=least: ratio >= least, "{:.2f}".format)
     return text
