@@ -392,7 +392,7 @@ class Uclamp(IoBoost, Promises):
 
     def test_margin(self):
         """a floor and a cap that are the same give the OPP that they name, before Linux 6.8 too"""
-        self.govern("[rule both]\ncomm = clamped\nfloor = 50%\ncap = 50%\n")
+        daemon = self.govern("[rule both]\ncomm = clamped\nfloor = 50%\ncap = 50%\n")
         task = self.run_python("clamped", LOOP)
         guest.wait_for(lambda: clamps_of(task.pid) == written_for(512, 512), 5, "the clamps")
         seen = sorted(khz for khz, _ in self.samples(daemon))
