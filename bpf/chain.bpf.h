@@ -11,7 +11,7 @@
  * Only tasks that were met by a tick, and their children, have storage; all others cost one test.
  */
 
-#include "maps.bpf.h"
+#include "clamped.bpf.h"
 
 #define NET_RX_SOFTIRQ 3 /* include/linux/interrupt.h */
 
@@ -94,21 +94,32 @@ static __noinline bool is_beyond_own(const struct wakegov_cpu *cpu, __u32 need_q
 }
 
 /*
+ * What the chain needs while this task works for it. A task's own maximum clamp, which is the
+ * kernel's under uclamp, also holds for its chain: less the default headroom, which the core adds.
+ */
+static inline __u32 chain_need_q(const struct chain_task *chain, const struct task_struct *task)
+{
+	__u32 most = own_most(task), most_q = DECAY_Q(most * 4 / 5);
+
+	return most < WAKEGOV_CAPACITY_MAX && most_q < chain->util_q ? most_q : chain->util_q;
+}
+
+/*
  * Notes the highest need of the last hold time, and emits a record when it is above what the
  * present frequency covers, and above what the CPU's own utilisation asks for.
  */
-static inline void note_chain(struct wakegov_cpu *cpu, const struct chain_task *chain, __u32 pid,
-			      __u64 now_ns)
+static inline void note_chain(struct wakegov_cpu *cpu, const struct chain_task *chain,
+			      const struct task_struct *task, __u64 now_ns)
 {
 	struct wakegov_chain *noted = &cpu->chain;
-	__u32 need_q = chain->util_q;
+	__u32 need_q = chain_need_q(chain, task);
 	bool over = now_ns > noted->clock_ns + WAKEGOV_CHAIN_HOLD_NS;
 
 	if (need_q < noted->need_q - noted->need_q / CHAIN_NEAR && !over)
 		return;
 	if (need_q > noted->need_q || over) {
 		noted->need_q = need_q;
-		noted->pid = pid;
+		noted->pid = task->pid;
 		noted->waker = chain->waker;
 	}
 	if (now_ns > noted->clock_ns + WAKEGOV_CHAIN_STEP_NS) {
@@ -169,7 +180,7 @@ static inline void switch_chains(struct wakegov_cpu *cpu, struct task_struct *pr
 	chain_comes(&stored->chain, now_ns, level);
 	cpu->chain_since_ns = stored->chain.since.at_ns;
 	if (stored->chain.waker)
-		note_chain(cpu, &stored->chain, next->pid, now_ns);
+		note_chain(cpu, &stored->chain, next, now_ns);
 }
 
 VERIFIED_ONCE int chain_follows(struct chain_task *task, struct chain_task *waker, __u32 level)

@@ -18,21 +18,28 @@ static inline bool has_clamps(const struct task_struct *task)
 	       BPF_CORE_READ_BITFIELD(task, uclamp_req[1].user_defined);
 }
 
+/* The maximum clamp that the task has, within its cgroup's and the sysctls' limits. */
+static inline __u32 own_most(const struct task_struct *task)
+{
+	if (!bpf_core_field_exists(task->uclamp_req) ||
+	    !BPF_CORE_READ_BITFIELD(task, uclamp_req[1].user_defined))
+		return WAKEGOV_CAPACITY_MAX;
+	return BPF_CORE_READ_BITFIELD(task, uclamp[1].value);
+}
+
 /*
  * The clamps that the task asks for, within its cgroup's and the sysctls' limits: see
  * wakegov_own().
  */
 static inline __u32 own_clamps(const struct task_struct *task)
 {
-	__u32 min = 0, max = WAKEGOV_CAPACITY_MAX;
+	__u32 min = 0;
 
 	if (!bpf_core_field_exists(task->uclamp_req))
 		return 0;
 	if (BPF_CORE_READ_BITFIELD(task, uclamp_req[0].user_defined))
 		min = BPF_CORE_READ_BITFIELD(task, uclamp[0].value);
-	if (BPF_CORE_READ_BITFIELD(task, uclamp_req[1].user_defined))
-		max = BPF_CORE_READ_BITFIELD(task, uclamp[1].value);
-	return wakegov_own(min, max);
+	return wakegov_own(min, own_most(task));
 }
 
 static __noinline void emit_clamps_seen(void)

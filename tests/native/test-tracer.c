@@ -379,8 +379,10 @@ static double rested_s(uint32_t cpu)
 	return found;
 }
 
-#define BRIEF_LOOKS	100
-#define BRIEF_MOST_AWAY 100 /* of 1024 */
+#define BRIEF_LOOKS	     100
+#define BRIEF_MOST_AWAY	     100 /* of 1024 */
+#define BRIEF_FULL	     960
+#define BRIEF_MOST_AWAY_FULL 200
 
 /*
  * A reader's bursts are brief, and most of its switches are not accounted one by one: what the CPU
@@ -409,7 +411,9 @@ static void test_brief_bursts(void **state)
 	busy = 1024 * (1 - (rested_s(NATIVE_OTHER) - rested) / passed);
 	work_end(reader);
 	print_message("accounted %.0f, busy %.0f of 1024\n", caps / BRIEF_LOOKS, busy);
-	assert_true(fabs(caps / BRIEF_LOOKS - busy) < BRIEF_MOST_AWAY);
+	/* A CPU that others fill has late ticks, and what they are late by counts as stolen. */
+	assert_true(fabs(caps / BRIEF_LOOKS - busy) <
+		    (busy < BRIEF_FULL ? BRIEF_MOST_AWAY : BRIEF_MOST_AWAY_FULL));
 }
 
 /* A real-time task is taken to need all of its CPU, however short it has run. */

@@ -339,8 +339,13 @@ class QuietPlaces(FreshServiceTest):
     def test_those_that_sit_there_yield(self):
         for _ in range(40):
             self.connect()
-        time.sleep(self.TIMEOUT_S + 0.1)
-        self.assert_serving()
+        # The server's timers run since it has accepted them, which is later on a busy machine.
+        for _ in range(10):
+            time.sleep(self.TIMEOUT_S + 0.1)
+            with Raw(self.path) as raw, contextlib.suppress(OSError):
+                if raw.call("io.wakegov.Status"):
+                    return
+        self.fail("nobody yielded")
 
     def test_call_that_waits_for_a_late_server_keeps_its_place(self):
         caller, *crowd = [self.connect() for _ in range(20)]

@@ -379,7 +379,7 @@ class Uclamp(IoBoost, Promises):
         wanted = (0, clamp) if clamp == OWN_CLAMP else written_for(0, clamp)
         guest.wait_for(lambda: clamps_of(task.pid) == wanted, 5, "the clamp")
         seen = sorted(khz for khz, _ in self.samples(daemon))
-        self.assertLessEqual(seen[len(seen) // 2], khz, seen)
+        self.assertLessEqual(seen[len(seen) // 2], khz, f"{seen}, {daemon.domain('policy0')}")
 
     def test_floor_is_a_clamp(self):
         """a task with a floor carries it as a clamp, and without the daemon what it had before"""
