@@ -112,11 +112,13 @@ static inline void note_chain(struct wakegov_cpu *cpu, const struct chain_task *
 			      const struct task_struct *task, __u64 now_ns)
 {
 	struct wakegov_chain *noted = &cpu->chain;
-	__u32 need_q = chain_need_q(chain, task);
+	__u32 need_q = chain->util_q;
 	bool over = now_ns > noted->clock_ns + WAKEGOV_CHAIN_HOLD_NS;
 
 	if (need_q < noted->need_q - noted->need_q / CHAIN_NEAR && !over)
 		return;
+	if (need_q > noted->need_q || over)
+		need_q = chain_need_q(chain, task);
 	if (need_q > noted->need_q || over) {
 		noted->need_q = need_q;
 		noted->pid = task->pid;
