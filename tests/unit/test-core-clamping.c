@@ -441,23 +441,30 @@ static void keep_busy(struct world *world, uint32_t cpu, uint32_t util_cap)
 	}
 }
 
+/* Two CPUs and two little ones, driven by clamps. */
+static void init_unlike(struct world *world)
+{
+	struct topology *topology = test_topology_usual(2, 2);
+	struct policy policy;
+
+	policy_init(&policy);
+	topology->domains[1].capacity = 400;
+	world_init(world, topology, &policy);
+	world_round(world);
+	drive(world, true);
+}
+
 /*
  * On CPUs of unlike capacity a maximum can leave tasks several to a little CPU: there is none where
  * one of these could not do all that the machine does.
  */
 static void test_need_beside_little_cpus(void **state)
 {
-	struct topology *topology = test_topology_usual(2, 2);
 	struct fake_io io = boosts_io(FAKE_IO_DEEP, 0, 100, 5);
 	struct task_clamp clamp;
-	struct policy policy;
 	struct world world;
 
-	policy_init(&policy);
-	topology->domains[1].capacity = 400;
-	world_init(&world, topology, &policy);
-	world_round(&world);
-	drive(&world, true);
+	init_unlike(&world);
 	world.domains[0].kernel_khz = HIGHEST_KHZ;
 	world_start_io(&world, 0, 100, 0, &io);
 	boosts_run_to(&world, 0, IO_BOOST_DOESNT_PAY, 3 * NS_PER_S);
@@ -619,18 +626,12 @@ static void place_by_minimum(struct world *world, uint32_t *min_cap)
  */
 static void test_boost_moves_to_big_cpu(void **state)
 {
-	struct topology *topology = test_topology_usual(2, 2);
 	const struct fake_io io = TENTH;
 	uint32_t min_cap = CLAMP_MIN_NONE, n_moves = 0, cpu = 2;
-	struct policy policy;
 	struct world world;
 
-	policy_init(&policy);
-	topology->domains[1].capacity = 400;
-	world_init(&world, topology, &policy);
+	init_unlike(&world);
 	world.devices[0].completion_cpu = cpu;
-	world_round(&world);
-	drive(&world, true);
 	world_start_io(&world, 0, 100, cpu, &io);
 	for (uint32_t ms = 0; ms < 3000; ms++) {
 		boosts_run(&world, NS_PER_MS);
@@ -640,7 +641,7 @@ static void test_boost_moves_to_big_cpu(void **state)
 	}
 	boosts_assert_state(&world, 0, IO_BOOST_PAYS);
 	assert_int_equal(cpu, 0);
-	assert_int_equal(min_cap, opp_cap_at_khz(&topology->domains[0], 2200000));
+	assert_int_equal(min_cap, opp_cap_at_khz(&world.topology->domains[0], 2200000));
 	boosts_assert_target(&world, 0, 2200000, REASON_IO_BOOST);
 	assert_in_range(n_moves, 5, 100);
 	assert_false(engine_group(world.engine, 1)->used);
@@ -661,17 +662,11 @@ static uint32_t min_cap_of(const struct world *world, uint32_t pid)
 /* How many of five readers with this much work on the host ask for one of two big CPUs. */
 static uint32_t count_asking(uint64_t host_us)
 {
-	struct topology *topology = test_topology_usual(2, 2);
 	const struct fake_io io = boosts_sync_io(0, 100 - host_us, host_us);
-	struct policy policy;
 	struct world world;
 	uint32_t n = 0;
 
-	policy_init(&policy);
-	topology->domains[1].capacity = 400;
-	world_init(&world, topology, &policy);
-	world_round(&world);
-	drive(&world, true);
+	init_unlike(&world);
 	for (uint32_t i = 0; i < 5; i++)
 		world_start_io(&world, i, 100 + i, i % 4, &io);
 	boosts_run_to(&world, 0, IO_BOOST_PAYS, 3 * NS_PER_S);
@@ -694,16 +689,10 @@ static void test_boosts_share_big_cpus(void **state)
 /* A task with I/O asks for a big CPU when a little one has more to do than fits there. */
 static void test_outgrown(void **state)
 {
-	struct topology *topology = test_topology_usual(2, 2);
 	const struct fake_io io = boosts_io(FAKE_IO_DEEP, 0, 100, 5);
-	struct policy policy;
 	struct world world;
 
-	policy_init(&policy);
-	topology->domains[1].capacity = 400;
-	world_init(&world, topology, &policy);
-	world_round(&world);
-	drive(&world, true);
+	init_unlike(&world);
 	world_start_io(&world, 0, 100, 2, &io);
 	keep_busy(&world, 2, 300);
 	assert_in_range(min_cap_of(&world, 100), CLAMP_MIN_NONE, 400);

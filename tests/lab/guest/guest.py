@@ -388,4 +388,18 @@ class KeptDaemon(Daemon):
             daemon.stop()
 
 
+class PutBack:
+    """For classes of tests: what all of their policies did is put back, whichever test was the last."""
+
+    @classmethod
+    def setUpClass(cls):
+        KeptDaemon.end()
+        cls.before = snapshot()
+
+    @classmethod
+    def tearDownClass(cls):
+        KeptDaemon.end()
+        wait_for(lambda: snapshot() == cls.before, 5, "everything put back")
+
+
 atexit.register(KeptDaemon.end)

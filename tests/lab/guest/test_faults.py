@@ -19,17 +19,7 @@ def online(cpu, value):
     guest.write(f"/sys/devices/system/cpu/cpu{cpu}/online", value)
 
 
-class Faults(unittest.TestCase):
-    @classmethod
-    def setUpClass(cls):
-        guest.KeptDaemon.end()
-        cls.before = guest.snapshot()
-
-    @classmethod
-    def tearDownClass(cls):
-        guest.KeptDaemon.end()
-        guest.wait_for(lambda: guest.snapshot() == cls.before, 5, "everything put back")
-
+class Faults(guest.PutBack, unittest.TestCase):
     def test_foreign_governor(self):
         """another program's governor is left alone, named once, and not restored over"""
         with guest.Daemon(SETSPEED) as daemon:

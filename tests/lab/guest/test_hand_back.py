@@ -47,13 +47,8 @@ class Stream:
         self.socket.close()
 
 
-class HandBack(unittest.TestCase):
+class HandBack(guest.PutBack, unittest.TestCase):
     BACKEND = ""
-
-    @classmethod
-    def setUpClass(cls):
-        guest.KeptDaemon.end()
-        cls.before = guest.snapshot()
 
     def setUp(self):
         guest.stay_off({0, 1})
