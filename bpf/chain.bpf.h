@@ -83,14 +83,15 @@ static __noinline void emit_chain(struct wakegov_cpu *cpu)
 }
 
 /* Whether it is above what the CPU's own utilisation asks for, as the core compares it. */
-static __noinline bool is_beyond_own(const struct wakegov_cpu *cpu, __u32 need_q)
+static inline bool is_beyond_own(const struct wakegov_cpu *cpu, __u32 need_q)
 {
 	__u64 updated_ns = cpu->load.updated_ns;
 	__u32 util_q = account_util_q(&cpu->load);
 
-	if (!cpu->load.running)
+	need_q -= need_q / CHAIN_NEAR;
+	if (need_q <= util_q && !cpu->load.running)
 		account_rest(&util_q, &updated_ns, bpf_ktime_get_ns());
-	return need_q - need_q / CHAIN_NEAR > account_need_q(util_q, cpu->load.est_q);
+	return need_q > account_need_q(util_q, cpu->load.est_q);
 }
 
 /*
@@ -105,8 +106,8 @@ static inline __u32 chain_need_q(const struct chain_task *chain, const struct ta
 }
 
 /*
- * Notes the highest need of the last hold time, and emits a record when it is above what the
- * present frequency covers, and above what the CPU's own utilisation asks for.
+ * Notes the highest need of the last hold time that is above what the CPU's own utilisation asks
+ * for, and emits a record when it is above what the present frequency covers.
  */
 static inline void note_chain(struct wakegov_cpu *cpu, const struct chain_task *chain,
 			      const struct task_struct *task, __u64 now_ns)
@@ -115,7 +116,8 @@ static inline void note_chain(struct wakegov_cpu *cpu, const struct chain_task *
 	__u32 need_q = chain->util_q;
 	bool over = now_ns > noted->clock_ns + WAKEGOV_CHAIN_HOLD_NS;
 
-	if (need_q < noted->need_q - noted->need_q / CHAIN_NEAR && !over)
+	if ((need_q < noted->need_q - noted->need_q / CHAIN_NEAR && !over) ||
+	    !is_beyond_own(cpu, need_q))
 		return;
 	if (need_q > noted->need_q || over)
 		need_q = chain_need_q(chain, task);
@@ -128,7 +130,7 @@ static inline void note_chain(struct wakegov_cpu *cpu, const struct chain_task *
 		noted->clock_ns = now_ns;
 		noted->seen_ns = bpf_ktime_get_ns();
 	}
-	if (need_q > cpu->chain_high_q && is_beyond_own(cpu, need_q))
+	if (need_q > cpu->chain_high_q)
 		emit_chain(cpu);
 }
 

@@ -43,7 +43,8 @@ static uint32_t low_q(const struct domain *domain, const struct cpu *winner)
 
 /*
  * The CPU works now and was idle a moment ago, and goes on so hundreds or thousands of times a
- * second. A record each time would cost more than it saves; a check after the hold time suffices.
+ * second. A record each time would cost more than it saves; a check after the hold time suffices,
+ * and after that of the idle time where what runs has not shown that it needs as much.
  */
 static bool comes_and_goes(const struct domain *domain, const struct cpu *cpu, uint64_t now_ns)
 {
@@ -73,10 +74,15 @@ static void plan_decay(const struct engine *engine, struct domain *domain,
 		at_ns = now_ns + decay_ns;
 	if (demand->idle_since_ns != UINT64_MAX && idle_ns > now_ns && idle_ns < at_ns)
 		at_ns = idle_ns;
-	engine_for_each_cpu(engine, cpu, domain->last.domain)
-		if (comes_and_goes(domain, &engine->cpus[cpu], now_ns) &&
-		    now_ns + domain->policy.down_hold_ns < at_ns)
-			at_ns = now_ns + domain->policy.down_hold_ns;
+	engine_for_each_cpu(engine, cpu, domain->last.domain) {
+		const struct cpu *c = &engine->cpus[cpu];
+		uint64_t since_ns = account_is_news(c->util_q, c->est_q) ? c->idle_since_ns
+									 : now_ns;
+
+		if (comes_and_goes(domain, c, now_ns) &&
+		    since_ns + domain->policy.down_hold_ns < at_ns)
+			at_ns = since_ns + domain->policy.down_hold_ns;
+	}
 	if (at_ns < domain->next_ns)
 		domain->next_ns = at_ns;
 }

@@ -210,6 +210,25 @@ static void test_watch(void **state)
 	}
 }
 
+/* A moment of work within the hold time keeps the domain up for no longer than that. */
+static void test_moment_is_no_work(void **state)
+{
+	static const struct load at_work[2] = { { 600, 600, true, LONG_NS, 0 }, ASLEEP },
+				 blip[2] = { { 600, 100, true, HOLD_NS - NS_PER_MS, 0 }, ASLEEP };
+	struct topology *topology = test_topology_usual(1, 2);
+	uint64_t now_ns = START_NS + LONG_NS;
+	struct policy policy;
+	struct engine *engine;
+
+	policy_init(&policy);
+	engine = make_engine(topology, &policy, false);
+	decide(engine, at_work, START_NS);
+	assert_int_equal(decide(engine, blip, now_ns)->target_khz, 1800000);
+	assert_int_equal(engine_next_ns(engine), now_ns + NS_PER_MS);
+	engine_free(engine);
+	free(topology);
+}
+
 /* With far OPPs the utilisation takes longer than the hold time to decay to the lower one. */
 static void test_decay_is_waited_for(void **state)
 {
@@ -321,6 +340,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_watch),
+		cmocka_unit_test(test_moment_is_no_work),
 		cmocka_unit_test(test_decay_is_waited_for),
 		cmocka_unit_test(test_moment),
 		cmocka_unit_test(test_looks),
