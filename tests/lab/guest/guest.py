@@ -261,13 +261,36 @@ def cpus_of(name):
     return [int(cpu) for cpu in read(policy(name, "affected_cpus")).split()]
 
 
+class Places:
+    """Where everything runs that is not bound to a CPU of its own."""
+    kept_to = None
+
+    @staticmethod
+    def everywhere():
+        return set(range(os.cpu_count()))
+
+    @staticmethod
+    def move(those_on, to):
+        """Tasks that may run on just those CPUs, of the kernel too, and so all that they start."""
+        for task in glob.glob("/proc/[0-9]*/task/[0-9]*"):
+            with contextlib.suppress(OSError):  # ended, or bound by the kernel
+                tid = int(os.path.basename(task))
+                if os.sched_getaffinity(tid) == those_on:
+                    os.sched_setaffinity(tid, to)
+
+
 def stay_off(domain_cpus):
-    """Keeps the test's own looking away from the CPUs that it looks at."""
-    os.sched_setaffinity(0, set(range(os.cpu_count())) - set(domain_cpus))
+    """Keeps the test's looking, who answers it, and what else can be moved away from what it looks at."""
+    run_anywhere()
+    Places.kept_to = Places.everywhere() - set(domain_cpus)
+    Places.move(Places.everywhere(), Places.kept_to)
 
 
 def run_anywhere():
-    os.sched_setaffinity(0, range(os.cpu_count()))
+    """Ends stay_off(); also for a test that has bound itself to a CPU."""
+    if Places.kept_to:
+        Places.move(Places.kept_to, Places.everywhere())
+    os.sched_setaffinity(0, Places.everywhere())
 
 
 @functools.cache
@@ -302,8 +325,7 @@ class Daemon:
             KeptDaemon.end()
         read_once(f"{BUILD}/wakegovd")
         with open(self.log_path, "w", encoding="utf-8") as log:
-            self.process = subprocess.Popen(self.command, stderr=log, stdout=log,
-                                            preexec_fn=run_anywhere)
+            self.process = subprocess.Popen(self.command, stderr=log, stdout=log)
         wait_for(lambda: "governing" in self.log() or self.process.poll() is not None, 60,
                  "the daemon is up")
         if self.process.poll() is not None:

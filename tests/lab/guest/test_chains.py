@@ -6,6 +6,7 @@ Figures: what they do under each backend, of what they do under performance, in 
 machine. Chains: what the daemon says of them, and that nothing is left behind.
 """
 import contextlib
+import os
 import re
 import subprocess
 import time
@@ -20,6 +21,7 @@ BACKENDS = ("wakegov", "wakegov_setspeed", "wakegov_limits")
 LEAST = {"chain-token": 0.96, "chain-pipe": 0.96, "chain-unix": 0.96, "chain-udp": 0.96,
          "chain-tcp": 0.96, "script": 0.92}
 TIMERS_MHZ = 0.05  # by which two loads with timers of their own may differ from what they have without
+CPUS = (2, 3)  # where the chain runs, and nothing of the test
 LOOKS = 10
 CHANGES_PER_S = 3  # of each domain, from one to another of which a chain hops
 POLICY = "[wakegov]\nbackend = {}\n[utilisation]\nchains = {}\n"
@@ -27,19 +29,24 @@ POLICY = "[wakegov]\nbackend = {}\n[utilisation]\nchains = {}\n"
 
 @contextlib.contextmanager
 def token():
-    """Two threads that hand a token to and fro."""
+    """Two threads that hand a token to and fro, each on a CPU of its own: on one CPU they are no chain."""
     with subprocess.Popen([f"{guest.BUILD}/tests/lab/chainload", "token", "1000"],
                           stdout=subprocess.DEVNULL) as load:
         try:
+            tasks = f"/proc/{load.pid}/task"
+            guest.wait_for(lambda: len(os.listdir(tasks)) == 1 + len(CPUS), 5, "the threads")
+            for tid, cpu in zip(sorted(map(int, set(os.listdir(tasks)) - {str(load.pid)})), CPUS):
+                os.sched_setaffinity(tid, {cpu})
             yield load
         finally:
             load.kill()
 
 
 def highest():
+    """The domains at their highest OPP; a measured frequency is by chance a little above or below it."""
     return {name for name in programs.policies()
-            if guest.read(guest.policy(name, "scaling_cur_freq")) ==
-            guest.read(guest.policy(name, "cpuinfo_max_freq"))}
+            if int(guest.read(guest.policy(name, "scaling_cur_freq"))) >
+            0.99 * int(guest.read(guest.policy(name, "cpuinfo_max_freq")))}
 
 
 def half_of_machine(name):
@@ -88,6 +95,8 @@ class Chains(unittest.TestCase):
     def setUp(self):
         guest.restart_governors()
         self.before = guest.snapshot()
+        guest.stay_off(CPUS)
+        self.addCleanup(guest.run_anywhere)
 
     @contextlib.contextmanager
     def governed(self, backend, chains="on"):
@@ -126,7 +135,6 @@ class Chains(unittest.TestCase):
                 self.assertEqual((chain["comm"], chain["chain"]["comm"]),
                                  ("chainload", "chainload"))
                 self.assertNotEqual(chain["pid"], chain["chain"]["pid"])
-                # wakegovctl itself goes on where this test is, and may be the domain's chain for a moment.
                 guest.wait_for(lambda: re.search(
                     r"chain of chainload \(pid \d+\) and chainload \(pid \d+\): together (9\d|100) % of a "
                     "CPU", self.explained()), 5, "explain names the chain")
