@@ -49,37 +49,41 @@ static bool read_chain(const struct native *native, uint32_t pid, struct chain_t
 	return r == 0;
 }
 
-/* The highest share of a thread of the process that has a waker, 0 to 1024; -1: none has one. */
-static int chain_cap(const struct native *native, pid_t process)
+/* Looks at the chains of the process's threads that are known. */
+static void look(const struct native *native, pid_t process,
+		 void (*see)(uint32_t pid, const struct chain_task *chain, void *userdata),
+		 void *userdata)
 {
 	char path[64];
 	struct dirent *entry;
-	int most = -1;
+	struct chain_task chain;
 	DIR *threads;
 
 	snprintf(path, sizeof(path), "/proc/%d/task", process);
 	threads = opendir(path);
-	while (threads && (entry = readdir(threads))) {
-		struct chain_task chain;
-
-		if (read_chain(native, atoi(entry->d_name), &chain) && chain.waker &&
-		    (int)DECAY_CAP(chain.util_q) > most)
-			most = DECAY_CAP(chain.util_q);
-	}
+	while (threads && (entry = readdir(threads)))
+		if (read_chain(native, atoi(entry->d_name), &chain))
+			see(atoi(entry->d_name), &chain, userdata);
 	if (threads)
 		closedir(threads);
-	return most;
 }
 
-/* The highest share within some seconds, or the first that is enough. */
+/* The highest share of a thread that has a waker, 0 to 1024. */
+static void see_share(uint32_t pid, const struct chain_task *chain, void *userdata)
+{
+	int *most = userdata, cap = DECAY_CAP(chain->util_q);
+
+	if (chain->waker && cap > *most)
+		*most = cap;
+}
+
+/* The highest share within some seconds, or the first that is enough; -1: none has a waker. */
 static int find_in(const struct native *native, const char *mode, pid_t process, int enough)
 {
 	int most = -1;
 
 	for (int i = 0; i < LOOKS && most < enough; i++) {
-		int cap = chain_cap(native, process);
-
-		most = cap > most ? cap : most;
+		look(native, process, see_share, &most);
 		usleep(LOOK_US);
 	}
 	work_end(process);
@@ -134,13 +138,57 @@ static void test_hands_over(void **state)
 	tracer_follow_chains(native->tracer, false);
 }
 
-/* Two tasks with timers of their own never wait for each other, once they have begun. */
+struct wakers {
+	uint32_t pids[3], of[3]; /* threads, and who woke each when it was last looked at */
+	uint32_t n, n_looks, n_new;
+};
+
+static void see_waker(uint32_t pid, const struct chain_task *chain, void *userdata)
+{
+	struct wakers *wakers = userdata;
+	uint32_t i = 0;
+
+	while (i < wakers->n && wakers->pids[i] != pid)
+		i++;
+	if (i == 3)
+		return;
+	if (i < wakers->n)
+		wakers->n_new += chain->waker && chain->waker != wakers->of[i];
+	else
+		wakers->n++;
+	wakers->pids[i] = pid;
+	wakers->of[i] = chain->waker;
+	wakers->n_looks++;
+}
+
+/*
+ * Two tasks with timers of their own wake nobody, once they have begun, whoever runs where their
+ * timers expire.
+ */
 static void test_timers(void **state)
 {
 	struct native *native = *state;
+	struct wakers wakers = { 0 };
+	pid_t timers, others[2];
 
 	tracer_follow_chains(native->tracer, true);
-	assert_true(find(native, "timers", 64) < 64);
+	timers = start("timers");
+	for (uint32_t i = 0; i < 2; i++) {
+		others[i] = work_start();
+		while (!others[i])
+			;
+	}
+	usleep(10 * LOOK_US);
+	for (int i = 0; i < LOOKS / 2; i++) {
+		look(native, timers, see_waker, &wakers);
+		usleep(LOOK_US);
+	}
+	for (uint32_t i = 0; i < 2; i++)
+		work_end(others[i]);
+	work_end(timers);
+	print_message("timers: %u looks, %u wakers\n", wakers.n_looks, wakers.n_new);
+	assert_true(wakers.n_looks > LOOKS / 4);
+	assert_int_equal(wakers.n_new, 0);
 	tracer_follow_chains(native->tracer, false);
 }
 
