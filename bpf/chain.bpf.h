@@ -8,7 +8,8 @@
  * this machine is received as soon as the sender enables softirqs. A network card's interrupt
  * raises the same softirq.
  *
- * Only tasks that were met by a tick, and their children, have storage; all others cost one test.
+ * Only tasks that were met by a tick, their parents and their children have a place; all others
+ * cost one test.
  */
 
 #include "clamped.bpf.h"
@@ -55,16 +56,19 @@ int BPF_PROG(on_hrtimer_expire_exit)
 	return 0;
 }
 
-static inline struct task_load *stored_of(struct task_struct *task)
+static inline struct wakegov_chain_place *chain_place(__u32 pid)
 {
-	return has_storage(task) ? bpf_task_storage_get(&tasks, task, NULL, 0) : NULL;
+	__u32 place = pid % WAKEGOV_CHAINS;
+
+	return bpf_map_lookup_elem(&chains, &place);
 }
 
-static inline struct chain_task *chain_of(struct task_struct *task)
+/* Of a thread; NULL: it has none. The idle task has none. */
+static inline struct chain_task *find_chain(__u32 pid)
 {
-	struct task_load *stored = stored_of(task);
+	struct wakegov_chain_place *place = chain_place(pid);
 
-	return stored ? &stored->chain : NULL;
+	return pid && place && place->pid == pid ? &place->chain : NULL;
 }
 
 /* The clock of the run queue, which the scheduler has read for this switch. */
@@ -160,31 +164,81 @@ VERIFIED_ONCE int chain_comes(struct chain_task *chain, __u64 now_ns, __u32 leve
 	return 0;
 }
 
+/* Another task may have the place of one that was not on for so long. */
+#define CHAIN_KEPT_NS 1000000000ULL
+
 /* At each switch. prev and next are not the daemon's. */
 static inline void switch_chains(struct wakegov_cpu *cpu, struct task_struct *prev,
 				 struct task_struct *next, bool sleeps)
 {
-	bool prev_stored = has_storage(prev), next_stored = has_storage(next);
-	__u64 now_ns = switch_clock(next->pid ? next : prev);
+	struct chain_task *leaves = sleeps ? find_chain(prev->pid) : NULL;
+	struct chain_task *comes = find_chain(next->pid);
 	__u32 level = cpu->load.level_q >> DECAY_Q_SHIFT;
-	struct task_load *stored;
+	__u64 now_ns;
 
-	cpu->accounted = prev_stored;
-	if (sleeps && prev_stored) {
-		stored = bpf_task_storage_get(&tasks, prev, NULL, 0);
-		if (stored) {
-			cpu->accounted = stored->own.updated_ns != 0;
-			chain_leaves(&stored->chain, now_ns, level);
-		}
-	}
-	stored = next_stored ? bpf_task_storage_get(&tasks, next, NULL, 0) : NULL;
-	if (!stored)
+	if (!leaves && !comes)
 		return;
-	cpu->accounted |= stored->own.updated_ns != 0;
-	chain_comes(&stored->chain, now_ns, level);
-	cpu->chain_since_ns = stored->chain.since.at_ns;
-	if (stored->chain.waker)
-		note_chain(cpu, &stored->chain, next, now_ns);
+	now_ns = switch_clock(next->pid ? next : prev);
+	if (leaves)
+		chain_leaves(leaves, now_ns, level);
+	if (!comes)
+		return;
+	chain_comes(comes, now_ns, level);
+	cpu->chain_since_ns = comes->since.at_ns;
+	if (comes->waker)
+		note_chain(cpu, comes, next, now_ns);
+}
+
+/*
+ * A place for the task, if it is free, or the chain of who has it was not there for a while: a
+ * storm of forks takes no place from tasks at work. What was there is forgotten.
+ */
+static inline struct chain_task *take_chain(struct task_struct *task, __u64 now_ns)
+{
+	__u32 pid = task->pid;
+	struct wakegov_chain_place *place = chain_place(pid);
+
+	if (!pid || !place)
+		return NULL;
+	if (place->pid == pid)
+		return &place->chain;
+	if (place->pid && now_ns < place->chain.updated_ns + CHAIN_KEPT_NS)
+		return NULL;
+	place->chain.generation = 0;
+	place->pid = pid;
+	return &place->chain;
+}
+
+/*
+ * At a tick that meets the task. However short its bursts are, it may be one of a chain; so may its
+ * parent be, which no tick may ever meet, as it works for a moment between its children.
+ */
+static inline void tick_chains(struct task_struct *task)
+{
+	struct task_struct *parent = task->real_parent;
+	__u64 now_ns = switch_clock(task);
+
+	take_chain(task, now_ns);
+	take_chain(parent, now_ns);
+}
+
+static inline void fork_chain(struct task_struct *parent, struct task_struct *child)
+{
+	struct chain_task *from = find_chain(parent->pid), *to;
+
+	if (!from || from->generation != settings.chains || from->slept_ns)
+		return;
+	to = take_chain(child, from->updated_ns);
+	if (to)
+		chain_fork(from, to, parent->pid);
+}
+
+static inline void end_chain(__u32 pid)
+{
+	struct wakegov_chain_place *place = chain_place(pid);
+
+	if (place && place->pid == pid)
+		place->pid = 0;
 }
 
 VERIFIED_ONCE int chain_follows(struct chain_task *task, struct chain_task *waker, __u32 level)
@@ -198,24 +252,23 @@ VERIFIED_ONCE int chain_follows(struct chain_task *task, struct chain_task *wake
 
 /*
  * The current task wakes this one. Most wakers are on for longer than the other one slept: then
- * only its storage is looked up.
+ * only its place is looked up.
  */
 static inline void wake_chain(struct task_struct *task)
 {
-	struct task_struct *waker = bpf_get_current_task_btf();
+	struct wakegov_cpu *cpu = this_cpu();
 	struct chain_task *chain, *from;
-	struct wakegov_cpu *cpu;
+	__u32 waker;
 
-	if (!has_storage(task) || !waker->pid || waker == task)
-		return;
-	cpu = this_cpu();
 	if (!cpu || cpu->bystander || !cpu->chain_since_ns)
 		return;
-	chain = chain_of(task);
-	if (!chain || !chain->slept_ns || chain->generation != settings.chains ||
-	    chain_wake(chain, cpu->chain_since_ns, waker->pid))
+	chain = find_chain(task->pid);
+	if (!chain || !chain->slept_ns || chain->generation != settings.chains)
 		return;
-	from = chain_of(waker);
+	waker = bpf_get_current_pid_tgid();
+	if (!waker || chain_wake(chain, cpu->chain_since_ns, waker))
+		return;
+	from = find_chain(waker);
 	if (from)
 		chain_follows(chain, from, cpu->load.level_q >> DECAY_Q_SHIFT);
 }

@@ -81,9 +81,7 @@ static __noinline void switch_ruled(struct wakegov_cpu *cpu, struct task_struct 
 
 static inline struct account_task *load_of(struct task_struct *task)
 {
-	struct task_load *stored = stored_of(task);
-
-	return stored ? &stored->own : NULL;
+	return has_storage(task) ? bpf_task_storage_get(&tasks, task, NULL, 0) : NULL;
 }
 
 static inline struct account_task *take_load(struct task_struct *task)
@@ -168,21 +166,12 @@ static inline __u32 sleeps_after(switch_arguments arguments)
 	return arguments[0] ? 0 : arguments[3];
 }
 
-/* Whether one of them has a utilisation, or bursts, of its own. Many have only their chain's. */
-static inline bool are_accounted(const struct wakegov_cpu *cpu, const struct task_struct *prev,
-				 const struct task_struct *next)
-{
-	if (settings.chains && !settings.n_clamp_classes)
-		return cpu->accounted;
-	return has_storage(prev) || has_storage(next);
-}
-
 /* A switch between tasks of which nothing is known does not change how busy the CPU is. */
 static inline bool passes_unseen(struct wakegov_cpu *cpu, switch_arguments arguments)
 {
 	struct task_struct *prev = prev_of(arguments), *next = next_of(arguments);
 
-	if (settings.at_every_switch || are_accounted(cpu, prev, next) ||
+	if (settings.at_every_switch || has_storage(prev) || has_storage(next) ||
 	    cpu->load.running != (__u32)prev->pid || !cpu->load.busy_since_ns || is_own(next) ||
 	    is_realtime(next) ||
 	    ((is_in_iowait(prev) || !cpu->count_only) && sleeps_after(arguments)))
@@ -351,7 +340,6 @@ static __noinline int chains_at_switch(struct wakegov_cpu *cpu, switch_arguments
 
 	cpu->bystander = 0; /* there is no switch in an interrupt */
 	cpu->chain_since_ns = 0;
-	cpu->accounted = true;
 	if (!is_own(prev) && !is_own(next))
 		switch_chains(cpu, prev, next, sleeps_after(arguments));
 	return 0;

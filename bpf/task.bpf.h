@@ -111,17 +111,6 @@ static inline void hand_on_load(struct task_struct *parent, struct task_struct *
 		account_task_hands_on(from, to);
 }
 
-static inline void fork_chain(struct task_struct *parent, struct task_struct *child)
-{
-	struct chain_task *from = chain_of(parent), *to;
-
-	if (!from || from->generation != settings.chains || from->slept_ns || !take_load(child))
-		return;
-	to = chain_of(child);
-	if (to)
-		chain_fork(from, to, parent->pid);
-}
-
 SEC("tp_btf/sched_process_fork")
 int BPF_PROG(on_sched_process_fork, struct task_struct *parent, struct task_struct *child)
 {
@@ -158,6 +147,8 @@ static inline void end_number(struct task_struct *task, __u32 pid)
 	struct wakegov_slot *slot;
 
 	forget_task(task, pid);
+	if (settings.chains)
+		end_chain(pid);
 	if (settings.follow)
 		follow_end(pid);
 	if (settings.placing)

@@ -82,20 +82,6 @@ static inline void meet_unseen(struct wakegov_cpu *cpu, struct task_struct *task
 	account_switch(&cpu->load, task->pid, now_ns);
 }
 
-/*
- * Gives the task and its parent storage. However short its bursts are, it may be one of a chain; so
- * may its parent be, which no tick may ever meet, as it works for a moment between its children.
- */
-static inline void store_for_chains(struct task_struct *task)
-{
-	struct task_struct *parent = task->real_parent;
-
-	if (!has_storage(task))
-		take_load(task);
-	if (!has_storage(parent))
-		take_load(parent);
-}
-
 static __noinline int account_at_tick(struct task_struct *task, const struct hrtimer *timer)
 {
 	struct wakegov_cpu *cpu = this_cpu();
@@ -118,7 +104,7 @@ static __noinline int account_at_tick(struct task_struct *task, const struct hrt
 	look_for_clamps(task);	   /* a busy loop is at no switch */
 	watch_bytes(task, now_ns); /* one that polls goes to no sleep */
 	if (settings.chains)
-		store_for_chains(task);
+		tick_chains(task);
 	if (settings.placing)
 		tick_placed(cpu, task, now_ns);
 	if (!cpu->load.busy_since_ns && !tick_unseen(cpu, task, ticked_ns))

@@ -45,6 +45,7 @@
 #define WAKEGOV_CACHES	      64 /* last-level caches, or clusters, among which tasks are placed */
 #define WAKEGOV_NO_CACHE      0xffffffffU
 #define WAKEGOV_PLACED_GROUPS 64
+#define WAKEGOV_CHAINS	      4096 /* tasks whose chains are known, at most */
 /* A chain counts on a CPU for so long after it was last there. */
 #define WAKEGOV_CHAIN_HOLD_NS 50000000ULL
 #define WAKEGOV_CHAIN_STEP_NS 2000000ULL  /* by which its time there may be too early */
@@ -182,6 +183,13 @@ struct wakegov_chain {
 	__u32 pad;
 };
 
+/* The chain of the task that has the place. */
+struct wakegov_chain_place {
+	__u32 pid; /* 0: nobody's */
+	__u32 pad;
+	struct chain_task chain;
+};
+
 struct wakegov_cpu {
 	/*
 	 * What each switch touches, beside its count: two cache lines.
@@ -205,8 +213,7 @@ struct wakegov_cpu {
 	__u32 chain_high_q;	    /* a chain that needs more emits a record; written by both */
 	__u8 bystander;		    /* chain.bpf.h: the current task is a bystander … */
 	__u8 received;		    /* … and the next packets are not its own */
-	__u8 accounted;	      /* one of the last switch's tasks has a utilisation of its own */
-	__u64 chain_since_ns; /* since when the running task's chain is on; 0: it has none */
+	__u64 chain_since_ns;	    /* since when the running task's chain is on; 0: it has none */
 
 	/*
 	 * The fields that each request touches, and all that a request touches when it is only

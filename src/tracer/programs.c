@@ -210,7 +210,7 @@ static int keep_all(struct programs *programs, const struct wakegov *skel)
 	static const char *const maps[PROGRAM_MAPS] = {
 		[MAP_CPUS] = "cpus",	       [MAP_RECORDS] = "records",
 		[MAP_HOLDS] = "holds",	       [MAP_TASK_CLASSES] = "task_classes",
-		[MAP_TASKS] = "tasks",	       [MAP_MATCHING] = "matching",
+		[MAP_CHAINS] = "chains",       [MAP_MATCHING] = "matching",
 		[MAP_PROCESSES] = "processes", [MAP_IDLE_LATENCIES] = "idle_latencies",
 		[MAP_PLACED] = "placed",
 	};

@@ -17,7 +17,7 @@ enum program_map {
 	MAP_RECORDS,
 	MAP_HOLDS, /* only kept: timers end with the last descriptor of their map */
 	MAP_TASK_CLASSES,
-	MAP_TASKS,
+	MAP_CHAINS,
 	MAP_MATCHING,
 	MAP_PROCESSES,
 	MAP_IDLE_LATENCIES,

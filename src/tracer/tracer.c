@@ -16,11 +16,11 @@
 #define MISSED_GAP_NS (50 * NS_PER_MS) /* between two looks at runs that the kernel skipped */
 #define MOVE_GAP_NS   NS_PER_MS
 /*
- * What an entry of task storage takes at most: 256 bytes of the kernel's allocator for a struct
- * task_load, 192 for the list that the task's first entry needs, and 8 each for who pays. With half
+ * What an entry of task storage takes at most: 192 bytes of the kernel's allocator for a struct
+ * task_run, 192 for the list that the task's first entry needs, and 8 each for who pays. With half
  * as many, the memory limit would be met before the bound.
  */
-#define STORED_BYTES 464
+#define STORED_BYTES 400
 
 static size_t cpus_bytes(const struct tracer *tracer)
 {

@@ -7,11 +7,9 @@
 
 #include <bpf/bpf.h>
 #include <dirent.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -31,22 +29,17 @@ static pid_t start(const char *mode)
 	return work_exec(argv);
 }
 
-/* The kernel side's storage of a thread. */
+/* What the kernel side has of a thread. */
 static bool read_chain(const struct native *native, uint32_t pid, struct chain_task *ret)
 {
-	struct {
-		struct account_task own;
-		struct chain_task chain;
-	} load;
-	int fd = syscall(SYS_pidfd_open, pid, O_EXCL); /* PIDFD_THREAD */
-	int r = fd < 0 ? -1
-		       : bpf_map_lookup_elem(native->tracer->programs.maps[MAP_TASKS], &fd, &load);
+	uint32_t index = pid % WAKEGOV_CHAINS;
+	struct wakegov_chain_place place;
 
-	if (fd >= 0)
-		close(fd);
-	if (r == 0)
-		*ret = load.chain;
-	return r == 0;
+	if (bpf_map_lookup_elem(native->tracer->programs.maps[MAP_CHAINS], &index, &place) ||
+	    place.pid != pid)
+		return false;
+	*ret = place.chain;
+	return true;
 }
 
 /* Looks at the chains of the process's threads that are known. */
