@@ -167,7 +167,7 @@ VERIFIED_ONCE int chain_comes(struct chain_task *chain, __u64 now_ns, __u32 leve
 /* Another task may have the place of one that was not on for so long. */
 #define CHAIN_KEPT_NS 1000000000ULL
 
-/* At each switch. prev and next are not the daemon's. */
+/* At each switch. The daemon has no chain. */
 static inline void switch_chains(struct wakegov_cpu *cpu, struct task_struct *prev,
 				 struct task_struct *next, bool sleeps)
 {
@@ -178,7 +178,7 @@ static inline void switch_chains(struct wakegov_cpu *cpu, struct task_struct *pr
 
 	if (!leaves && !comes)
 		return;
-	now_ns = switch_clock(next->pid ? next : prev);
+	now_ns = switch_clock(comes ? next : prev);
 	if (leaves)
 		chain_leaves(leaves, now_ns, level);
 	if (!comes)

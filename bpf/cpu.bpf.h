@@ -340,8 +340,7 @@ static __noinline int chains_at_switch(struct wakegov_cpu *cpu, switch_arguments
 
 	cpu->bystander = 0; /* there is no switch in an interrupt */
 	cpu->chain_since_ns = 0;
-	if (!is_own(prev) && !is_own(next))
-		switch_chains(cpu, prev, next, sleeps_after(arguments));
+	switch_chains(cpu, prev, next, sleeps_after(arguments));
 	return 0;
 }
 
