@@ -185,7 +185,7 @@ struct wakegov_chain {
 
 /* The chain of the task that has the place. */
 struct wakegov_chain_place {
-	__u32 pid; /* 0: nobody's */
+	__u32 pid; /* 0: it is free */
 	__u32 pad;
 	struct chain_task chain;
 };
