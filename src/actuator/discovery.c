@@ -161,20 +161,26 @@ static int claim_cpus(struct topology *topology, uint32_t policy)
 	return claimed;
 }
 
+uint32_t cpufreq_discover_capacity(uint32_t cpu)
+{
+	double capacity;
+
+	if (!sysfs_read_number(&capacity, CPU_DIRECTORY "/cpu_capacity", cpu) || capacity < 1 ||
+	    capacity > TOPOLOGY_CAPACITY_MAX)
+		return 0;
+	return (uint32_t)capacity;
+}
+
 /* Leaves out a domain that cannot be read, such as an offline one. */
 static int add_domain(struct topology *topology, uint32_t policy)
 {
 	struct topology_domain *domain = &topology->domains[topology->n_domains];
 	unsigned long latency_ns = cpufreq_get_transition_latency(policy);
-	double capacity;
 	int r;
 
-	if (!sysfs_read_number(&capacity, CPU_DIRECTORY "/cpu_capacity", policy) || capacity < 1 ||
-	    capacity > TOPOLOGY_CAPACITY_MAX)
-		capacity = TOPOLOGY_CAPACITY_MAX;
 	*domain = (struct topology_domain){
 		.first_cpu = policy,
-		.capacity = (uint32_t)capacity,
+		.capacity = cpufreq_discover_capacity(policy) ?: TOPOLOGY_CAPACITY_MAX,
 		.transition_latency_ns = latency_ns >= LATENCY_UNKNOWN ? 0 : latency_ns,
 	};
 	snprintf(domain->name, sizeof(domain->name), "policy%u", policy);

@@ -21,6 +21,10 @@
  */
 int cpufreq_discover(struct topology **ret);
 
+/* The CPU's capacity at present, 1…TOPOLOGY_CAPACITY_MAX; 0: the kernel does not say, or it is
+ * offline. */
+uint32_t cpufreq_discover_capacity(uint32_t cpu);
+
 /*
  * Fills opp_khz and n_opps of the domain whose first_cpu is set: the driver's table, boost
  * frequencies included where boost is on, else steps of 100 MHz between the hardware's limits.

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -10,6 +11,7 @@
 #include <systemd/sd-daemon.h>
 #include <unistd.h>
 
+#include "actuator/discovery.h"
 #include "actuator/watch.h"
 #include "daemon/domains.h"
 #include "daemon/freq_invariance.h"
@@ -54,41 +56,64 @@ static int on_touched(sd_event_source *source, int fd, uint32_t revents, void *u
  * What is kept by CPU and domain has its size from the start, and the capabilities to load the
  * programs anew are gone: only another start can take them in. What outlasts a restart is in files.
  */
-static int on_newcomers(sd_event_source *source, uint64_t usec, void *userdata)
+static int on_changed(sd_event_source *source, uint64_t usec, void *userdata)
 {
 	struct loop *loop = userdata;
-	uint32_t cpu = loop->newcomer;
 
-	if (sd_notify(0, "STATUS=Starting again for new CPUs") > 0) {
-		log_notice("CPU %u was not there at the start: wakegovd ends, for systemd to start "
-			   "it again with it",
-			   cpu);
+	if (sd_notify(0, "STATUS=Starting again for changed CPUs") > 0) {
+		log_notice("%s: wakegovd ends, for systemd to start it again", loop->change);
 		return sd_event_exit(loop->core->event, -EAGAIN);
 	}
-	log_notice("CPU %u was not there at the start and is not governed; restart wakegovd to "
-		   "include it",
-		   cpu);
+	log_notice("%s: restart wakegovd to take it in", loop->change);
 	return 0;
+}
+
+/* Once for all that change together; said once. */
+static void __attribute__((format(printf, 2, 3)))
+meet_change(struct loop *loop, const char *format, ...)
+{
+	uint64_t at_us = time_now_ns() / NS_PER_US + SETTLE_US;
+	va_list arguments;
+	int r;
+
+	if (loop->change_timer) {
+		sd_event_source_set_time(loop->change_timer, at_us);
+		return;
+	}
+	va_start(arguments, format);
+	vsnprintf(loop->change, sizeof(loop->change), format, arguments);
+	va_end(arguments);
+	r = sd_event_add_time(loop->core->event, &loop->change_timer, CLOCK_MONOTONIC, at_us, 0,
+			      on_changed, loop);
+	if (r < 0)
+		log_warning("cannot wait for changed CPUs: %s", strerror(-r));
 }
 
 static void meet_newcomer(struct loop *loop, uint32_t cpu)
 {
-	uint64_t at_us = time_now_ns() / NS_PER_US + SETTLE_US;
 	char path[64];
-	int r;
 
 	snprintf(path, sizeof(path), CONTROL_CPUS "/cpu%u/cpufreq", cpu);
-	if (access(path, F_OK) < 0)
-		return;
-	if (loop->newcomer_timer) { /* once for all that come together; said once */
-		sd_event_source_set_time(loop->newcomer_timer, at_us);
-		return;
+	if (access(path, F_OK) == 0)
+		meet_change(loop, "CPU %u was not there at the start", cpu);
+}
+
+/*
+ * A CPU that comes or goes may change the capacity of others: a core without its sibling has more,
+ * and a faster kind of CPU makes all others less of the whole.
+ */
+static void verify_capacities(struct loop *loop)
+{
+	const struct topology *topology = loop->core->topology;
+
+	for (uint32_t i = 0; i < topology->n_domains; i++) {
+		const struct topology_domain *domain = &topology->domains[i];
+		uint32_t capacity = cpufreq_discover_capacity(domain->first_cpu);
+
+		if (capacity && capacity != domain->capacity)
+			meet_change(loop, "CPU %u has a capacity of %u, %u at the start",
+				    domain->first_cpu, capacity, domain->capacity);
 	}
-	loop->newcomer = cpu;
-	r = sd_event_add_time(loop->core->event, &loop->newcomer_timer, CLOCK_MONOTONIC, at_us, 0,
-			      on_newcomers, loop);
-	if (r < 0)
-		log_warning("cannot wait for new CPUs: %s", strerror(-r));
 }
 
 static void verify_domain_of(struct loop *loop, uint32_t cpu)
@@ -120,6 +145,7 @@ static int on_hotplug(sd_event_source *source, int fd, uint32_t revents, void *u
 	if (r == -ENOBUFS)
 		for (uint32_t i = 0; i < core->topology->n_cpus; i++)
 			verify_domain_of(loop, i);
+	verify_capacities(loop);
 	modules_call(core, cpus_changed);
 	round_run(core);
 	return 0;
@@ -221,6 +247,6 @@ int loop_listen(struct loop *loop)
 
 void loop_close(struct loop *loop)
 {
-	sd_event_source_unref(loop->newcomer_timer);
+	sd_event_source_unref(loop->change_timer);
 	close_fdp(&loop->hotplug_fd);
 }

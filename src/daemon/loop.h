@@ -11,8 +11,8 @@
 struct loop {
 	struct core *core;
 	int hotplug_fd;
-	sd_event_source *newcomer_timer; /* NULL: no CPU has come that was not there at the start */
-	uint32_t newcomer;		 /* the first of them */
+	sd_event_source *change_timer; /* NULL: CPUs are what they were at the start */
+	char change[64];	       /* the first that was seen */
 };
 
 /*

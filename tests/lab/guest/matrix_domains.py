@@ -321,7 +321,7 @@ class Domains(Matrix):
                 self.assertTrue(self.starts())
                 self.goes_on()
                 online(1)
-                words = "CPU 2 was not there at the start and is not governed"
+                words = "CPU 2 was not there at the start: restart wakegovd"
                 guest.wait_for(lambda: words in self.daemon.log(), 10, "the line")
                 self.assertEqual(self.daemon.stop(), 0)
                 self.said_once(words)

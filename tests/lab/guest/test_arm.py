@@ -3,6 +3,7 @@
 """CPUs of unlike capacity, on arm64: the machine is what its tree says; wakegov governs it."""
 import os
 import subprocess
+import tempfile
 import time
 import unittest
 
@@ -169,6 +170,26 @@ class Wakegov(unittest.TestCase):
                 expected = min(n_readers, len(guest.cpus_of(BIG)))
                 # But for windows without the boost.
                 self.assertGreater(sum(n >= expected for n in on_big), 0.8 * LOOKS)
+
+    def test_capacity_changes(self):
+        """a capacity that is another than at the start, after a CPU came or went, is seen and said"""
+        cpu, other = guest.cpus_of(BIG)[0], guest.cpus_of(LITTLE)[-1]
+        path = f"/sys/devices/system/cpu/cpu{cpu}/cpu_capacity"
+        with tempfile.NamedTemporaryFile("w") as changed, \
+                guest.Daemon("[wakegov]\nbackend = observe\n") as daemon:
+            for online in "01":  # nothing else changes
+                guest.write(f"/sys/devices/system/cpu/cpu{other}/online", online)
+            time.sleep(3)
+            self.assertNotIn("capacity of", daemon.log())
+            changed.write("700\n")
+            changed.flush()
+            subprocess.run(["mount", "--bind", changed.name, path], check=True)
+            self.addCleanup(subprocess.run, ["umount", path], check=True)
+            for online in "01":
+                guest.write(f"/sys/devices/system/cpu/cpu{other}/online", online)
+            words = f"CPU {cpu} has a capacity of 700, 1024 at the start: restart wakegovd"
+            guest.wait_for(lambda: words in daemon.log(), 5, "the line")
+            self.assertEqual(daemon.stop(), 0)
 
     @staticmethod
     def interrupts(daemon):
