@@ -181,7 +181,8 @@ static void test_timers(void **state)
 	work_end(timers);
 	print_message("timers: %u looks, %u wakers\n", wakers.n_looks, wakers.n_new);
 	assert_true(wakers.n_looks > LOOKS / 4);
-	assert_int_equal(wakers.n_new, 0);
+	/* A busy kernel has a task wait for a page or a lock now and then. */
+	assert_true(wakers.n_new < wakers.n_looks / 50);
 	tracer_follow_chains(native->tracer, false);
 }
 

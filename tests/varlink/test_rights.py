@@ -20,8 +20,8 @@ DENIED = {"error": "org.varlink.service.PermissionDenied", "parameters": {}}
 class RightsTest(FreshServiceTest):
     options = GROUPS
 
-    def connection_of(self, uid, gid, *groups):
-        """A connection that another process has made; that process is dead."""
+    def connection_of(self, uid, gid, *groups, lives=False):
+        """A connection that another process has made, which is dead, or lives as long as the test."""
         ours, theirs = socket.socketpair()
         pid = os.fork()
         if not pid:
@@ -31,13 +31,22 @@ class RightsTest(FreshServiceTest):
                 os.setuid(uid)
                 connection = socket.socket(socket.AF_UNIX)
                 connection.connect(self.fixture.path)
+                ours.close()
                 socket.send_fds(theirs, [b"x"], [connection.fileno()])
+                if lives:
+                    theirs.recv(1)
             finally:
                 os._exit(0)
         theirs.close()
         _, descriptors, _, _ = socket.recv_fds(ours, 1, 1)
-        ours.close()
-        os.waitpid(pid, 0)
+
+        def end():
+            ours.close()
+            os.waitpid(pid, 0)
+        if lives:
+            self.addCleanup(end)
+        else:
+            end()
         raw = Raw.__new__(Raw)
         raw.socket = socket.socket(fileno=descriptors[0])
         raw.pending = b""

@@ -62,12 +62,14 @@ class Methods(ServiceTest):
 class CommandLines(RightsTest):
     def why(self, raw):
         reply = raw.call("io.wakegov.ExplainRules", {"pid": 812})
+        self.assertIn("rules", reply["parameters"], reply)
         return reply["parameters"]["rules"][-1]["why"]
 
     def test_who_sees_them(self):
-        self.assertIn("tar c", self.why(self.connection_of(0, 0)))
-        self.assertIn("tar c", self.why(self.connection_of(NOBODY, READERS)))
-        self.assertIsNone(self.why(self.connection_of(NOBODY, NOBODY)))
+        """by who asks, who has to live: a pid is of the namespace in which its process is"""
+        self.assertIn("tar c", self.why(self.connection_of(0, 0, lives=True)))
+        self.assertIn("tar c", self.why(self.connection_of(NOBODY, READERS, lives=True)))
+        self.assertIsNone(self.why(self.connection_of(NOBODY, NOBODY, lives=True)))
 
 
 @needs_fixture
