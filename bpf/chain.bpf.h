@@ -56,19 +56,23 @@ int BPF_PROG(on_hrtimer_expire_exit)
 	return 0;
 }
 
-static inline struct wakegov_chain_place *chain_place(__u32 pid)
+static inline struct wakegov_chain_pair *chain_pair(__u32 pid)
 {
-	__u32 place = pid % WAKEGOV_CHAINS;
+	__u32 pair = pid % WAKEGOV_CHAIN_PAIRS;
 
-	return bpf_map_lookup_elem(&chains, &place);
+	return bpf_map_lookup_elem(&chains, &pair);
 }
 
 /* Of a thread; NULL: it has none. The idle task has none. */
 static inline struct chain_task *find_chain(__u32 pid)
 {
-	struct wakegov_chain_place *place = chain_place(pid);
+	struct wakegov_chain_pair *pair = chain_pair(pid);
 
-	return pid && place && place->pid == pid ? &place->chain : NULL;
+	if (!pid || !pair)
+		return NULL;
+	if (pair->pids[0] == pid)
+		return &pair->chains[0];
+	return pair->pids[1] == pid ? &pair->chains[1] : NULL;
 }
 
 /* The clock of the run queue, which the scheduler has read for this switch. */
@@ -176,8 +180,11 @@ static inline void switch_chains(struct wakegov_cpu *cpu, struct task_struct *pr
 	__u32 level = cpu->load.level_q >> DECAY_Q_SHIFT;
 	__u64 now_ns;
 
-	if (!leaves && !comes)
-		return;
+	if (!leaves) {
+		if (!comes)
+			return;
+		__asm__ volatile(""); /* or a compiler tests both pointers as one number */
+	}
 	now_ns = switch_clock(comes ? next : prev);
 	if (leaves)
 		chain_leaves(leaves, now_ns, level);
@@ -189,24 +196,32 @@ static inline void switch_chains(struct wakegov_cpu *cpu, struct task_struct *pr
 		note_chain(cpu, comes, next, now_ns);
 }
 
+/* Whether it is free, or the chain of who has it was not there for a while. */
+static inline bool may_take_place(const struct wakegov_chain_pair *pair, __u32 place, __u64 now_ns)
+{
+	return !pair->pids[place] || now_ns > pair->chains[place].updated_ns + CHAIN_KEPT_NS;
+}
+
 /*
- * A place for the task, if it is free, or the chain of who has it was not there for a while: a
- * storm of forks takes no place from tasks at work. What was there is forgotten.
+ * The task's place, or a new one, but none that a task at work has, which a storm of forks would
+ * take from it. NULL: there is none.
  */
 static inline struct chain_task *take_chain(struct task_struct *task, __u64 now_ns)
 {
-	__u32 pid = task->pid;
-	struct wakegov_chain_place *place = chain_place(pid);
+	__u32 pid = task->pid, place = 0;
+	struct wakegov_chain_pair *pair = chain_pair(pid);
+	struct chain_task *chain = find_chain(pid);
 
-	if (!pid || !place)
-		return NULL;
-	if (place->pid == pid)
-		return &place->chain;
-	if (place->pid && now_ns < place->chain.updated_ns + CHAIN_KEPT_NS)
-		return NULL;
-	place->chain.generation = 0;
-	place->pid = pid;
-	return &place->chain;
+	if (chain || !pid || !pair)
+		return chain;
+	if (!may_take_place(pair, 0, now_ns)) {
+		if (!may_take_place(pair, 1, now_ns))
+			return NULL;
+		place = 1;
+	}
+	pair->chains[place].generation = 0;
+	pair->pids[place] = pid;
+	return &pair->chains[place];
 }
 
 /*
@@ -235,10 +250,12 @@ static inline void fork_chain(struct task_struct *parent, struct task_struct *ch
 
 static inline void end_chain(__u32 pid)
 {
-	struct wakegov_chain_place *place = chain_place(pid);
+	struct wakegov_chain_pair *pair = chain_pair(pid);
 
-	if (place && place->pid == pid)
-		place->pid = 0;
+	if (pair && pair->pids[0] == pid)
+		pair->pids[0] = 0;
+	if (pair && pair->pids[1] == pid)
+		pair->pids[1] = 0;
 }
 
 VERIFIED_ONCE int chain_follows(struct chain_task *task, struct chain_task *waker, __u32 level)

@@ -45,7 +45,7 @@
 #define WAKEGOV_CACHES	      64 /* last-level caches, or clusters, among which tasks are placed */
 #define WAKEGOV_NO_CACHE      0xffffffffU
 #define WAKEGOV_PLACED_GROUPS 64
-#define WAKEGOV_CHAINS	      4096 /* tasks whose chains are known, at most */
+#define WAKEGOV_CHAIN_PAIRS   2048 /* of places for tasks whose chains are known */
 /* A chain counts on a CPU for so long after it was last there. */
 #define WAKEGOV_CHAIN_HOLD_NS 50000000ULL
 #define WAKEGOV_CHAIN_STEP_NS 2000000ULL  /* by which its time there may be too early */
@@ -183,11 +183,10 @@ struct wakegov_chain {
 	__u32 pad;
 };
 
-/* The chain of the task that has the place. */
-struct wakegov_chain_place {
-	__u32 pid; /* 0: it is free */
-	__u32 pad;
-	struct chain_task chain;
+/* Places for chains, each of the task with that number; 0: it is free. */
+struct wakegov_chain_pair {
+	__u32 pids[2];
+	struct chain_task chains[2];
 };
 
 struct wakegov_cpu {

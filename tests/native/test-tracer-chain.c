@@ -7,6 +7,7 @@
 
 #include <bpf/bpf.h>
 #include <dirent.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,14 +33,18 @@ static pid_t start(const char *mode)
 /* What the kernel side has of a thread. */
 static bool read_chain(const struct native *native, uint32_t pid, struct chain_task *ret)
 {
-	uint32_t index = pid % WAKEGOV_CHAINS;
-	struct wakegov_chain_place place;
+	uint32_t index = pid % WAKEGOV_CHAIN_PAIRS;
+	struct wakegov_chain_pair pair;
 
-	if (bpf_map_lookup_elem(native->tracer->programs.maps[MAP_CHAINS], &index, &place) ||
-	    place.pid != pid)
+	if (bpf_map_lookup_elem(native->tracer->programs.maps[MAP_CHAINS], &index, &pair))
 		return false;
-	*ret = place.chain;
-	return true;
+	for (int i = 0; i < 2; i++) {
+		if (pair.pids[i] != pid)
+			continue;
+		*ret = pair.chains[i];
+		return true;
+	}
+	return false;
 }
 
 /* Looks at the chains of the process's threads that are known. */
@@ -186,12 +191,65 @@ static void test_timers(void **state)
 	tracer_follow_chains(native->tracer, false);
 }
 
+/* A child with that number that computes; 0: another has it, again and again. */
+static pid_t start_as(pid_t number)
+{
+	for (int i = 0; i < 100; i++) {
+		FILE *last = fopen("/proc/sys/kernel/ns_last_pid", "w");
+		pid_t pid;
+
+		assert_non_null(last);
+		fprintf(last, "%d", number - 1);
+		fclose(last);
+		pid = work_start();
+		while (!pid)
+			;
+		if (pid == number)
+			return pid;
+		work_end(pid);
+	}
+	return 0;
+}
+
+static bool has_chain(const struct native *native, pid_t pid, bool expected)
+{
+	struct chain_task chain;
+
+	for (int i = 0; i < LOOKS && read_chain(native, pid, &chain) != expected; i++)
+		usleep(LOOK_US);
+	return read_chain(native, pid, &chain);
+}
+
+/* Of three tasks at work that share a pair of places the third has one when another has ended. */
+static void test_places(void **state)
+{
+	struct native *native = *state;
+	pid_t first = 5000, pids[3];
+
+	while (!kill(first, 0) || !kill(first + WAKEGOV_CHAIN_PAIRS, 0) ||
+	       !kill(first + 2 * WAKEGOV_CHAIN_PAIRS, 0))
+		first++;
+	tracer_follow_chains(native->tracer, true);
+	for (int i = 0; i < 3; i++) {
+		pids[i] = start_as(first + i * WAKEGOV_CHAIN_PAIRS);
+		assert_true(pids[i] > 0);
+		assert_int_equal(has_chain(native, pids[i], i < 2), i < 2);
+	}
+	work_end(pids[0]);
+	assert_true(has_chain(native, pids[2], true));
+	assert_false(has_chain(native, pids[0], false));
+	work_end(pids[1]);
+	work_end(pids[2]);
+	tracer_follow_chains(native->tracer, false);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_hands_over),
 		cmocka_unit_test(test_children),
 		cmocka_unit_test(test_timers),
+		cmocka_unit_test(test_places),
 	};
 
 	return native_run(tests);
