@@ -134,6 +134,8 @@ struct policy_rule_key {
 const struct policy_rule_key *policy_rule_key_at(size_t i);
 /* NULL if there is no such key. */
 const struct policy_rule_key *policy_rule_keys_find(const char *name);
+/* The line where the rule sets that key; 0: it does not. */
+uint32_t policy_rule_key_line(const struct policy_rule *rule, const char *name);
 
 /* match.c: those by which a rule matches, which come first, in the order of their bits. */
 const struct policy_rule_key *policy_match_keys_get(size_t *ret_n);

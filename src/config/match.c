@@ -168,6 +168,8 @@ static const struct policy_rule_key keys[] = {
 };
 /* clang-format on */
 
+_Static_assert(ARRAY_SIZE(keys) <= POLICY_RULE_KEYS_MAX / 2, "raise POLICY_RULE_KEYS_MAX");
+
 const struct policy_rule_key *policy_match_keys_get(size_t *ret_n)
 {
 	*ret_n = ARRAY_SIZE(keys);

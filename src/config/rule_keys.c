@@ -157,6 +157,8 @@ static const struct policy_rule_key keys[] = {
 };
 /* clang-format on */
 
+_Static_assert(ARRAY_SIZE(keys) <= POLICY_RULE_KEYS_MAX / 2, "raise POLICY_RULE_KEYS_MAX");
+
 const struct policy_rule_key *policy_rule_key_at(size_t i)
 {
 	const struct policy_rule_key *match_keys;
@@ -176,4 +178,14 @@ const struct policy_rule_key *policy_rule_keys_find(const char *name)
 		if (!strcmp(key->name, name))
 			return key;
 	return NULL;
+}
+
+uint32_t policy_rule_key_line(const struct policy_rule *rule, const char *name)
+{
+	const struct policy_rule_key *key;
+
+	for (size_t i = 0; (key = policy_rule_key_at(i)); i++)
+		if (!strcmp(key->name, name))
+			return rule->key_lines[i];
+	return 0;
 }

@@ -189,6 +189,7 @@ int policy_rules_assign(struct policy_sections *sections, struct policy_draft *d
 					"[%s] %s: found '%s', expected %s%s", section, name, shown,
 					key->expected, suggestion);
 	}
+	rule->key_lines[n] = place.line < UINT16_MAX ? place.line : 0;
 	if (!sections->rule)
 		sections->class->properties = rule->own;
 	else if (rule != &sections->left_out)

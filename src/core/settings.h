@@ -17,6 +17,7 @@
 #define POLICY_CLASSES_MAX	   24
 #define POLICY_NAME_SIZE	   32  /* of a rule or class, with its NUL */
 #define POLICY_PATTERN_SIZE	   160 /* of what a rule matches by, with its NUL */
+#define POLICY_RULE_KEYS_MAX	   32  /* half by which it matches, half that it gives */
 #define POLICY_FILE_SIZE	   48  /* of the last part of a file's name, with its NUL */
 
 enum policy_backend {
@@ -207,6 +208,7 @@ struct policy_rule {
 	char class[POLICY_NAME_SIZE]; /* "": none */
 	char file[POLICY_FILE_SIZE];  /* its place, for people; an override: "" … */
 	uint32_t line;
+	uint16_t key_lines[POLICY_RULE_KEYS_MAX]; /* by the key's number; 0: not given there */
 	uint32_t again_line; /* line of a second rule of that name in the file, which is left out;
 				0: none */
 	uint32_t domain_cpu; /* the N of the policyN where the rule holds, or POLICY_ANY_DOMAIN */

@@ -77,13 +77,13 @@ static void print_help(void)
 
 /* By the path that errors have; of a drop-in a rule keeps the name alone, which only one of them
  * has. */
-static void print_rule_warning(void *userdata, const struct policy_rule *rule, const char *what)
+static void print_rule_warning(void *userdata, const struct policy_rule *rule, uint32_t line,
+			       const char *what)
 {
 	const char *path = userdata, *slash = strrchr(path, '/');
 	bool is_dropin = strcmp(slash ? slash + 1 : path, rule->file) != 0;
 
-	printf("%s:%u: [rule %s] %s\n", is_dropin ? rule->file : path, rule->line, rule->name,
-	       what);
+	printf("%s:%u: [rule %s] %s\n", is_dropin ? rule->file : path, line, rule->name, what);
 }
 
 static void print_warning(void *userdata, const char *line)

@@ -26,9 +26,10 @@
 #define SKIPPED_LOOK_NS (10 * NS_PER_S)
 #define CHANGES_UNSEEN	(POLICY_MATCH_USER | POLICY_MATCH_NICE | POLICY_MATCH_SCHEDULER)
 
-static void warn_of_rule(void *userdata, const struct policy_rule *rule, const char *what)
+static void warn_of_rule(void *userdata, const struct policy_rule *rule, uint32_t line,
+			 const char *what)
 {
-	log_warning("%s:%u: [rule %s] %s", rule->file, rule->line, rule->name, what);
+	log_warning("%s:%u: [rule %s] %s", rule->file, line, rule->name, what);
 }
 
 static void warn_of_policy(void *userdata, const char *line)

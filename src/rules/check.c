@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "config/keys.h"
 #include "config/patterns.h"
 #include "core/rule.h"
 #include "rules/rules_private.h"
@@ -22,16 +23,18 @@ struct check {
 	void *userdata;
 };
 
-__attribute__((format(printf, 2, 3))) static void say(const struct check *check, const char *format,
-						      ...)
+/* key is what it is about; NULL: the rule as a whole. */
+__attribute__((format(printf, 3, 4))) static void say(const struct check *check, const char *key,
+						      const char *format, ...)
 {
+	uint32_t line = key ? policy_rule_key_line(check->rule, key) : 0;
 	char text[512];
 	va_list args;
 
 	va_start(args, format);
 	vsnprintf(text, sizeof(text), format, args);
 	va_end(args);
-	check->warn(check->userdata, check->rule, text);
+	check->warn(check->userdata, check->rule, line ?: check->rule->line, text);
 }
 
 /* Whether a single text, the pattern itself, can match. */
@@ -65,8 +68,9 @@ static void say_too_long(struct check *check, const char *pattern)
 
 	snprintf(shorter, sizeof(shorter), "%s", pattern);
 	check->n_never++;
-	say(check, "comm = %s can never match: the kernel keeps %d bytes of a name; write %s%s",
-	    pattern, TASK_COMM_SIZE - 1, is_literal(shorter) ? shorter : "a shorter one",
+	say(check, "comm",
+	    "comm = %s can never match: the kernel keeps %d bytes of a name; write %s%s", pattern,
+	    TASK_COMM_SIZE - 1, is_literal(shorter) ? shorter : "a shorter one",
 	    is_literal(shorter) ? "*" : "");
 }
 
@@ -92,13 +96,15 @@ static void check_never(struct check *check)
 	if (match->given & of_processes && match->given & POLICY_MATCH_KERNEL_THREAD &&
 	    match->kernel_thread) {
 		check->n_never++;
-		say(check, "it can never match: kernel threads have no exe and no command");
+		say(check, "kernel-thread",
+		    "it can never match: kernel threads have no exe and no command");
 	}
 	while (policy_patterns_next(&cgroups, pattern)) {
 		if (strlen(pattern) <= 1 || pattern[strlen(pattern) - 1] != '/')
 			continue;
 		check->n_never++;
-		say(check, "cgroup = %s can never match: leave the / at its end away", pattern);
+		say(check, "cgroup", "cgroup = %s can never match: leave the / at its end away",
+		    pattern);
 	}
 }
 
@@ -150,21 +156,24 @@ static void check_machine(const struct check *check)
 	char pattern[POLICY_PATTERN_SIZE];
 
 	if (match->given & POLICY_MATCH_USER && !is_number && !getpwnam(match->user))
-		say(check, "user = %s is no user here: add the user and reload", match->user);
+		say(check, "user", "user = %s is no user here: add the user and reload",
+		    match->user);
 	if (!any_may_be_there(units, has_unit))
 		while (next_literal(&units, pattern))
-			say(check,
+			say(check, "unit",
 			    "unit = %s has no cgroup now: it is not running, or not known (see "
 			    "systemctl status %s); the rule holds as soon as it starts",
 			    pattern, pattern);
 	if (!any_may_be_there(cgroups, has_path))
 		while (next_literal(&cgroups, pattern))
-			say(check, "cgroup = %s is not there now; the rule holds as soon as it is",
+			say(check, "cgroup",
+			    "cgroup = %s is not there now; the rule holds as soon as it is",
 			    pattern);
 	for (uint32_t i = 0; i < topology->n_domains; i++)
 		has_domain |= topology->domains[i].first_cpu == check->rule->domain_cpu;
 	if (!has_domain)
-		say(check, "domain = policy%u gives nothing: this machine has no such domain",
+		say(check, "domain",
+		    "domain = policy%u gives nothing: this machine has no such domain",
 		    check->rule->domain_cpu);
 }
 
@@ -180,19 +189,21 @@ static void check_itself(const struct check *check)
 	for (int i = 0; i < RULE_PROPERTIES; i++)
 		gives_any |= gives(check->rule, i);
 	if (check->rule->again_line)
-		say(check,
+		say(check, NULL,
 		    "a second [rule %s] stands at line %u and is left out: give it another "
 		    "name",
 		    check->rule->name, check->rule->again_line);
 	if (!check->rule->is_condition && !check->rule->is_filled && !gives_any)
-		say(check, "it gives nothing: set cap, floor, response, io-boost, placement, "
-			   "idle-latency or class");
+		say(check, NULL,
+		    "it gives nothing: set cap, floor, response, io-boost, placement, "
+		    "idle-latency or class");
 	if (check->rule->domain_cpu == POLICY_ANY_DOMAIN)
 		return;
 	if (gives(check->rule, RULE_PLACEMENT))
-		say(check, "placement is of no domain: with domain = it gives none");
+		say(check, "placement", "placement is of no domain: with domain = it gives none");
 	if (gives(check->rule, RULE_IDLE_LATENCY))
-		say(check, "idle-latency is of no domain: with domain = it gives none");
+		say(check, "idle-latency",
+		    "idle-latency is of no domain: with domain = it gives none");
 }
 
 /* Warns if an earlier rule matches every task and gives all that this one gives. */
@@ -208,7 +219,7 @@ static void check_reached(const struct check *check)
 			all &= gives(before, i) || !gives(check->rule, i);
 		if (!all)
 			continue;
-		say(check,
+		say(check, NULL,
 		    "it is never reached: [rule %s] at %s:%u is for every task and gives "
 		    "the same; put this one before it",
 		    before->name, before->file, before->line);
@@ -227,7 +238,7 @@ static void check_levels(const struct check *check)
 	if (!check->topology || !check->topology->n_domains) {
 		if (cap->kind != POLICY_LEVEL_NONE && cap->kind == floor->kind &&
 		    floor->value > cap->value)
-			say(check, "floor is above cap: the cap wins");
+			say(check, "floor", "floor is above cap: the cap wins");
 		return;
 	}
 	for (uint32_t i = 0; i < check->topology->n_domains; i++) {
@@ -240,7 +251,7 @@ static void check_levels(const struct check *check)
 			continue;
 		if (!low && rule_level_cap(cap, domain) < rule_level_cap(&lowest, domain)) {
 			low = true;
-			say(check,
+			say(check, "cap",
 			    "cap is below the lowest frequency of %s, %u MHz: that one is "
 			    "used",
 			    domain->name, domain->opp_khz[0] / 1000);
@@ -248,7 +259,7 @@ static void check_levels(const struct check *check)
 		if (!crossed && floor->kind != POLICY_LEVEL_NONE &&
 		    rule_level_cap(floor, domain) > rule_level_cap(cap, domain)) {
 			crossed = true;
-			say(check, "floor is above cap in %s: the cap wins", domain->name);
+			say(check, "floor", "floor is above cap in %s: the cap wins", domain->name);
 		}
 	}
 }

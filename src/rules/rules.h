@@ -134,9 +134,10 @@ void rules_say_match(FILE *out, const struct policy_rule *rule);
 
 /*
  * check.c: warnings about valid but doubtful rules. The rules are applied; each warning is given
- * once, with the rule's file and line.
+ * once, with the rule's file and the line of the key that it is about, or of its section.
  */
-typedef void (*rules_warn_t)(void *userdata, const struct policy_rule *rule, const char *what);
+typedef void (*rules_warn_t)(void *userdata, const struct policy_rule *rule, uint32_t line,
+			     const char *what);
 
 /*
  * Warns of each rule that can never match, is never reached, gives nothing, has a second rule of

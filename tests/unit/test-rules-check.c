@@ -12,8 +12,9 @@ static struct topology *topology;
 static char said[8][512];
 static int n_said;
 
-static void hear(void *userdata, const struct policy_rule *rule, const char *what)
+static void hear(void *userdata, const struct policy_rule *rule, uint32_t line, const char *what)
 {
+	assert_int_equal(line, rule->line);
 	assert_true(n_said < 8);
 	snprintf(said[n_said++], sizeof(said[0]), "%s: %s", rule->name, what);
 }
