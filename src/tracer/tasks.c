@@ -123,7 +123,8 @@ static uint32_t busy_ppm(const struct tracer *tracer, uint32_t cpu, uint64_t now
 int tracer_read_task(struct tracer *tracer, uint32_t handle, uint64_t now_ns, struct input *ret)
 {
 	struct wakegov_slot *slot = &tracer->slots[handle % WAKEGOV_SLOTS];
-	uint32_t cpu = slot->cpu % tracer->topology->n_cpus;
+	uint32_t cpu = slot->cpu;
+	bool is_traced = cpu < tracer->topology->n_cpus; /* of more than there is room for */
 
 	if (!slot->pid)
 		return -ENOENT;
@@ -138,12 +139,12 @@ int tracer_read_task(struct tracer *tracer, uint32_t handle, uint64_t now_ns, st
 		.pid = slot->pid,
 		.tgid = slot->tgid,
 		.handle = handle,
-		.cpu = slot->cpu,
+		.cpu = cpu,
 		.io_waits = slot->io_waits,
 		.last_io_ns = last_io_ns(tracer, slot, now_ns),
 		.watched = slot->hold_ns,
-		.level_q = tracer_level_q(tracer, cpu),
-		.busy_ppm = busy_ppm(tracer, cpu, now_ns),
+		.level_q = is_traced ? tracer_level_q(tracer, cpu) : 0,
+		.busy_ppm = is_traced ? busy_ppm(tracer, cpu, now_ns) : 0,
 	};
 	read_depth(tracer, handle, now_ns, &ret->task);
 	read_ios(tracer, slot, &ret->task);

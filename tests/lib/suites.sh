@@ -319,6 +319,7 @@ suite_absent() {
 
 suite_no_tick() {
 	in_lab "--append nohz_full=2-3" "test_nothing_to_drive.py no-tick"
+	in_lab "--append highres=off" "test_nothing_to_drive.py no-hrtimers"
 }
 
 # Two last-level caches.

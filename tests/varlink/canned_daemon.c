@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "actuator/discovery.h"
 #include "config/keys.h"
 #include "daemon/domains.h"
 #include "daemon/freq_invariance.h"
@@ -353,6 +354,11 @@ static const struct placing canned_placing = {
 		{ .key = 3, .rule = "other" },
 	},
 };
+
+bool tick_is_seen(void)
+{
+	return true;
+}
 
 const char *placing_why_not(const struct placing *placing)
 {

@@ -2,13 +2,16 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """wakegovctl: its output, its words and its exit codes; see service.py for the environment."""
 
+import fcntl
 import json
 import os
 import re
 import signal
 import socket
+import struct
 import subprocess
 import tempfile
+import termios
 import threading
 import time
 import unittest
@@ -53,10 +56,12 @@ class Commands(ControlTest):
                     del task["hold_left_us"]  # it goes on
                 self.assertEqual(shown, said)
 
-    def on_terminal(self, **environment):
-        """What status prints to a terminal."""
+    def on_terminal(self, *command, columns=80, **environment):
+        """What a command, status without one, prints to a terminal."""
         leader, follower = os.openpty()
-        with subprocess.Popen([WAKEGOVCTL, "--socket", self.path, "status"], stdout=follower,
+        fcntl.ioctl(follower, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+        command = command or ("status",)
+        with subprocess.Popen([WAKEGOVCTL, "--socket", self.path, *command], stdout=follower,
                               env={"TERM": "xterm", **environment}) as process:
             os.close(follower)
             text = b""
@@ -67,10 +72,19 @@ class Commands(ControlTest):
                 pass
         os.close(leader)
         self.assertEqual(process.returncode, OK)
-        self.assertIn(b"PROGRAM", text)
         return text
 
+    def test_narrow(self):
+        """no table is wider than the terminal"""
+        for command in "domains", "tasks", "devices", "decisions":
+            with self.subTest(command):
+                lines = re.sub(r"\x1b\[[0-9;]*m", "", self.on_terminal(
+                    command, columns=60).decode()).splitlines()
+                self.assertGreater(len(lines), 2)
+                self.assertEqual([line for line in lines if len(line) > 60], [])
+
     def test_colours_on_terminals_that_want_them(self):
+        self.assertIn(b"PROGRAM", self.on_terminal())
         self.assertIn(b"\x1b[1m", self.on_terminal())
         self.assertIn(b"\x1b[1m", self.on_terminal(NO_COLOR=""))
         for environment in ({"NO_COLOR": "1"}, {"TERM": "dumb"}):

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "actuator/discovery.h"
 #include "core/opp.h"
 #include "core/rule.h"
 #include "daemon/api/api.h"
@@ -283,6 +284,10 @@ static void put_unable(struct json_out *out, const struct manager *manager)
 	idle_latency_given_up(idle, &cpus);
 	cpu_mask_print_list(&cpus, list, sizeof(list));
 	field_open(out, "unable", '[');
+	if (!tick_is_seen())
+		put_text(out, "the kernel has no high-resolution timers (highres=off): how long "
+			      "tasks run at a time is not seen, so caps give way to no long "
+			      "work, and no task has a chain");
 	if (manager->clamps.n_escapes)
 		put_text(out, "a task's clamps were set above its cap %llu times, and merged again",
 			 (unsigned long long)manager->clamps.n_escapes);

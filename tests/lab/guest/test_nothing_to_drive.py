@@ -94,8 +94,23 @@ class NoTick(unittest.TestCase):
         self.assertEqual(guest.snapshot(), self.before)
 
 
+class NoHrtimers(unittest.TestCase):
+    """highres=off: the scheduler's tick is no timer that is traced."""
+
+    def test_said(self):
+        """setspeed refuses; what auto does without ticks is said by status and doctor"""
+        status, log = guest.Daemon("[wakegov]\nbackend = setspeed\n").run_to_end()
+        self.assertEqual(status, 1)
+        self.assertIn("no high-resolution timers", log)
+        with guest.Daemon():
+            for command in "status", "doctor":
+                found = subprocess.run([f"{guest.BUILD}/wakegovctl", command], capture_output=True,
+                                       text=True, check=False).stdout
+                self.assertRegex(" ".join(found.split()), r"high-resolution timers \(highres=off\)")
+
+
 if __name__ == "__main__":
     wanted = {"no-cpufreq": "NoCpufreq", "no-userspace": "NoUserspace",
-              "no-tick": "NoTick"}[sys.argv.pop(1)]
+              "no-tick": "NoTick", "no-hrtimers": "NoHrtimers"}[sys.argv.pop(1)]
     sys.argv.append(wanted)
     tap.main()
