@@ -22,7 +22,7 @@ run   native     300 here
 run   varlink    100 here
 run   live        40 here
 run   service    450
-run   faults     450
+run   faults     300
 run   promises   500
 run   backends   350
 run   boost      450
