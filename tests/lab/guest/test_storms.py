@@ -150,7 +150,7 @@ class BadLevels(CapsTest):
                        "the floor above the cap said")
         guest.wait_for(lambda: guest.frequency("policy0") == CAPPED_KHZ, PATIENCE_S, "the cap")
         log = daemon.log()
-        self.assertEqual(log.count(":3: [rule least] cap is below the lowest frequency"), 1, log)
+        self.assertEqual(log.count(":5: [rule least] cap is below the lowest frequency"), 1, log)
         self.assertEqual(log.count(":9: [rule high] for tasks that [rule low]"), 1, log)
 
 
