@@ -86,7 +86,7 @@ promises_have_tests() {
 		grep -vE '^test_(trust|service|matrix|machine_storms|placement|idle_latency|storms|selftests)$' | sort -u)
 	[ -n "$said" ] || return 1
 	! comm -23 <(echo "$said") <(tests_of "${here[@]}" test_service.py test_storms.py \
-		test_backends.py test_programs.py) | grep . ||
+		test_backends.py test_programs.py test_arm.py) | grep . ||
 		return 1
 	! comm -13 <(echo "$said") <(tests_of "${here[@]}") | grep .
 }

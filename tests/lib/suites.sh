@@ -22,15 +22,13 @@ run   native     300 here
 run   varlink    100 here
 run   live        40 here
 run   service    450
+run   faults     300
 run   promises   500
 run   backends   350
 run   boost      450
 run   storms     350
-run   faults     250
-run   placement  250
 run   drivers    180
 run   harmless   600
-run   absent     150
 run   lab         100
 all   sanitize   300 here
 all   clang      120 here
@@ -86,6 +84,8 @@ SANITIZERS=("-Db_sanitize=address,undefined" -Db_lundef=false -Doptimization=1)
 
 LAB=$REPO/tests/lab/lab
 GUEST=tests/lab/guest
+# As a machine that lacks the module, which the kernel would load when a governor is set.
+WITHOUT_USERSPACE="{ echo install cpufreq_userspace /bin/false >/etc/modprobe.d/lab.conf; rmmod cpufreq_userspace; }"
 CONFORMANCE="env CMOCKA_MESSAGE_OUTPUT=TAP build/tests/lab/actuator-conformance"
 
 # in_lab "OPTION…" "MODULE [TEST…]"…: the tests of these modules of the guest, one after the other, in one boot.
@@ -283,13 +283,20 @@ suite_promises() {
 	in_lab "" test_promises.py
 }
 
-# Faults; lent to another governor; what outlasts the daemon. The table of faults at each step is suite matrix.
+# Faults; lent to another governor; what outlasts the daemon; tasks kept to one of two last-level caches; and
+# the machine with nothing to drive, or little. The table of faults at each step is suite matrix.
 suite_faults() {
-	in_lab "" test_faults.py test_hand_back.py test_past.py
+	in_lab "--llcs 2" test_faults.py "test_hand_back.py Setspeed Limits.test_original Limits.test_named
+		Uclamp.test_original Uclamp.test_named" test_past.py "test_placement.py Placement.test_wake_affine
+		Placement.test_others Placement.test_hand_back Placement.test_offline Placement.test_forks" \
+		"rmmod acpi_cpufreq" "$CONFORMANCE absent" "test_nothing_to_drive.py no-cpufreq" \
+		"modprobe acpi_cpufreq" "$WITHOUT_USERSPACE" "$CONFORMANCE refused" \
+		"test_nothing_to_drive.py no-userspace"
 }
 
 suite_matrix() {
-	in_lab "" test_matrix.py
+	in_lab "" test_matrix.py "test_hand_back.py Limits.test_ended Limits.test_foreign Uclamp.test_ended
+		Uclamp.test_foreign"
 }
 
 # What is soon over; machine_storms has the rest.
@@ -311,27 +318,15 @@ suite_suspend() {
 	"$LAB" run --suspend --clock host -- $GUEST/in-ram /usr/bin/python3 $GUEST/test_suspend.py
 }
 
-# Machines on which there is nothing to drive, or little.
-suite_absent() {
-	in_lab "--no-cpufreq" "$CONFORMANCE absent" "test_nothing_to_drive.py no-cpufreq"
-	in_lab "--without cpufreq_userspace" "$CONFORMANCE refused" "test_nothing_to_drive.py no-userspace"
-}
-
 suite_no_tick() {
 	in_lab "--append nohz_full=2-3" "test_nothing_to_drive.py no-tick"
 	in_lab "--append highres=off" "test_nothing_to_drive.py no-hrtimers"
 }
 
-# Two last-level caches.
-suite_placement() {
-	in_lab "--llcs 2" "test_placement.py Placement.test_wake_affine Placement.test_others Placement.test_hand_back
-		Placement.test_offline Placement.test_forks"
-}
-
 # The experiments, and what is put back exactly.
 suite_placement_pays() {
-	in_lab "--llcs 2" "test_placement.py Placement.test_cpuset Placement.test_does_not_lose Placement.test_loses Placement.test_exact
-		Placement.test_long_path" "test_idle_latency.py IdleLatency"
+	in_lab "--llcs 2" "test_placement.py Placement.test_crowd_waits Placement.test_cpuset Placement.test_does_not_lose
+		Placement.test_loses Placement.test_exact Placement.test_long_path" "test_idle_latency.py IdleLatency"
 }
 
 # On the timed machine no program is worse off than without wakegov.
@@ -484,8 +479,8 @@ suite_old_kernels() {
 		echo "# kernel $kernel"
 		in_lab "--machine timed --kernel $kernel" test_govern.py "$CONFORMANCE setspeed" "$CONFORMANCE limits"
 		in_lab "--llcs 2 --kernel $kernel" "test_placement.py Placement.test_cpuset Placement.test_long_path" test_faults.py
-		in_lab "--init systemd --kernel $kernel" "test_service.py Service.test_programs
-			Service.test_frozen_reader Running.test_capabilities"
+		in_lab "--init systemd --kernel $kernel" "test_service.py Service.test_frozen_reader
+			Running.test_programs Running.test_capabilities"
 	done
 	echo "# kernel 6.1 with uclamp"
 	# Without frequency invariance schedutil chooses by the present frequency there, whatever the minimum clamp.

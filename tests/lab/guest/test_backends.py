@@ -100,6 +100,8 @@ class Limits(unittest.TestCase):
 
     def test_quiet(self):
         """limits: a load costs no writes but those of its chain's floor, which comes and goes once"""
+        guest.stay_off({2, 3})
+        self.addCleanup(guest.run_anywhere)
         with guest.Daemon(LIMITS) as daemon:
             before = daemon.domain("policy2")["writes"]
             # A child goes on where its parent's chain is, before its CPU's own utilisation shows it.

@@ -93,14 +93,19 @@ class Figures(unittest.TestCase):
 
 class Chains(unittest.TestCase):
     def setUp(self):
-        guest.restart_governors()
-        self.before = guest.snapshot()
         guest.stay_off(CPUS)
         self.addCleanup(guest.run_anywhere)
 
+    @classmethod
+    def tearDownClass(cls):
+        guest.KeptDaemon.end()
+
     @contextlib.contextmanager
-    def governed(self, backend, chains="on"):
-        with guest.Daemon(POLICY.format(backend, chains)) as daemon:
+    def governed(self, backend):
+        guest.KeptDaemon.end()
+        guest.restart_governors()
+        self.before = guest.snapshot()
+        with guest.Daemon(POLICY.format(backend, "on")) as daemon:
             yield daemon
             self.assertEqual(daemon.stop(), 0)
         guest.wait_for(lambda: guest.snapshot() == self.before, 10, "everything put back")
@@ -157,15 +162,17 @@ class Chains(unittest.TestCase):
     def test_uclamp(self):
         self.check("uclamp")
 
-    def test_off(self):
-        with self.governed("setspeed", "off") as daemon, token():
+    def test_chains_off(self):
+        daemon = guest.KeptDaemon.with_policy(POLICY.format("setspeed", "off"))
+        with token():
             time.sleep(1)
             self.assertFalse(any(self.chain_of(daemon, name) for name in programs.policies()))
 
     def test_cap(self):
         """A capped chain asks for no more than its cap."""
         rule = "[rule slow]\ncomm = chainload\ncap = 50%\n"
-        with guest.Daemon(POLICY.format("setspeed", "on") + rule) as daemon, token():
+        daemon = guest.KeptDaemon.with_policy(POLICY.format("setspeed", "on") + rule)
+        with token():
             guest.wait_for(lambda: any(self.chain_of(daemon, name) for name in programs.policies()), 10,
                            "a chain")
             # A thread that began before its process was known is found by the next scan.

@@ -37,9 +37,10 @@ class Faults(guest.PutBack, unittest.TestCase):
 
     def test_foreign_speed(self):
         """another program's speed is left alone: no fight over it"""
+        guest.stay_off({2, 3})  # the writer's own work would have the domain at any speed
+        self.addCleanup(guest.run_anywhere)
         with guest.Daemon(SETSPEED) as daemon:
-            guest.stay_off({2, 3})  # the writer's own work would have the domain at any speed
-            self.addCleanup(guest.run_anywhere)
+            guest.wait_for(lambda: guest.frequency("policy2") == 400000, 5, "nothing to write any more")
             guest.shell_write(guest.policy("policy2", "scaling_setspeed"), 1000000)
             guest.wait_for(lambda: daemon.domain("policy2")["state"] == "yielded", 2, "a yield")
             guest.start_load("cpu", "--cpus", "2", "--time", "1").wait()

@@ -65,17 +65,18 @@ class Govern(unittest.TestCase):
             self.fill(stack)
             self.assertEqual(self.program_state("hrtimer_expire_entry"), "attached")
             woken, decided = self.daemon.switches(), len(self.daemon.decisions())
-            time.sleep(2)
-            self.assertLess(self.daemon.switches() - woken, 2 * 20)
+            time.sleep(1)
+            self.assertLess(self.daemon.switches() - woken, 20)
             self.assertEqual(self.program_state("sched_switch"), "not-needed")
             self.assertEqual(len(self.daemon.decisions()), decided)
             self.assertEqual((guest.frequency("policy0"), guest.frequency("policy2")), (1800000, 1400000))
         ended_us = time.monotonic() * 1e6
         self.settle()
-        lowered = [self.change(name, 400000, ended_us)[1] for name in ("policy0", "policy2")]
-        tap.note(f"lowest OPP after {max(lowered):.0f} ms")
+        # In policy0 is the test itself.
+        _, lowered_ms = self.change("policy2", 400000, ended_us)
+        tap.note(f"lowest OPP after {lowered_ms:.0f} ms")
         # The look at ticks, and what the down-hold takes without it.
-        self.assertLess(max(lowered), 200 + 30 + 20)
+        self.assertLess(lowered_ms, 200 + 30 + 20)
         self.assertEqual(self.program_state("sched_switch"), "attached")
 
     def test_saturated_rule(self):

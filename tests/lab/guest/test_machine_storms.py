@@ -18,7 +18,7 @@ import guest
 import tap
 from governed import DOMAINS, Governed, POLICY
 
-STORM_S = 5
+STORM_S = 2
 GROUP = "/sys/fs/cgroup/wakegov-bomb"
 IDLE, BUSY = (), (0, 2)  # domains that are busy are at their highest OPP: nothing is written
 NUMBERS = 600  # of tasks; the kernel keeps 300 for itself

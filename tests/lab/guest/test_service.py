@@ -23,17 +23,35 @@ STATE = "/var/lib/wakegov"
 TLP_CONF = "/etc/tlp.d/90-test.conf"
 
 
+def matched(pid):
+    """The names of the rules that match the task."""
+    rules = json.loads(run("wakegovctl", "--json", "rules", str(pid)).stdout)["rules"]
+    return [rule["rule"]["name"] for rule in rules if rule["matches"]]
+
+
 class Service(Installed):
     def test_start_stop(self):
-        """the installed unit starts, governs, answers anyone, and stopping restores everything"""
+        """the unit starts, governs, answers anyone; stopped it restores everything, and who connects starts nothing"""
+        nobody = ["setpriv", "--reuid=65534", "--clear-groups", "wakegovctl", "status"]
         run("systemctl", "start", "wakegovd.service")
         self.assertEqual(show("ActiveState"), "active")
         self.assertEqual(guest.read(guest.policy("policy0", "scaling_governor")), "userspace")
-        nobody = run("setpriv", "--reuid=65534", "--clear-groups", "wakegovctl", "status")
-        self.assertIn("policy0", nobody.stdout)
+        self.assertIn("policy0", run(*nobody).stdout)
+        # What is in /run outlasts the daemon, as long as the machine runs.
+        boot = "/run/wakegov/wakegov.conf.d/40-boot.conf"
+        os.makedirs(os.path.dirname(boot), exist_ok=True)
+        guest.write(boot, "")
+        self.addCleanup(os.remove, boot)
         run("systemctl", "stop", "wakegovd.service")
+        self.assertTrue(os.path.exists(boot))
         self.assertEqual(guest.snapshot(), self.before)
         self.assertIn("restored policy0 scaling_governor to schedutil", journal())
+        guest.write(POLICY, "[io-boost]\nmin-rate = 1000\n")
+        for _ in range(6):  # at the sixth systemd would say that it was started too often
+            done = run(*nobody, check=False)
+            self.assertEqual(done.returncode, 3, done.stderr)
+            self.assertIn("wakegovd is not running", done.stderr)
+        self.assertEqual((show("ActiveState"), show("Result")), ("inactive", "success"))
 
     def test_conflicts(self):
         """power-profiles-daemon and TLP themselves are named, and what TLP sets is left to it"""
@@ -58,44 +76,6 @@ class Service(Installed):
         self.assertEqual(journal().count("wakegov leaves it alone"), told + 2)
         run("systemctl", "stop", "wakegovd.service")
         self.assertEqual(guest.read(guest.policy("policy0", "scaling_governor")), "performance")
-
-    def test_nobody_starts_it(self):
-        """who connects starts nothing: neither a service that was stopped nor one that cannot start"""
-        nobody = ["setpriv", "--reuid=65534", "--clear-groups", "wakegovctl", "status"]
-        run("systemctl", "start", "wakegovd.service")
-        run(*nobody)
-        run("systemctl", "stop", "wakegovd.service")
-        guest.write(POLICY, "[io-boost]\nmin-rate = 1000\n")
-        for _ in range(6):  # at the sixth systemd would say that it was started too often
-            done = run(*nobody, check=False)
-            self.assertEqual(done.returncode, 3, done.stderr)
-            self.assertIn("wakegovd is not running", done.stderr)
-        self.assertEqual((show("ActiveState"), show("Result")), ("inactive", "success"))
-
-    def test_strange_name(self):
-        """a task's name makes neither a second line nor an escape sequence of the journal"""
-        task = subprocess.Popen(["/usr/bin/python3", "-c", "import ctypes, time\n"
-                                 "ctypes.CDLL(None).prctl(15, b'\\x1b[31m\\nend 1\\xff', 0, 0, 0)\n"
-                                 "print('named', flush=True)\ntime.sleep(1000)"],
-                                stdout=subprocess.PIPE)
-        self.addCleanup(task.wait)
-        self.addCleanup(task.kill)
-        self.assertEqual(task.stdout.readline(), b"named\n")
-        run("systemctl", "start", "wakegovd.service")
-        run("wakegovctl", "override", str(task.pid), "--max", "1GHz")
-        listed = run("wakegovctl", "override", "list").stdout
-        self.assertIn("?[31m?end 1\ufffd", listed)
-
-        def messages():
-            run("journalctl", "--sync")
-            found = run("journalctl", "-o", "json", f"WAKEGOV_PID={task.pid}", "--no-pager")
-            return [json.loads(line) for line in found.stdout.splitlines()]
-
-        guest.wait_for(messages, 10, "the message")
-        self.assertEqual(messages()[-1]["WAKEGOV_TASK"], "?[31m?end 1?")
-        self.assertIn(f"pid {task.pid} (?[31m?end 1?)", messages()[-1]["MESSAGE"])
-        run("systemctl", "restart", "wakegovd.service")
-        self.assertIn(f"pid {task.pid} ", run("wakegovctl", "override", "list").stdout)
 
     def test_killed(self):
         """after SIGKILL the unit restores every control, and is about to start the daemon again"""
@@ -214,78 +194,36 @@ class Service(Installed):
         self.assertEqual(guest.snapshot(), self.before)
 
     def test_clamps(self):
-        """under the unit's restrictions auto takes uclamp, and may clamp other users' tasks"""
+        """under the unit's restrictions auto clamps tasks of other users and whole units, killed or stopped"""
         os.remove(SETSPEED)
         self.addCleanup(guest.write, SETSPEED, "[wakegov]\nbackend = setspeed\n")
-        guest.write(POLICY, "[rule load]\ncomm = freqload\ncap = 30%\n")
-        run("systemctl", "start", "wakegovd.service")
-        self.assertIn("backend uclamp", run("wakegovctl", "status").stdout)
-        device = guest.null_blk()
-        run("chmod", "0666", device)
-        load = subprocess.Popen(["setpriv", "--reuid=65534", "--clear-groups",
-                                 f"{guest.BUILD}/tests/lab/freqload", "psync",
-                                 "--file", device, "--cpus", "1", "--time", "1000"])
-        self.addCleanup(load.wait)
-        self.addCleanup(load.kill)
-        guest.wait_for(lambda: clamps_of(load.pid)[1] < 1024, 30, "a clamp")
-        self.assertNotIn("cannot be clamped", journal())
-        run("systemctl", "stop", "wakegovd.service")
-        self.assertIn("restored the clamps of", journal())
-        self.assertEqual(clamps_of(load.pid), (0, 1024))
-
-    def test_groups(self):
-        """under the unit's restrictions a rule by unit is the unit's own clamp, killed or stopped"""
-        os.remove(SETSPEED)
-        self.addCleanup(guest.write, SETSPEED, "[wakegov]\nbackend = setspeed\n")
-        guest.write(POLICY, "[rule lab]\nunit = capped-lab.service\ncap = 30%\n")
+        guest.write(POLICY, "[rule task]\ncomm = capped\ncap = 30%\n"
+                            "[rule lab]\nunit = capped-lab.service\ncap = 30%\n")
         run("systemd-run", "--unit=capped-lab", "-p", "CPUWeight=100", "sleep", "1000")
         self.addCleanup(run, "systemctl", "stop", "capped-lab.service")
         path = "/sys/fs/cgroup/system.slice/capped-lab.service/cpu.uclamp.max"
         run("systemctl", "start", "wakegovd.service")
-        guest.wait_for(lambda: guest.read(path) == "29.98", 10, "the unit's clamp")
+        self.assertIn("backend uclamp", run("wakegovctl", "status").stdout)
+        task = subprocess.Popen(["setpriv", "--reuid=65534", "--clear-groups",
+                                 guest.link("capped", "/bin/sleep"), "1000"])
+        self.addCleanup(task.wait)
+        self.addCleanup(task.kill)
+
+        def wait_capped():
+            guest.wait_for(lambda: guest.read(path) == "29.98", 10, "the unit's clamp")
+            guest.wait_for(lambda: clamps_of(task.pid)[1] < 1024, 30, "a clamp")
+
+        wait_capped()
         self.assertIn("set on its cgroups", run("wakegovctl", "rules").stdout)
         pid = int(show("MainPID"))
         os.kill(pid, signal.SIGKILL)
         self.wait_active(pid)
-        guest.wait_for(lambda: guest.read(path) == "29.98", 10, "the clamp again")
+        wait_capped()
         self.assertIn(f"restored cpu.uclamp.max of {os.path.dirname(path)} to max", journal())
+        self.assertNotIn("cannot be clamped", journal())
         run("systemctl", "stop", "wakegovd.service")
-        self.assertEqual(guest.read(path), "max")
-
-    def matched(self, pid):
-        rules = json.loads(run("wakegovctl", "--json", "rules", str(pid)).stdout)["rules"]
-        return [rule["rule"]["name"] for rule in rules if rule["matches"]]
-
-    def test_programs(self):
-        """under the unit's restrictions rules know the program and the arguments of anybody's task"""
-        guest.write(POLICY, "[rule sleeper]\nexe = */sleep\ncap = 30%\n"
-                            "[rule marked]\ncommand = */python3 *wg-marker\ncap = 40%\n")
-        nobody = ["setpriv", "--reuid=65534", "--clear-groups"]
-        reads = [*nobody, sys.executable, "-c", "import sys; [0 for line in sys.stdin]", "wg-marker"]
-
-        def popen(command):
-            task = subprocess.Popen(command, stdin=subprocess.PIPE)
-            self.addCleanup(task.wait)
-            self.addCleanup(task.kill)
-            return task
-
-        def both():
-            tasks = popen([*nobody, "sleep", "1000"]), popen(reads)
-            guest.wait_for(lambda: [guest.read(f"/proc/{task.pid}/comm") for task in tasks] ==
-                           ["sleep", "python3"], 20, "they run")
-            return tasks
-
-        before = both()
-        run("systemctl", "start", "wakegovd.service")
-        before[1].stdin.write(b"\n")
-        before[1].stdin.flush()
-        for sleeper, marked in (before, both()):
-            guest.wait_for(lambda: self.matched(sleeper.pid) == ["sleeper"], 10, "the program")
-            guest.wait_for(lambda: self.matched(marked.pid) == ["marked"], 10, "the arguments")
-        seen = run(*nobody, "wakegovctl", "rules", str(os.getpid())).stdout
-        self.assertEqual(seen.count("by a program or a command line that is not yours"), 2, seen)
-        own = run(*nobody, "wakegovctl", "rules", str(marked.pid)).stdout
-        self.assertRegex(own, r"no +sleeper .*: exe is '/.*/python3[^']*', the rule wants exe")
+        self.assertIn("restored the clamps of", journal())
+        self.assertEqual((guest.read(path), clamps_of(task.pid)), ("max", (0, 1024)))
 
     def test_frozen_reader(self):
         """a process whose command line cannot be read without waiting for ever makes nobody wait"""
@@ -300,7 +238,7 @@ class Service(Installed):
             reader.wait(2)
         guest.write(POLICY, "[rule marked]\ncommand = *wg-marker*\ncap = 40%\n"
                             "[rule python]\nexe = */python3*\ncap = 50%\n")
-        for command in ("start", "reload", "restart"):
+        for command in ("start", "reload"):
             run("systemctl", command, "wakegovd.service")
             shown = run("wakegovctl", "rules", str(frozen.pid)).stdout
             self.assertRegex(shown, r"no +marked .*: its command is not known \(")
@@ -329,7 +267,7 @@ class Service(Installed):
         for name, cap in (("ours", 1024), ("users", 307)):
             task = int(pids[name])
             guest.wait_for(lambda: clamps_of(task) == (0, cap), 10, f"{cap} in {name}")
-            self.assertEqual(self.matched(task), ["lab"])
+            self.assertEqual(matched(task), ["lab"])
         self.assertEqual(guest.read(f"{paths['users']}/cpu.uclamp.max"), "max")
         self.assertRegex(run("wakegovctl", "rules").stdout,
                          r"lab: in other cgroups set on each task: cap: .*/lab-users\.service/.*"
@@ -361,43 +299,6 @@ class Service(Installed):
         exposure = re.search(r"Overall exposure level for wakegovd.service: ([\d.]+)", done.stdout)
         tap.note(f"systemd-analyze security: exposure {exposure.group(1)} of 10")
         self.assertLessEqual(float(exposure.group(1)), 1.4)
-
-    def test_drop_ins(self):
-        """a drop-in of /etc replaces one of /run and /usr/lib of its name, and masks it by /dev/null"""
-        folders = [f"{folder}/wakegov/wakegov.conf.d" for folder in ("/etc", "/run", "/usr/lib")]
-
-        def write(folder, name, text):
-            os.makedirs(folder, exist_ok=True)
-            path = f"{folder}/{name}.conf"
-            self.addCleanup(lambda: os.path.lexists(path) and os.remove(path))
-            guest.write(path, text)
-            return path
-
-        def rules():
-            return {rule["name"]: rule["file"] for rule in
-                    guest.call("/run/wakegov/io.wakegov", "Rules")["rules"]}
-
-        def rule(name):
-            return f"[rule {name}]\ncomm = {name}\ncap = 50%\n"
-
-        write(folders[2], "10-brought", rule("brought"))
-        write(folders[2], "20-replaced", rule("old"))
-        write(folders[2], "30-masked", rule("masked"))
-        write(folders[1], "40-boot", rule("boot"))
-        write(folders[0], "20-replaced", rule("new"))
-        run("systemctl", "start", "wakegovd.service")
-        self.assertEqual(list(rules()), ["brought", "new", "masked", "boot"])
-        mask = f"{folders[0]}/30-masked.conf"
-        os.symlink("/dev/null", mask)
-        self.addCleanup(os.remove, mask)
-        write(folders[0], "40-boot", "")
-        run("systemctl", "reload", "wakegovd.service")
-        self.assertEqual(list(rules()), ["brought", "new"])
-        shown = run("wakegovd", "--show-config").stdout
-        self.assertIn(f"{folders[2]}/10-brought.conf:2", shown)
-        # What is in /run outlasts the daemon, as long as the machine runs.
-        run("systemctl", "stop", "wakegovd.service")
-        self.assertTrue(os.path.exists(f"{folders[1]}/40-boot.conf"))
 
     def test_hotplug_after_start(self):
         """a domain that was offline at the start is governed when it comes, by one restart"""
@@ -521,6 +422,93 @@ class Running(Installed):
         guest.write(POLICY, "[rule any]\ncomm = wg-*\ncap = 30%\n")
         run("wakegovctl", "reload")
         self.assertFalse({"failed", "paused"} & set(states().values()), states())
+
+    def test_strange_name(self):
+        """a task's name makes neither a second line nor an escape sequence of the journal"""
+        task = subprocess.Popen(["/usr/bin/python3", "-c", "import ctypes, time\n"
+                                 "ctypes.CDLL(None).prctl(15, b'\\x1b[31m\\nend 1\\xff', 0, 0, 0)\n"
+                                 "print('named', flush=True)\ntime.sleep(1000)"],
+                                stdout=subprocess.PIPE)
+        self.addCleanup(task.wait)
+        self.addCleanup(task.kill)
+        self.assertEqual(task.stdout.readline(), b"named\n")
+        run("wakegovctl", "override", str(task.pid), "--max", "1GHz")
+        listed = run("wakegovctl", "override", "list").stdout
+        self.assertIn("?[31m?end 1\ufffd", listed)
+
+        def messages():
+            run("journalctl", "--sync")
+            found = run("journalctl", "-o", "json", f"WAKEGOV_PID={task.pid}", "--no-pager")
+            return [json.loads(line) for line in found.stdout.splitlines()]
+
+        guest.wait_for(messages, 10, "the message")
+        self.assertEqual(messages()[-1]["WAKEGOV_TASK"], "?[31m?end 1?")
+        self.assertIn(f"pid {task.pid} (?[31m?end 1?)", messages()[-1]["MESSAGE"])
+
+    def test_programs(self):
+        """under the unit's restrictions rules know the program and the arguments of anybody's task"""
+        guest.write(POLICY, "[rule sleeper]\nexe = */sleep\ncap = 30%\n"
+                            "[rule marked]\ncommand = */python3 *wg-marker\ncap = 40%\n")
+        nobody = ["setpriv", "--reuid=65534", "--clear-groups"]
+        reads = [*nobody, sys.executable, "-c", "import sys; [0 for line in sys.stdin]", "wg-marker"]
+
+        def popen(command):
+            task = subprocess.Popen(command, stdin=subprocess.PIPE)
+            self.addCleanup(task.wait)
+            self.addCleanup(task.kill)
+            return task
+
+        def both():
+            tasks = popen([*nobody, "sleep", "1000"]), popen(reads)
+            guest.wait_for(lambda: [guest.read(f"/proc/{task.pid}/comm") for task in tasks] ==
+                           ["sleep", "python3"], 20, "they run")
+            return tasks
+
+        before = both()
+        run("systemctl", "reload", "wakegovd.service")
+        before[1].stdin.write(b"\n")
+        before[1].stdin.flush()
+        for sleeper, marked in (before, both()):
+            guest.wait_for(lambda: matched(sleeper.pid) == ["sleeper"], 10, "the program")
+            guest.wait_for(lambda: matched(marked.pid) == ["marked"], 10, "the arguments")
+        seen = run(*nobody, "wakegovctl", "rules", str(os.getpid())).stdout
+        self.assertEqual(seen.count("by a program or a command line that is not yours"), 2, seen)
+        own = run(*nobody, "wakegovctl", "rules", str(marked.pid)).stdout
+        self.assertRegex(own, r"no +sleeper .*: exe is '/.*/python3[^']*', the rule wants exe")
+
+    def test_drop_ins(self):
+        """a drop-in of /etc replaces one of /run and /usr/lib of its name, and masks it by /dev/null"""
+        folders = [f"{folder}/wakegov/wakegov.conf.d" for folder in ("/etc", "/run", "/usr/lib")]
+
+        def write(folder, name, text):
+            os.makedirs(folder, exist_ok=True)
+            path = f"{folder}/{name}.conf"
+            self.addCleanup(lambda: os.path.lexists(path) and os.remove(path))
+            guest.write(path, text)
+            return path
+
+        def rules():
+            return {rule["name"]: rule["file"] for rule in
+                    guest.call("/run/wakegov/io.wakegov", "Rules")["rules"]}
+
+        def rule(name):
+            return f"[rule {name}]\ncomm = {name}\ncap = 50%\n"
+
+        write(folders[2], "10-brought", rule("brought"))
+        write(folders[2], "20-replaced", rule("old"))
+        write(folders[2], "30-masked", rule("masked"))
+        write(folders[1], "40-boot", rule("boot"))
+        write(folders[0], "20-replaced", rule("new"))
+        run("systemctl", "reload", "wakegovd.service")
+        self.assertEqual(list(rules()), ["brought", "new", "masked", "boot"])
+        mask = f"{folders[0]}/30-masked.conf"
+        os.symlink("/dev/null", mask)
+        self.addCleanup(os.remove, mask)
+        write(folders[0], "40-boot", "")
+        run("systemctl", "reload", "wakegovd.service")
+        self.assertEqual(list(rules()), ["brought", "new"])
+        shown = run("wakegovd", "--show-config").stdout
+        self.assertIn(f"{folders[2]}/10-brought.conf:2", shown)
 
     def test_recommend(self):
         """recommend's policy, by the daemon's statistics, is checked and taken as it is"""

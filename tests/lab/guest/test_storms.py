@@ -17,7 +17,7 @@ GROUP = "/sys/fs/cgroup/wakegov-storm"
 NOBODY = 65534
 NO_CLAMPS = (0, 1024)
 PATIENCE_S = 5
-STORM_S = 4
+STORM_S = 2
 
 RULES = f"""[rule name]
 comm = stormy*
@@ -102,9 +102,6 @@ def due_cap(pid):
 
 
 class CapsTest(unittest.TestCase):
-    def setUp(self):
-        self.before = guest.snapshot()
-
     def start(self, *command, cpus=None):
         """A process of its own group, ended with the test."""
         process = subprocess.Popen(command, start_new_session=True, preexec_fn=lambda:
@@ -126,20 +123,18 @@ class Neighbours(CapsTest):
         """uclamp: who runs for short beside a capped task carries its cap, and only that long"""
         guest.stay_off({1})
         self.addCleanup(guest.run_anywhere)
-        with guest.Daemon("[wakegov]\nbackend = uclamp\n[rule low]\ncomm = capped\ncap = 30%\n") \
-                as daemon:
-            short = self.start(sys.executable, "-S", "-c",
-                               "import time\nwhile True: time.sleep(0.02)", cpus={1})
-            time.sleep(0.5)
-            self.assertEqual(clamps_of(short.pid), NO_CLAMPS)
-            loop = self.start(guest.link("capped", sys.executable), "-S", "-c", "while True: pass",
-                              cpus={1})
-            guest.wait_for(lambda: clamps_of(short.pid) == (0, CAP_OF["name"]), PATIENCE_S,
-                           "the neighbour's cap")
-            self.end(loop)
-            guest.wait_for(lambda: clamps_of(short.pid) == NO_CLAMPS, PATIENCE_S, "no cap again")
-            # Kernel threads that cannot be clamped are neighbours too, and no news.
-            self.assertNotIn("cannot be clamped", daemon.log())
+        daemon = guest.KeptDaemon.with_policy("[wakegov]\nbackend = uclamp\n"
+                                              "[rule low]\ncomm = capped\ncap = 30%\n")
+        short = self.start(sys.executable, "-S", "-c", "import time\nwhile True: time.sleep(0.02)", cpus={1})
+        time.sleep(0.5)
+        self.assertEqual(clamps_of(short.pid), NO_CLAMPS)
+        loop = self.start(guest.link("capped", sys.executable), "-S", "-c", "while True: pass", cpus={1})
+        guest.wait_for(lambda: clamps_of(short.pid) == (0, CAP_OF["name"]), PATIENCE_S,
+                       "the neighbour's cap")
+        self.end(loop)
+        guest.wait_for(lambda: clamps_of(short.pid) == NO_CLAMPS, PATIENCE_S, "no cap again")
+        # Kernel threads that cannot be clamped are neighbours too, and no news.
+        self.assertNotIn("cannot be clamped", daemon.log())
 
 
 class BadLevels(CapsTest):
@@ -148,15 +143,14 @@ class BadLevels(CapsTest):
         policy = ("[wakegov]\nbackend = setspeed\n[rule least]\ncomm = nosuch\ncap = 1%\n"
                   "[rule low]\ncomm = capped\ncap = 30%\n"
                   "[rule high]\ncomm = cap*\nfloor = 80%\n")
-        with guest.Daemon(policy) as daemon:
-            for cpu in (0, 1):
-                self.start(guest.link("capped", sys.executable), "-S", "-c", "while True: pass",
-                           cpus={cpu})
-            guest.wait_for(lambda: "its floor is above the cap" in daemon.log(), PATIENCE_S,
-                           "the floor above the cap said")
-            guest.wait_for(lambda: guest.frequency("policy0") == CAPPED_KHZ, PATIENCE_S, "the cap")
-            log = daemon.log()
-        self.assertEqual(log.count(":3: [rule least] cap is below the lowest frequency"), 1, log)
+        daemon = guest.KeptDaemon.with_policy(policy)
+        for cpu in (0, 1):
+            self.start(guest.link("capped", sys.executable), "-S", "-c", "while True: pass", cpus={cpu})
+        guest.wait_for(lambda: "its floor is above the cap" in daemon.log(), PATIENCE_S,
+                       "the floor above the cap said")
+        guest.wait_for(lambda: guest.frequency("policy0") == CAPPED_KHZ, PATIENCE_S, "the cap")
+        log = daemon.log()
+        self.assertEqual(log.count(":5: [rule least] cap is below the lowest frequency"), 1, log)
         self.assertEqual(log.count(":9: [rule high] for tasks that [rule low]"), 1, log)
 
 
@@ -176,17 +170,17 @@ signal.pause()
 
     def test_at_once(self):
         """tasks that end at once on one CPU, where the kernel skips our program for some: none is kept"""
-        with guest.Daemon(self.POLICY) as daemon:
-            crowd = subprocess.Popen([sys.executable, "-S", "-c", self.CROWD], stdout=subprocess.PIPE,
-                                     start_new_session=True, preexec_fn=lambda: os.sched_setaffinity(0, {1}))
-            self.addCleanup(crowd.stdout.close)
-            crowd.stdout.readline()
-            tasks = lambda: daemon.call("Rules")["rules"][0]["tasks"]
-            guest.wait_for(lambda: tasks() == self.MANY + 1, PATIENCE_S, "all are known")
-            time.sleep(2)
-            self.end(crowd)
-            guest.wait_for(lambda: tasks() == 0, 2, "none is kept")
-            tap.note(f"the kernel skipped {daemon.call('Status')['drops']['missed']} runs of programs")
+        daemon = guest.KeptDaemon.with_policy(self.POLICY)
+        crowd = subprocess.Popen([sys.executable, "-S", "-c", self.CROWD], stdout=subprocess.PIPE,
+                                 start_new_session=True, preexec_fn=lambda: os.sched_setaffinity(0, {1}))
+        self.addCleanup(crowd.stdout.close)
+        crowd.stdout.readline()
+        tasks = lambda: daemon.call("Rules")["rules"][0]["tasks"]
+        guest.wait_for(lambda: tasks() == self.MANY + 1, PATIENCE_S, "all are known")
+        time.sleep(2)
+        self.end(crowd)
+        guest.wait_for(lambda: tasks() == 0, 2, "none is kept")
+        tap.note(f"the kernel skipped {daemon.call('Status')['drops']['missed']} runs of programs")
 
 
 class Storms(CapsTest):
@@ -194,8 +188,7 @@ class Storms(CapsTest):
         super().setUp()
         os.mkdir(GROUP)
         self.addCleanup(self.remove_group)
-        self.daemon = guest.Daemon("[wakegov]\nbackend = uclamp\n" + RULES).start()
-        self.addCleanup(self.daemon.stop)
+        self.daemon = guest.KeptDaemon.with_policy("[wakegov]\nbackend = uclamp\n" + RULES)
 
     @staticmethod
     def remove_group():
