@@ -168,9 +168,6 @@ VERIFIED_ONCE int chain_comes(struct chain_task *chain, __u64 now_ns, __u32 leve
 	return 0;
 }
 
-/* Another task may have the place of one that was not on for so long. */
-#define CHAIN_KEPT_NS 1000000000ULL
-
 /* At each switch. The daemon has no chain. */
 static inline void switch_chains(struct wakegov_cpu *cpu, struct task_struct *prev,
 				 struct task_struct *next, bool sleeps)
@@ -196,7 +193,10 @@ static inline void switch_chains(struct wakegov_cpu *cpu, struct task_struct *pr
 		note_chain(cpu, comes, next, now_ns);
 }
 
-/* Whether it is free, or the chain of who has it was not there for a while. */
+/* Another task may have the place of one that was not on for so long. */
+#define CHAIN_KEPT_NS 1000000000ULL
+
+/* Whether it is free, or the chain of who has it was not there for that long. */
 static inline bool may_take_place(const struct wakegov_chain_pair *pair, __u32 place, __u64 now_ns)
 {
 	return !pair->pids[place] || now_ns > pair->chains[place].updated_ns + CHAIN_KEPT_NS;

@@ -21,8 +21,10 @@
  */
 int cpufreq_discover(struct topology **ret);
 
-/* The CPU's capacity at present, 1…TOPOLOGY_CAPACITY_MAX; 0: the kernel does not say, or it is
- * offline. */
+/*
+ * The CPU's capacity at present, 1…TOPOLOGY_CAPACITY_MAX; 0: the kernel does not say, or it is
+ * offline.
+ */
 uint32_t cpufreq_discover_capacity(uint32_t cpu);
 
 /*

@@ -36,6 +36,24 @@ class ControlTest(ServiceTest):
         self.assertEqual(bool(done.stderr), code != OK, done.stderr)
         return done.stdout or done.stderr
 
+    def on_terminal(self, *command, columns=80, **environment):
+        """What a command, status without one, prints to a terminal."""
+        leader, follower = os.openpty()
+        fcntl.ioctl(follower, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+        command = command or ("status",)
+        with subprocess.Popen([WAKEGOVCTL, "--socket", self.path, *command], stdout=follower,
+                              env={"TERM": "xterm", **environment}) as process:
+            os.close(follower)
+            text = b""
+            try:
+                while chunk := os.read(leader, 65536):
+                    text += chunk
+            except OSError:  # how the end of a terminal is told
+                pass
+        os.close(leader)
+        self.assertEqual(process.returncode, OK)
+        return text
+
 
 class Commands(ControlTest):
     def test_every_command_answers(self):
@@ -56,33 +74,6 @@ class Commands(ControlTest):
                     del task["hold_left_us"]  # it goes on
                 self.assertEqual(shown, said)
 
-    def on_terminal(self, *command, columns=80, **environment):
-        """What a command, status without one, prints to a terminal."""
-        leader, follower = os.openpty()
-        fcntl.ioctl(follower, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
-        command = command or ("status",)
-        with subprocess.Popen([WAKEGOVCTL, "--socket", self.path, *command], stdout=follower,
-                              env={"TERM": "xterm", **environment}) as process:
-            os.close(follower)
-            text = b""
-            try:
-                while chunk := os.read(leader, 65536):
-                    text += chunk
-            except OSError:  # how the end of a terminal is told
-                pass
-        os.close(leader)
-        self.assertEqual(process.returncode, OK)
-        return text
-
-    def test_narrow(self):
-        """no table is wider than the terminal"""
-        for command in "domains", "tasks", "devices", "decisions":
-            with self.subTest(command):
-                lines = re.sub(r"\x1b\[[0-9;]*m", "", self.on_terminal(
-                    command, columns=60).decode()).splitlines()
-                self.assertGreater(len(lines), 2)
-                self.assertEqual([line for line in lines if len(line) > 60], [])
-
     def test_colours_on_terminals_that_want_them(self):
         self.assertIn(b"PROGRAM", self.on_terminal())
         self.assertIn(b"\x1b[1m", self.on_terminal())
@@ -97,6 +88,15 @@ class Commands(ControlTest):
 
 @needs_fixture
 class Output(ControlTest):
+    def test_narrow(self):
+        """no table is wider than the terminal"""
+        for command in "domains", "tasks", "devices", "decisions":
+            with self.subTest(command):
+                lines = re.sub(r"\x1b\[[0-9;]*m", "", self.on_terminal(
+                    command, columns=60).decode()).splitlines()
+                self.assertGreater(len(lines), 2)
+                self.assertEqual([line for line in lines if len(line) > 60], [])
+
     def test_status(self):
         text = self.run_command("status")
         for line in ("wakegovd 0.2.0~git, up 3 h 12 min, governing, backend setspeed",
