@@ -197,7 +197,7 @@ static inline void switch_chains(struct wakegov_cpu *cpu, struct task_struct *pr
 #define CHAIN_KEPT_NS 1000000000ULL
 
 /* Whether it is free, or the chain of who has it was not there for that long. */
-static inline bool may_take_place(const struct wakegov_chain_pair *pair, __u32 place, __u64 now_ns)
+static inline bool may_claim_place(const struct wakegov_chain_pair *pair, __u32 place, __u64 now_ns)
 {
 	return !pair->pids[place] || now_ns > pair->chains[place].updated_ns + CHAIN_KEPT_NS;
 }
@@ -206,7 +206,7 @@ static inline bool may_take_place(const struct wakegov_chain_pair *pair, __u32 p
  * The task's place, or a new one, but none that a task at work has, which a storm of forks would
  * take from it. NULL: there is none.
  */
-static inline struct chain_task *take_chain(struct task_struct *task, __u64 now_ns)
+static inline struct chain_task *claim_chain(struct task_struct *task, __u64 now_ns)
 {
 	__u32 pid = task->pid, place = 0;
 	struct wakegov_chain_pair *pair = chain_pair(pid);
@@ -214,8 +214,8 @@ static inline struct chain_task *take_chain(struct task_struct *task, __u64 now_
 
 	if (chain || !pid || !pair)
 		return chain;
-	if (!may_take_place(pair, 0, now_ns)) {
-		if (!may_take_place(pair, 1, now_ns))
+	if (!may_claim_place(pair, 0, now_ns)) {
+		if (!may_claim_place(pair, 1, now_ns))
 			return NULL;
 		place = 1;
 	}
@@ -233,8 +233,8 @@ static inline void tick_chains(struct task_struct *task)
 	struct task_struct *parent = task->real_parent;
 	__u64 now_ns = switch_clock(task);
 
-	take_chain(task, now_ns);
-	take_chain(parent, now_ns);
+	claim_chain(task, now_ns);
+	claim_chain(parent, now_ns);
 }
 
 static inline void fork_chain(struct task_struct *parent, struct task_struct *child)
@@ -243,7 +243,7 @@ static inline void fork_chain(struct task_struct *parent, struct task_struct *ch
 
 	if (!from || from->generation != settings.chains || from->slept_ns)
 		return;
-	to = take_chain(child, from->updated_ns);
+	to = claim_chain(child, from->updated_ns);
 	if (to)
 		chain_fork(from, to, parent->pid);
 }

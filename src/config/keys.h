@@ -132,6 +132,8 @@ struct policy_rule_key {
 
 /* The i-th key, in the order of the manual page; NULL past the last. */
 const struct policy_rule_key *policy_rule_key_at(size_t i);
+/* The key's number; that after the last if there is no such key. */
+size_t policy_rule_keys_number(const char *name);
 /* NULL if there is no such key. */
 const struct policy_rule_key *policy_rule_keys_find(const char *name);
 /* The line where the rule sets that key; 0: it does not. */

@@ -170,22 +170,24 @@ const struct policy_rule_key *policy_rule_key_at(size_t i)
 	return i - n < ARRAY_SIZE(keys) ? &keys[i - n] : NULL;
 }
 
-const struct policy_rule_key *policy_rule_keys_find(const char *name)
+size_t policy_rule_keys_number(const char *name)
 {
 	const struct policy_rule_key *key;
+	size_t i = 0;
 
-	for (size_t i = 0; (key = policy_rule_key_at(i)); i++)
-		if (!strcmp(key->name, name))
-			return key;
-	return NULL;
+	while ((key = policy_rule_key_at(i)) && strcmp(key->name, name) != 0)
+		i++;
+	return i;
+}
+
+const struct policy_rule_key *policy_rule_keys_find(const char *name)
+{
+	return policy_rule_key_at(policy_rule_keys_number(name));
 }
 
 uint32_t policy_rule_key_line(const struct policy_rule *rule, const char *name)
 {
-	const struct policy_rule_key *key;
+	size_t i = policy_rule_keys_number(name);
 
-	for (size_t i = 0; (key = policy_rule_key_at(i)); i++)
-		if (!strcmp(key->name, name))
-			return rule->key_lines[i];
-	return 0;
+	return policy_rule_key_at(i) ? rule->key_lines[i] : 0;
 }

@@ -161,17 +161,15 @@ int policy_rules_assign(struct policy_sections *sections, struct policy_draft *d
 			struct policy_place place, const char *section, const char *name,
 			const char *text, char **ret_message)
 {
-	const struct policy_rule_key *key = policy_rule_keys_find(name);
+	size_t n = policy_rule_keys_number(name);
+	const struct policy_rule_key *key = policy_rule_key_at(n);
 	struct policy_rule as_rule = { 0 }, *rule = sections->rule ?: &as_rule;
 	char shown[POLICY_TEXT_SIZE], suggestion[SUGGESTION_SIZE];
 	unsigned int *first_line;
 	bool is_comment;
-	size_t n = 0;
 
 	if (!key || !is_key_of(key, sections->rule))
 		return refuse_key(sections, place, section, name, ret_message);
-	while (policy_rule_key_at(n) != key)
-		n++;
 	first_line = &sections->key_lines[n];
 	if (*first_line)
 		return policy_error_set_again(ret_message, place, section, name, *first_line);

@@ -160,8 +160,8 @@ static void see_waker(uint32_t pid, const struct chain_task *chain, void *userda
 }
 
 /*
- * Two tasks with timers of their own wake nobody, once they have begun, whoever runs where their
- * timers expire.
+ * A task that its own timer wakes was woken by no task, also where another one is running when the
+ * timer expires.
  */
 static void test_timers(void **state)
 {
