@@ -220,6 +220,7 @@ static inline struct chain_task *claim_chain(struct task_struct *task, __u64 now
 		place = 1;
 	}
 	pair->chains[place].generation = 0;
+	pair->chains[place].updated_ns = now_ns; /* it is at work, also before its first switch */
 	pair->pids[place] = pid;
 	return &pair->chains[place];
 }
