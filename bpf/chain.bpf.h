@@ -90,12 +90,17 @@ static __noinline void emit_chain(struct wakegov_cpu *cpu)
 		keep_news(cpu, WAKEGOV_NEWS_CPU);
 }
 
-/* Whether it is above what the CPU's own utilisation asks for, as the core compares it. */
+/*
+ * Whether it is above what the CPU's own utilisation asks for, as the core compares it. A chain has
+ * no more of a CPU than the whole.
+ */
 static inline bool is_beyond_own(const struct wakegov_cpu *cpu, __u32 need_q)
 {
 	__u64 updated_ns = cpu->load.updated_ns;
-	__u32 util_q = account_util_q(&cpu->load);
+	__u32 util_q = account_util_q(&cpu->load), whole_q = DECAY_Q(cpu->load.capacity);
 
+	if (need_q > whole_q)
+		need_q = whole_q;
 	need_q -= need_q / CHAIN_NEAR;
 	if (need_q <= util_q && !cpu->load.running)
 		account_rest(&util_q, &updated_ns, bpf_ktime_get_ns());

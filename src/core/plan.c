@@ -90,9 +90,11 @@ static void plan_decay(const struct engine *engine, struct domain *domain,
 /*
  * A chain that is still there causes no event, nor does one that is gone: decides again at the end
  * of the hold time of the one that asks for most, if that is above the lowest OPP. As long as the
- * same floor comes of it, the time to the next look doubles: each wakes up the daemon.
+ * same floor comes of it, and no CPU asks for more by itself, the time to the next look doubles:
+ * each wakes up the daemon.
  */
-static void plan_chains(const struct engine *engine, struct domain *domain, uint64_t now_ns)
+static void plan_chains(const struct engine *engine, struct domain *domain,
+			const struct demand *demand, uint64_t now_ns)
 {
 	uint32_t before_khz = engine->domains[domain->last.domain].floor_khz;
 	uint32_t most_q = utilisation_covered_q(&domain->info, domain->info.opp_khz[0],
@@ -108,7 +110,7 @@ static void plan_chains(const struct engine *engine, struct domain *domain, uint
 		most_q = c->chain.util_q;
 		until_ns = engine_chain_until_ns(c, now_ns);
 	}
-	if (!until_ns || domain->floor_khz != before_khz)
+	if (!until_ns || domain->floor_khz != before_khz || demand->reason != REASON_CHAIN)
 		domain->chain_gap_ns = 0;
 	else
 		domain->chain_gap_ns = 2 * domain->chain_gap_ns + until_ns - now_ns;
@@ -138,7 +140,7 @@ void engine_plan_next(const struct engine *engine, struct domain *domain,
 		domain->next_ns = now_ns - now_ns % LOOK_NS + LOOK_NS;
 	else
 		plan_decay(engine, domain, demand, now_ns);
-	plan_chains(engine, domain, now_ns);
+	plan_chains(engine, domain, demand, now_ns);
 }
 
 /* What this domain runs at, or more, as far as is known. */

@@ -143,6 +143,29 @@ static void test_hold(void **state)
 	end(&machine);
 }
 
+/* Each look at a chain that stays comes later, unless its CPU asks for more by itself. */
+static void test_looks(void **state)
+{
+	struct machine machine;
+	uint64_t gaps_ns[2][4];
+
+	for (int own = 0; own < 2; own++) {
+		begin(&machine, true);
+		decide(&machine, 1);
+		for (int look = 0; look < 4; look++) {
+			sample(&machine, 0, own ? 1000 : 100, 960, machine.now_ns);
+			decide(&machine, 0);
+			gaps_ns[own][look] = engine_next_ns(machine.engine) - machine.now_ns;
+			machine.now_ns += gaps_ns[own][look];
+		}
+		end(&machine);
+	}
+	assert_int_equal(gaps_ns[0][1], HOLD_NS);
+	assert_int_equal(gaps_ns[0][2], 3 * HOLD_NS);
+	assert_int_equal(gaps_ns[0][3], 7 * HOLD_NS);
+	assert_in_range(gaps_ns[1][3], 1, HOLD_NS);
+}
+
 static void test_off(void **state)
 {
 	struct machine machine;
@@ -227,13 +250,10 @@ static void test_saturation_ends(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_demand),
-		cmocka_unit_test(test_highest_is_no_news),
-		cmocka_unit_test(test_hold),
-		cmocka_unit_test(test_off),
-		cmocka_unit_test(test_cap),
-		cmocka_unit_test(test_saturation),
-		cmocka_unit_test(test_saturation_ends),
+		cmocka_unit_test(test_demand),	   cmocka_unit_test(test_highest_is_no_news),
+		cmocka_unit_test(test_hold),	   cmocka_unit_test(test_looks),
+		cmocka_unit_test(test_off),	   cmocka_unit_test(test_cap),
+		cmocka_unit_test(test_saturation), cmocka_unit_test(test_saturation_ends),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -189,14 +189,15 @@ def start_load(*arguments):
 
 
 class BusyLoop:
-    """A child that does nothing but run, on one CPU, from start() on; until then it sleeps there.
+    """A child that does nothing but run, on one CPU, from start() to stop(); it sleeps before and after.
 
-    To make a process and to move it takes tens of milliseconds in an emulated machine, in which it
-    runs and sleeps: what a governor makes of a loop is to be counted from when it began.
+    To make a process, to move it and to end it takes tens of milliseconds in an emulated machine, in
+    which the CPU runs and sleeps: what a governor makes of a loop is to be counted from when it began
+    and when it came to rest.
     """
 
     def __init__(self, cpu):
-        self.began = mmap.mmap(-1, mmap.PAGESIZE)
+        self.times = mmap.mmap(-1, mmap.PAGESIZE)  # began, is to stop, stopped
         self.ready, ready = os.pipe()
         wait, self.release = os.pipe()
         self.pid = os.fork()
@@ -206,9 +207,11 @@ class BusyLoop:
                 time.sleep(0.002)
             os.write(ready, b"x")
             os.read(wait, 1)
-            self.began[:8] = struct.pack("d", time.monotonic() * 1e6)
-            while True:
+            self.times[:8] = struct.pack("d", time.monotonic() * 1e6)
+            while not self.times[8]:
                 pass
+            self.times[16:24] = struct.pack("d", time.monotonic() * 1e6)
+            os.read(wait, 1)
         os.close(ready)
         os.close(wait)
         os.read(self.ready, 1)
@@ -216,8 +219,16 @@ class BusyLoop:
     def start(self):
         """Returns when it has begun, in us of CLOCK_MONOTONIC."""
         os.write(self.release, b"x")
-        wait_for(lambda: any(self.began[:8]), 5, "the loop begins")
-        return struct.unpack("d", self.began[:8])[0]
+        return self.time(0, "the loop begins")
+
+    def stop(self):
+        """Returns when it came to rest, in us of CLOCK_MONOTONIC."""
+        self.times[8] = 1
+        return self.time(16, "the loop stops")
+
+    def time(self, at, what):
+        wait_for(lambda: any(self.times[at:at + 8]), 5, what)
+        return struct.unpack("d", self.times[at:at + 8])[0]
 
     def __enter__(self):
         return self
