@@ -2,10 +2,15 @@
 """Runs a unittest module and prints TAP, which tests/run counts.
 
 A module calls main() itself, or is named: tap.py FILE [TEST…].
+
+With TAP_REPEAT=N in the environment each test runs N times, in turn with the others, after a random wait of up to
+50 ms (TAP_SEED=SEED): in virtual time one boot is like the other, and a test that fails by chance never does.
 """
 import importlib.util
 import os
+import random
 import sys
+import time
 import unittest
 
 
@@ -105,10 +110,15 @@ def note(text):
 
 def run(module, names):
     loader = unittest.defaultTestLoader
-    suite = loader.loadTestsFromNames(names, module) if names else loader.loadTestsFromModule(module)
+    waits = random.Random(int(os.environ.get("TAP_SEED", 1)))
+    repeats = int(os.environ.get("TAP_REPEAT", 1))
     # By the host's clock the lab's tests wait for other processes, and the host may stand still for longer.
     result = TapResult(tries=2 if os.environ.get("LAB_CLOCK") == "host" else 1)
-    suite.run(result)
+    for _ in range(repeats):
+        suite = loader.loadTestsFromNames(names, module) if names else loader.loadTestsFromModule(module)
+        if repeats > 1:
+            time.sleep(waits.uniform(0, 0.05))
+        suite.run(result)
     print(f"1..{result.count}", flush=True)
     sys.exit(0 if result.wasSuccessful() else 1)
 
