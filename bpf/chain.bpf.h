@@ -63,16 +63,19 @@ static inline struct wakegov_chain_pair *chain_pair(__u32 pid)
 	return bpf_map_lookup_elem(&chains, &pair);
 }
 
+static inline struct chain_task *chain_in(struct wakegov_chain_pair *pair, __u32 pid)
+{
+	if (pair->pids[0] == pid)
+		return &pair->chains[0];
+	return pair->pids[1] == pid ? &pair->chains[1] : NULL;
+}
+
 /* Of a thread; NULL: it has none. The idle task has none. */
 static inline struct chain_task *find_chain(__u32 pid)
 {
 	struct wakegov_chain_pair *pair = chain_pair(pid);
 
-	if (!pid || !pair)
-		return NULL;
-	if (pair->pids[0] == pid)
-		return &pair->chains[0];
-	return pair->pids[1] == pid ? &pair->chains[1] : NULL;
+	return pid && pair ? chain_in(pair, pid) : NULL;
 }
 
 /* The clock of the run queue, which the scheduler has read for this switch. */
@@ -215,9 +218,12 @@ static inline struct chain_task *claim_chain(struct task_struct *task, __u64 now
 {
 	__u32 pid = task->pid, place = 0;
 	struct wakegov_chain_pair *pair = chain_pair(pid);
-	struct chain_task *chain = find_chain(pid);
+	struct chain_task *chain;
 
-	if (chain || !pid || !pair)
+	if (!pid || !pair)
+		return NULL;
+	chain = chain_in(pair, pid);
+	if (chain)
 		return chain;
 	if (!may_claim_place(pair, 0, now_ns)) {
 		if (!may_claim_place(pair, 1, now_ns))

@@ -79,7 +79,10 @@ struct wakegov_facts_record {
 	struct task_facts facts;
 };
 
+/* Of a record of that type, which the ring has aligned to eight bytes. */
 static inline const struct task_facts *wakegov_record_facts(const struct wakegov_record *record)
 {
-	return &((const struct wakegov_facts_record *)record)->facts;
+	const struct wakegov_facts_record *whole = (const void *)record;
+
+	return &whole->facts;
 }

@@ -160,10 +160,9 @@ static uint32_t known_khz(const struct engine *engine, const struct domain *doma
  * The utilisation of a chain above which it asks for more; UINT32_MAX: there is no more. A chain
  * that was found to ask for no floor is no news.
  */
-static uint32_t chain_covered_q(const struct engine *engine, uint32_t cpu, uint32_t min_khz,
-				uint32_t max_khz)
+static uint32_t chain_covered_q(const struct engine *engine, const struct domain *domain,
+				uint32_t cpu, uint32_t min_khz, uint32_t max_khz)
 {
-	const struct domain *domain = engine_domain_of(engine, cpu);
 	const struct input_chain *chain = &engine->cpus[cpu].chain;
 	uint32_t khz = known_khz(engine, domain, cpu), covered_q;
 
@@ -233,7 +232,7 @@ void engine_band(const struct engine *engine, uint32_t cpu, struct engine_band *
 	ret->watch_ran = domain->watch_ran;
 	ret->watch_long_running = domain->watch_long_running;
 	if (engine->policy.chains && last->timing != TIMING_RATE_LIMITED)
-		ret->chain_q = chain_covered_q(engine, cpu, min_khz, max_khz);
+		ret->chain_q = chain_covered_q(engine, domain, cpu, min_khz, max_khz);
 	if (is_looked_at(engine, domain))
 		return;
 	ret->watch = last->timing != TIMING_RATE_LIMITED;

@@ -36,7 +36,7 @@ void top_draw_init(struct top_view *view)
 		return;
 	start_color();
 	use_default_colors();
-	for (short tone = TOP_PLAIN + 1; tone < TOP_TONES; tone++)
+	for (int tone = TOP_PLAIN + 1; tone < TOP_TONES; tone++)
 		init_pair(tone, colours[tone], -1);
 }
 

@@ -91,14 +91,29 @@ static void print_warning(void *userdata, const char *line)
 	puts(line);
 }
 
+/* What is doubtful in a policy that could be read. */
+static int check_policy(const struct policy *policy, const char *path)
+{
+	_cleanup_free_ struct topology *topology = NULL;
+
+	/* Without a readable machine, its checks are left out. */
+	if (cpufreq_discover(&topology) == 0)
+		policy_machine_check(policy, topology, print_warning, NULL);
+	if (rules_check(policy, topology, print_rule_warning, (void *)path)) {
+		printf("%s: wakegovd accepts it, but see above what can never match\n", path);
+		return EXIT_FAILURE;
+	}
+	printf("%s: %s\n", path,
+	       access(path, F_OK) == 0 ? "good" : "not there, so built-in values hold; good");
+	return EXIT_SUCCESS;
+}
+
 /* Checks FILE alone, so that a drop-in can be tried before it is installed; NULL: the policy. */
 static int check_config(const struct daemon_options *options, const char *file)
 {
 	const char *path = file ? file : options->policy_path;
 	_cleanup_free_ char *message = NULL, *dropin_dir = NULL;
-	_cleanup_free_ struct topology *topology = NULL;
 	struct policy policy;
-	uint32_t n_never;
 
 	if ((!file && asprintf(&dropin_dir, "%s.d", path) < 0) ||
 	    policy_load(path, !file && options->policy_may_be_missing, dropin_dir, &policy,
@@ -106,17 +121,7 @@ static int check_config(const struct daemon_options *options, const char *file)
 		fprintf(stderr, "%s\n", message ? message : strerror(ENOMEM));
 		return EXIT_FAILURE;
 	}
-	/* Without a readable machine, its checks are left out. */
-	if (cpufreq_discover(&topology) == 0)
-		policy_machine_check(&policy, topology, print_warning, NULL);
-	n_never = rules_check(&policy, topology, print_rule_warning, (void *)path);
-	if (n_never) {
-		printf("%s: wakegovd accepts it, but see above what can never match\n", path);
-		return EXIT_FAILURE;
-	}
-	printf("%s: %s\n", path,
-	       access(path, F_OK) == 0 ? "good" : "not there, so built-in values hold; good");
-	return EXIT_SUCCESS;
+	return check_policy(&policy, path);
 }
 
 static int show_config(const struct daemon_options *options)

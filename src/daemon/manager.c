@@ -153,8 +153,9 @@ static void release_domains(struct core *core)
 	bool failed = false;
 	int r;
 
-	if (core->saved)
-		restore_visit(core->saved);
+	if (!core->saved) /* it ended before the first domain */
+		return;
+	restore_visit(core->saved);
 	for (uint32_t i = 0; i < core->n_domains; i++) {
 		struct governed *governed = &core->domains[i];
 

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <linux/capability.h>
 #include <malloc.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -81,7 +82,7 @@ uint64_t process_pss_kib(void)
 
 uint64_t process_spare_bytes_in(const char *directory, const char *cgroup)
 {
-	double limit, used, spare = UINT64_MAX;
+	double limit, used, spare = INFINITY;
 
 	for (size_t length = strlen(cgroup); length > 1; length--) {
 		if (cgroup[length] && cgroup[length] != '/')
@@ -94,7 +95,7 @@ uint64_t process_spare_bytes_in(const char *directory, const char *cgroup)
 		if (limit - used < spare)
 			spare = limit > used ? limit - used : 0;
 	}
-	return spare < (double)UINT64_MAX ? (uint64_t)spare : UINT64_MAX;
+	return isinf(spare) ? UINT64_MAX : (uint64_t)spare;
 }
 
 uint64_t process_spare_bytes(void)
