@@ -219,16 +219,18 @@ void engine_merge_domain(struct engine *engine, uint32_t domain)
 static void find_capacities(struct engine *engine)
 {
 	const struct topology_domain *domains = engine->topology->domains;
-	uint32_t least = TOPOLOGY_CAPACITY_MAX;
+	uint32_t least = TOPOLOGY_CAPACITY_MAX, most = 0;
 
 	engine->big_domain = 0;
 	for (uint32_t i = 0; i < engine->topology->n_domains; i++) {
 		if (domains[i].capacity < least)
 			least = domains[i].capacity;
-		if (domains[i].capacity > domains[engine->big_domain].capacity)
-			engine->big_domain = i;
+		if (domains[i].capacity <= most)
+			continue;
+		most = domains[i].capacity;
+		engine->big_domain = i;
 	}
-	engine->little_capacity = least < domains[engine->big_domain].capacity ? least : 0;
+	engine->little_capacity = least < most ? least : 0;
 	engine->n_big_cpus = 0;
 	for (uint32_t cpu = 0; cpu < engine->topology->n_cpus; cpu++) {
 		uint32_t domain = topology_domain_of(engine->topology, cpu);

@@ -143,7 +143,7 @@ static bool is_named(pid_t pid, const char *name)
 	return !strncmp(comm, name, strlen(name));
 }
 
-/* A worker with this number. Others may be given it, and end again. */
+/* A worker with this number, which others may be given, and end again; pid 0: somebody keeps it. */
 static struct worker start_worker_as(pid_t pid, uint32_t cpu)
 {
 	for (int i = 0; i < 100; i++) {
@@ -158,8 +158,7 @@ static struct worker start_worker_as(pid_t pid, uint32_t cpu)
 			return worker;
 		work_end(worker.pid);
 	}
-	print_message("number %d is always another's\n", pid);
-	abort();
+	return (struct worker){ 0 };
 }
 
 /* A thread's class is not left behind for who gets its number, when the thread takes its leader's.
@@ -173,13 +172,18 @@ static void test_exec_of_a_thread(void **state)
 	pid_t pid, tid;
 	int go[2];
 
-	pid = start_threads(go, &tid);
-	set_class(native, tid);
-	assert_int_equal(write(go[1], "", 1), 1);
-	while (!is_named(pid, "sleep"))
-		usleep(1000);
-	begin_ns = native_now_ns();
-	worker = start_worker_as(tid, NATIVE_OTHER);
+	for (;;) {
+		pid = start_threads(go, &tid);
+		set_class(native, tid);
+		assert_int_equal(write(go[1], "", 1), 1);
+		while (!is_named(pid, "sleep"))
+			usleep(1000);
+		begin_ns = native_now_ns();
+		worker = start_worker_as(tid, NATIVE_OTHER);
+		if (worker.pid)
+			break;
+		work_end(pid);
+	}
 	compute(&worker, BURST_US);
 	if (tracer_read_class_run(native->tracer, NATIVE_OTHER, CLASS, native_now_ns(), &input))
 		assert_true(input.class_run.ran_ns < begin_ns);

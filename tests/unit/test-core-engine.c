@@ -516,6 +516,21 @@ static void test_full_table_of_ruled_tasks(void **state)
 	world_deinit(&world);
 }
 
+/* A machine without cpufreq is watched all the same. */
+static void test_no_domains(void **state)
+{
+	struct topology *topology = test_topology_usual(0, 0);
+	struct policy policy;
+	struct engine *engine;
+
+	policy_init(&policy);
+	engine = engine_new(topology, &policy);
+	assert_non_null(engine);
+	assert_int_equal(engine_next_ns(engine), UINT64_MAX);
+	engine_free(engine);
+	free(topology);
+}
+
 static void test_free_nothing(void **state)
 {
 	assert_null(engine_free(NULL));
@@ -545,6 +560,7 @@ int main(void)
 		cmocka_unit_test(test_cpus_without_domain),
 		cmocka_unit_test(test_ruled_tasks),
 		cmocka_unit_test(test_full_table_of_ruled_tasks),
+		cmocka_unit_test(test_no_domains),
 		cmocka_unit_test(test_free_nothing),
 	};
 
