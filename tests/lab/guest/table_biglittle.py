@@ -18,8 +18,8 @@ import table_programs as programs
 
 GOVERNORS = ("performance", "schedutil", "wakegov", "wakegov+off", "schedutil+observe",
              "performance+observe")
-# A device that answers after 200 us; one of a queue for each CPU, after 100; one that is the limit.
-DEVICE, QUEUES, SLOW = "/dev/nullb1", "/dev/nullb5", "/dev/nullb6"
+# A device that answers after 200 us; one after 100, of one queue of 16 tags; one that is the limit.
+DEVICE, TAGS, SLOW = "/dev/nullb1", "/dev/nullb5", "/dev/nullb6"
 # Where it is the limit a boost takes some time to be tried.
 RAMP_MS, SLOW_RAMP_MS, RUN_MS = 500, 3000, 700
 
@@ -63,9 +63,9 @@ def loads():
     for jobs in 1, 4, 6, 8, 12:
         found[f"psync-{jobs}"] = lambda jobs=jobs: fio(DEVICE, "psync", 1, jobs)
     for jobs, depth in (1, 1), (1, 128), (4, 128):
-        found[f"libaio-{jobs}x{depth}"] = lambda jobs=jobs, depth=depth: fio(QUEUES, "libaio", depth, jobs)
+        found[f"libaio-{jobs}x{depth}"] = lambda jobs=jobs, depth=depth: fio(TAGS, "libaio", depth, jobs)
     for jobs, depth in (1, 1), (1, 128), (4, 64), (6, 4), (6, 128):
-        found[f"uring-{jobs}x{depth}"] = lambda jobs=jobs, depth=depth: fio(QUEUES, "io_uring", depth, jobs)
+        found[f"uring-{jobs}x{depth}"] = lambda jobs=jobs, depth=depth: fio(TAGS, "io_uring", depth, jobs)
     found["slow-4"] = lambda: fio(SLOW, "psync", 1, 4, ramp_ms=SLOW_RAMP_MS)
     for mode in "token", "pipe":
         found[mode] = lambda mode=mode: chain(mode)
