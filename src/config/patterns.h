@@ -27,7 +27,7 @@ bool match_text(const char *patterns, const char *text);
  * cgroup pattern must match the path or one above it, and its * does not match /. Units are found
  * as systemd does: the outermost one and its slices, of the system's manager or, below
  * user@UID.service, of a user's. They are read from the path, since libsystemd only gives the units
- * of pids, and a clamp of the cgroup needs the unit's place in the path.
+ * of pids.
  */
 bool match_cgroup(const char *patterns, const char *path);
 bool match_unit(const char *patterns, const char *path);

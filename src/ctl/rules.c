@@ -66,18 +66,6 @@ static char *cell_place(const json_t *rule, const char *key)
 	return format_print("%s:%" PRIu64, field_shown(rule, key), field_number(rule, "line"));
 }
 
-static void show_where_set(const json_t *rule)
-{
-	const char *name = field_shown(rule, "name"), *why = field_text(rule, "by_task_why");
-	bool by_cgroup = field_flag(rule, "by_cgroup");
-
-	if (by_cgroup)
-		print_line(stdout, "%s: set on its cgroups", name);
-	if (why)
-		print_line(stdout, "%s: %sset on each task: %s", name,
-			   by_cgroup ? "in other cgroups " : "", why);
-}
-
 /* "web: bursts of 1.07 M cycles, 90 % within 700 us at 1800 MHz" */
 static void show_bursts(FILE *file, const char *before, const json_t *rule)
 {
@@ -171,8 +159,6 @@ static void show_rules(const json_t *reply)
 		puts("the policy has no rules; wakegov.conf(5) says how to write one");
 	json_array_foreach(rules, i, rule)
 		print_threads_line(rule);
-	json_array_foreach(rules, i, rule)
-		show_where_set(rule);
 	json_array_foreach(rules, i, rule)
 		show_bursts(stdout, "", rule);
 	json_array_foreach(rules, i, rule)

@@ -145,9 +145,6 @@ int startup_restore_predecessor(struct core *core, struct locks *locks)
 		r = check_refused(uclamps_restore(run_dir, journal_report_restore, NULL), run_dir,
 				  "clamps", "the tasks' clamps (uclampset)");
 	if (!beside_another && r == 0)
-		r = check_refused(uclamp_groups_restore(run_dir, journal_report_restore, NULL),
-				  run_dir, "groups", "the cgroups' cpu.uclamp files");
-	if (!beside_another && r == 0)
 		r = check_refused(affinities_restore(run_dir, journal_report_restore, NULL),
 				  run_dir, "affinities", "the tasks' affinity (taskset)");
 	if (r < 0)

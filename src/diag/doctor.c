@@ -107,32 +107,11 @@ static void examine_uclamp(struct examination *e)
 				 : "no backend uclamp here: it needs CONFIG_UCLAMP_TASK=y");
 }
 
-/* The cpu controller must be on for a group to have the files; the root group never has them. */
 static void examine_cgroups(const struct examination *e)
 {
-	static const char *const files[] = {
-		"/sys/fs/cgroup/system.slice/cpu.uclamp.max",
-		"/sys/fs/cgroup/user.slice/cpu.uclamp.max",
-	};
-	char controllers[TEXT_SIZE];
-
-	if (access(CGROUP_CONTROLLERS, F_OK) < 0) {
+	if (access(CGROUP_CONTROLLERS, F_OK) < 0)
 		tell(e, FINDING_NOTE, "control groups", "no unified hierarchy",
 		     "rules by cgroup and unit need cgroup v2");
-		return;
-	}
-	sysfs_read_line(controllers, sizeof(controllers), CGROUP_CONTROLLERS);
-	for (size_t i = 0; i < ARRAY_SIZE(files); i++) {
-		if (access(files[i], F_OK) == 0) {
-			tell(e, FINDING_GOOD, "utilisation clamps of groups", "there", "");
-			return;
-		}
-	}
-	tell(e, FINDING_NOTE, "utilisation clamps of groups",
-	     strstr(controllers, "cpu") ? "not switched on" : "no cpu controller",
-	     "rules by cgroup and unit clamp each task by itself; for groups, give a unit "
-	     "CPUWeight=100, which switches the cpu controller on, on a kernel with "
-	     "CONFIG_UCLAMP_TASK_GROUP=y");
 }
 
 /* The driver's own mode decides whether others can set frequencies. */
@@ -351,7 +330,7 @@ static void tell_conflict(void *userdata, const struct conflict *conflict)
 
 static void examine_leftovers(const struct examination *e, const char *run_dir)
 {
-	static const char *const names[] = { "originals", "clamps", "groups", "affinities" };
+	static const char *const names[] = { "originals", "clamps", "affinities" };
 	char path[TEXT_SIZE];
 
 	if (e->is_governed)

@@ -11,14 +11,6 @@ struct known_task *rules_find_known(const struct rules *rules, uint32_t pid)
 	return place == PID_INDEX_NONE ? NULL : &rules->tasks[place];
 }
 
-const char *rules_cgroup_of(struct rules *rules, const struct rules_task *task)
-{
-	const struct task_facts facts = { .pid = task->pid, .cgroup_id = task->cgroup_id };
-	const char *unknown;
-
-	return texts_get(rules->texts, &facts, POLICY_MATCH_CGROUP, &unknown);
-}
-
 bool rules_was_overridden(const struct rules *rules, uint32_t rule, uint32_t pid)
 {
 	const struct known_task *known = rules_find_known(rules, pid);

@@ -212,7 +212,6 @@ bool rules_take(struct rules *rules, const struct task_facts *facts, struct rule
 	}
 	known = &rules->tasks[place];
 	ret->before = known->task.matched;
-	ret->moved = !is_new && known->task.cgroup_id != facts->cgroup_id;
 	known->task = *ret;
 	known->scan = rules->scan;
 	update(rules, place, hint, matched);
@@ -266,7 +265,6 @@ bool rules_next_rehinted(struct rules *rules, uint32_t *place, struct rules_task
 				matched |= bits & -bits;
 		*ret = known->task;
 		ret->before = known->task.matched;
-		ret->moved = false;
 		if (matched != counted)
 			ret->matched = known->task.matched = matched;
 		update(rules, *place, hint, matched);

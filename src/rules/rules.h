@@ -41,7 +41,6 @@ struct rules_task {
 	uint64_t matched; /* bit i: rules[i] of the policy; 0: no match any more */
 	uint64_t before;  /* the same before; 0: new, or without matches */
 	uint64_t cgroup_id;
-	bool moved; /* it has changed its cgroup */
 };
 
 /*
@@ -119,9 +118,6 @@ uint64_t rules_refused(const struct rules *rules);
 /* Whether there is no room for a further task. */
 bool rules_are_full(const struct rules *rules);
 
-/* The path of the task's cgroup; NULL: not known. Borrowed until the next call for a task. */
-const char *rules_cgroup_of(struct rules *rules, const struct rules_task *task);
-
 /*
  * Explains whether a rule matches the task, in an allocated sentence; NULL without memory.
  * *ret_matches is the answer.
@@ -154,35 +150,3 @@ uint32_t rules_check(const struct policy *policy, const struct topology *topolog
  */
 int rules_find_crossed(const struct policy *policy, const struct topology *topology,
 		       uint64_t matched, uint32_t *ret_cap);
-
-/*
- * cgroups.c: the rules whose caps and floors can be set on a cgroup as a whole.
- *
- * A clamp of a cgroup limits every task in it, whatever other rules give the task. So it can take
- * the place of clamps of the tasks only
- *
- *	for a rule whose only condition is cgroup or unit, in every domain and at any time,
- *	as long as no task that it matches gets a higher cap or a lower floor from another rule.
- */
-
-/* Bit i: rules[i] of the policy. */
-struct grouped {
-	uint64_t caps;
-	uint64_t floors;
-};
-
-/* The rules whose form allows it and that give a cap or a floor. */
-struct grouped grouped_find(const struct policy *policy, const struct topology *topology);
-
-/*
- * Those of them that would restrict a task that matches these rules too much, because the first
- * rule that gives it the property gives a wider clamp.
- */
-struct grouped grouped_find_wrong(const struct grouped *grouped, const struct policy *policy,
-				  const struct topology *topology, uint64_t matched);
-
-/*
- * The cgroup that such a rule names, for a task in path: the length of its part of path, the
- * shortest that matches. 1: the root. 0: the rule does not match.
- */
-size_t grouped_length(const struct policy_match *match, const char *path);

@@ -14,7 +14,6 @@
 
 #include "actuator/affinities.h"
 #include "actuator/saved.h"
-#include "actuator/uclamp_groups.h"
 #include "actuator/uclamps.h"
 #include "daemon/modules/hinting.h"
 #include "daemon/modules/overrides.h"
@@ -77,17 +76,6 @@ static int use_affinities(void)
 	return use_log(&affinities_log);
 }
 
-static int use_groups(void)
-{
-	_cleanup_free_ struct group_file *files = NULL;
-	size_t n = 0;
-	int r = group_files_load(directory, &files, &n);
-
-	if (r == 0 && group_files_save(directory, files, n) < 0)
-		abort();
-	return r;
-}
-
 static int use_overrides(void)
 {
 	static struct override_table table;
@@ -124,7 +112,6 @@ static const struct {
 	{ { .name = "originals", .version = 2 }, use_originals },
 	{ { .name = "clamps", .version = 1, .is_log = true }, use_clamps },
 	{ { .name = "affinities", .version = 1, .is_log = true }, use_affinities },
-	{ { .name = "groups", .version = 1, .is_log = true }, use_groups },
 	{ { .name = "overrides", .version = 3 }, use_overrides },
 	{ { .name = "hints", .version = 1 }, use_hints },
 };

@@ -55,29 +55,6 @@ static bool take(struct rules *rules, uint32_t pid, uint64_t start_ns, const cha
 	return changed;
 }
 
-static bool moves_to(struct rules *rules, uint64_t start_ns, uint64_t cgroup_id)
-{
-	struct task_facts facts = make_task(1, start_ns, "ab");
-	struct rules_task task;
-
-	facts.cgroup_id = cgroup_id;
-	rules_take(rules, &facts, &task);
-	assert_int_equal(rules_find(rules, 1)->moved, task.moved);
-	return task.moved;
-}
-
-static void test_moves_between_cgroups(void **state)
-{
-	struct rules *rules = make_rules(16);
-
-	assert_false(moves_to(rules, 5, 100));
-	assert_false(moves_to(rules, 5, 100));
-	assert_true(moves_to(rules, 5, 200));
-	assert_false(moves_to(rules, 5, 200));
-	assert_false(moves_to(rules, 6, 100)); /* another task with its pid */
-	rules_free(rules);
-}
-
 static void test_changes_are_told_once(void **state)
 {
 	struct rules *rules = make_rules(16);
@@ -566,7 +543,6 @@ int main(void)
 		cmocka_unit_test(test_overrides),
 		cmocka_unit_test(test_override_that_move),
 		cmocka_unit_test(test_changes_are_told_once),
-		cmocka_unit_test(test_moves_between_cgroups),
 		cmocka_unit_test(test_counts),
 		cmocka_unit_test(test_walk),
 		cmocka_unit_test(test_pid_is_used_again),

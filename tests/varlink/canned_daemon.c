@@ -332,11 +332,6 @@ void rule_tracking_set_policy(struct core *core)
 {
 }
 
-bool grouping_has_rule(const struct clamps *clamps, uint32_t rule)
-{
-	return false;
-}
-
 /* One group that is placed, and two of another rule that are not. */
 static const struct placing canned_placing = {
 	.caches = { .cpus = { { { 3 } } } },

@@ -122,7 +122,6 @@ static int put_rule(struct json_out *out, const struct manager *manager, uint32_
 {
 	const struct core *core = &manager->core;
 	const struct policy_rule *rule = &core->policy.rules[i];
-	const char *why_not = manager->clamps.grouping.why_not[i];
 	struct rules_count count = rules_count(core->rules, i);
 	_cleanup_free_ char *match = NULL;
 	char domain[DOMAIN_NAME_SIZE];
@@ -148,8 +147,6 @@ static int put_rule(struct json_out *out, const struct manager *manager, uint32_
 	api_put_idle_cpus(out, &manager->idle_latency, (int)i);
 	field_count(out, "tasks", count.tasks);
 	field_count(out, "matches", count.matches);
-	field_bool(out, "by_cgroup", grouping_has_rule(&manager->clamps, i));
-	field_text(out, "by_task_why", why_not[0] ? why_not : NULL);
 	json_out_close(out, '}');
 	return 0;
 }

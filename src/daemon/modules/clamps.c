@@ -35,17 +35,9 @@ static void warn_of_refusal(const struct policy *policy, const struct task_clamp
 static void apply_clamp(struct clamps *clamps, struct task_clamp *clamp, uint64_t now_ns)
 {
 	struct core *core = clamps->core;
-	const struct grouped *by = &clamps->grouping.by;
 	struct uclamp ours;
 	int r;
 
-	/* A group's clamp takes the place of the task's. */
-	if (clamp->max_why == CLAMP_RULE && by->caps >> clamp->max_rule & 1 &&
-	    grouping_covers(clamps, clamp->pid, UCLAMP_GROUP_MAX, clamp->max_rule))
-		clamp->max_cap = CLAMP_MAX_NONE;
-	if (clamp->min_why == CLAMP_RULE && by->floors >> clamp->min_rule & 1 &&
-	    grouping_covers(clamps, clamp->pid, UCLAMP_GROUP_MIN, clamp->min_rule))
-		clamp->min_cap = CLAMP_MIN_NONE;
 	ours = uclamp_less_margin((struct uclamp){ clamp->min_cap, clamp->max_cap },
 				  tracer_clamps_last(core->tracer));
 	r = uclamps_set(clamps->tasks, clamp->pid, ours, now_ns);
@@ -81,21 +73,10 @@ static void take_escapes(struct clamps *clamps, uint64_t now_ns)
 /* Applies changed clamps to tasks, and restores those of their children. */
 static void apply_changed(struct clamps *clamps, uint64_t now_ns)
 {
-	struct core *core = clamps->core;
-	const struct task_table *tasks = engine_tasks(core->engine);
-	const struct task *task = NULL;
 	struct task_clamp clamp;
 
-	while (engine_take_clamp(core->engine, &clamp))
+	while (engine_take_clamp(clamps->core->engine, &clamp))
 		apply_clamp(clamps, &clamp, now_ns);
-	/* All again: groups took clamps over from tasks, or tasks from groups. */
-	while (clamps->grouping.reapply && (task = task_next(tasks, task))) {
-		if (!task->clamped)
-			continue;
-		engine_clamp_of_task(core->engine, task, &clamp);
-		apply_clamp(clamps, &clamp, now_ns);
-	}
-	clamps->grouping.reapply = false;
 	uclamps_flush(clamps->tasks, now_ns);
 	take_escapes(clamps, now_ns);
 }
@@ -200,7 +181,6 @@ static void run(void *state, uint64_t now_ns)
 	struct clamps *clamps = state;
 
 	send_classes(clamps);
-	grouping_follow(clamps);
 	apply_changed(clamps, now_ns);
 }
 
@@ -217,25 +197,10 @@ static void take_event(void *state, const struct wakegov_record *record, uint64_
 		take_own(state, record->pid, record->own, record->ended, now_ns);
 }
 
-static void rules_changed(void *state)
-{
-	grouping_set_policy(state);
-}
-
-static void task_seen(void *state, const struct task_facts *facts)
-{
-	struct clamps *clamps = state;
-	const struct rules_task *task = rules_find(clamps->core->rules, facts->pid);
-
-	if (task)
-		grouping_take_task(clamps, task);
-}
-
 static void scan_ended(void *state, enum scan_end end)
 {
 	struct clamps *clamps = state;
 
-	uclamp_groups_end_claims(clamps->groups);
 	if (end != SCAN_NOT_NEEDED)
 		check_all(clamps, clamps->core->tracking.scanned_ns);
 }
@@ -245,7 +210,7 @@ static int start(void *state)
 	struct clamps *clamps = state;
 
 	clamps->tasks = uclamps_new(clamps->core->options->run_dir);
-	return clamps->tasks ? grouping_start(clamps) : -ENOMEM;
+	return clamps->tasks ? 0 : -ENOMEM;
 }
 
 static void released(void *state)
@@ -253,7 +218,6 @@ static void released(void *state)
 	struct clamps *clamps = state;
 	const char *run_dir = clamps->core->options->run_dir;
 
-	grouping_release(clamps);
 	if (clamps->tasks)
 		journal_log_left(uclamps_release(clamps->tasks, journal_report_restore, NULL),
 				 "the clamps of tasks", run_dir, "clamps");
@@ -261,10 +225,7 @@ static void released(void *state)
 
 static void free_tables(void *state)
 {
-	struct clamps *clamps = state;
-
-	uclamp_groups_free(clamps->groups);
-	uclamps_free(clamps->tasks);
+	uclamps_free(((struct clamps *)state)->tasks);
 }
 
 const struct module clamps_module = {
@@ -272,8 +233,6 @@ const struct module clamps_module = {
 	.start = start,
 	.released = released,
 	.free = free_tables,
-	.rules_changed = rules_changed,
-	.task_seen = task_seen,
 	.scan_ended = scan_ended,
 	.take_event = take_event,
 	.run = run,

@@ -216,193 +216,22 @@ class Uclamp(unittest.TestCase):
 
 
 class Groups(unittest.TestCase):
-    """Clamps of whole cgroups, for rules that go by cgroup and nothing else."""
+    """A rule by cgroup."""
     GROUP = "/sys/fs/cgroup/wakegov-lab"
-    RULE = "[rule capped]\ncgroup = /wakegov-lab\ncap = 30%\n"
 
-    def setUp(self):
-        self.add_group()
-
-    @classmethod
-    def tearDownClass(cls):
-        guest.KeptDaemon.end()
-
-    @staticmethod
-    def govern(rules=""):
-        return guest.KeptDaemon.with_policy(UCLAMP + rules)
-
-    def add_group(self, path=GROUP):
-        os.mkdir(path)
-        self.addCleanup(self.remove_group, path)
-
-    def remove_group(self, path=GROUP):
-        if os.path.exists(path):
-            guest.wait_for(lambda: not guest.read(f"{path}/cgroup.procs"), 10, "an empty group")
-            os.rmdir(path)
-
-    def start_task(self, path=GROUP, program="/bin/sleep"):
-        task = subprocess.Popen([program, "1000"])
+    def test_each_task(self):
+        """groups: each task of the cgroup carries cap and floor, from when it comes until it goes"""
+        os.mkdir(self.GROUP)
+        self.addCleanup(os.rmdir, self.GROUP)
+        task = subprocess.Popen(["/bin/sleep", "1000"])
         self.addCleanup(task.wait)
         self.addCleanup(task.kill)
-        guest.shell_write(f"{path}/cgroup.procs", task.pid)
-        return task
-
-    def clamps(self, path=GROUP):
-        return tuple(guest.read(f"{path}/cpu.uclamp.{end}") for end in ("min", "max"))
-
-    def wait_for(self, clamps, path=GROUP):
-        guest.wait_for(lambda: self.clamps(path) == clamps, 10, f"{clamps} in {path}")
-
-    def rule(self, daemon, name="capped"):
-        return {rule["name"]: rule for rule in daemon.call("Rules")["rules"]}[name]
-
-    def test_whole_group(self):
-        """groups: the cgroup carries cap and floor, its task nothing; reload moves it; put back"""
-        guest.shell_write(f"{self.GROUP}/cpu.uclamp.max", "77.77")
-        task = self.start_task()
-        with guest.Daemon(UCLAMP + self.RULE + "floor = 10%\n") as daemon:
-            self.wait_for(("9.96", "29.98"))
-            self.assertTrue(self.rule(daemon)["by_cgroup"])
-            self.assertIsNone(self.rule(daemon).get("by_task_why"))
-            self.assertEqual(clamps_of(task.pid), (0, 1024))
-            daemon.set_policy(UCLAMP + self.RULE.replace("30", "90"))
-            daemon.call("Reload")
-            self.wait_for(("0.00", "77.77"))
-            daemon.set_policy(UCLAMP + self.RULE.replace("30", "50"))
-            daemon.call("Reload")
-            self.wait_for(("0.00", "50.00"))
-        self.assertEqual(self.clamps(), ("0.00", "77.77"))
-        self.assertIn(f"restored cpu.uclamp.max of {self.GROUP} to 77.77", daemon.log())
-        self.assertFalse(os.path.exists("/run/wakegov/groups"))
-
-    def test_comes_back(self):
-        """groups: one that was removed and made again is clamped again; a glob clamps each"""
-        daemon = self.govern(self.RULE.replace("lab", "la?*"))
-        for _ in range(2):
-            task = self.start_task()
-            self.wait_for(("0.00", "29.98"))
-            task.kill()
-            task.wait()
-            self.remove_group()
-            os.mkdir(self.GROUP)
-            self.assertEqual(self.clamps(), ("0.00", "max"))
-        other = f"{self.GROUP}-2"
-        self.add_group(other)
-        self.start_task(other)
-        self.wait_for(("0.00", "29.98"), other)
-        self.assertNotIn("given to each task", daemon.log())
-        self.assertTrue(self.rule(daemon)["by_cgroup"])
-        self.govern()
-        self.assertEqual(self.clamps(other), ("0.00", "max"))
-
-    def test_foreign(self):
-        """groups: what another program sets stays, said once, and the task carries the cap itself"""
-        task = self.start_task()
-        daemon = self.govern(self.RULE)
-        self.wait_for(("0.00", "29.98"))
-        guest.shell_write(f"{self.GROUP}/cpu.uclamp.max", 60)
-        guest.wait_for(lambda: clamps_of(task.pid) == (0, 307), 10, "the cap on the task")
-        self.assertFalse(self.rule(daemon)["by_cgroup"])
-        self.assertIn("60.00", self.rule(daemon)["by_task_why"])
-        guest.shell_write(f"{self.GROUP}/cpu.uclamp.max", 70)
-        time.sleep(0.5)
-        self.assertEqual(daemon.log().count("given to each task"), 1, daemon.log())
-        self.govern()
-        self.assertEqual(self.clamps(), ("0.00", "70.00"))
+        with guest.Daemon(UCLAMP + "[rule capped]\ncgroup = /wakegov-la?\ncap = 30%\nfloor = 10%\n"):
+            for group, clamps in ((self.GROUP, (102, 307)), ("/sys/fs/cgroup", (0, 1024)),
+                                  (self.GROUP, (102, 307))):
+                guest.shell_write(f"{group}/cgroup.procs", task.pid)
+                guest.wait_for(lambda: clamps_of(task.pid) == clamps, 10, f"{clamps} in {group}")
         self.assertEqual(clamps_of(task.pid), (0, 1024))
-
-    def test_left_alone(self):
-        """groups: only tasks of the group that was left out carry the cap, and those moved into it"""
-        other = f"{self.GROUP}-2"
-        self.add_group(other)
-        tasks = self.start_task(), self.start_task(other)
-        daemon = self.govern(self.RULE.replace("lab", "lab*"))
-        for path in (self.GROUP, other):
-            self.wait_for(("0.00", "29.98"), path)
-        guest.shell_write(f"{self.GROUP}/cpu.uclamp.max", 60)
-        guest.wait_for(lambda: clamps_of(tasks[0].pid) == (0, 307), 10, "the cap on the task")
-        self.assertEqual(self.clamps(other), ("0.00", "29.98"))
-        self.assertEqual(clamps_of(tasks[1].pid), (0, 1024))
-        self.assertTrue(self.rule(daemon)["by_cgroup"])
-        self.assertIn(f"of {self.GROUP} to 60.00", self.rule(daemon)["by_task_why"])
-        guest.shell_write(f"{self.GROUP}/cgroup.procs", tasks[1].pid)
-        guest.wait_for(lambda: clamps_of(tasks[1].pid) == (0, 307), 10, "the cap on it too")
-        guest.shell_write(f"{other}/cgroup.procs", tasks[1].pid)
-        guest.wait_for(lambda: clamps_of(tasks[1].pid) == (0, 1024), 10, "no cap of its own")
-        self.govern()
-        self.assertEqual((self.clamps(), self.clamps(other)), (("0.00", "60.00"), ("0.00", "max")))
-
-    def fill(self, numbers):
-        """Groups without the cpu controller, each with a task."""
-        tasks = []
-        for path in (f"{self.GROUP}/n{i}" for i in numbers):
-            tasks.append(os.fork())
-            if not tasks[-1]:
-                signal.pause()
-            self.add_group(path)
-            self.addCleanup(os.waitpid, tasks[-1], 0)
-            self.addCleanup(os.kill, tasks[-1], signal.SIGKILL)
-            guest.write(f"{path}/cgroup.procs", str(tasks[-1]))
-        return tasks
-
-    def test_left_full(self):
-        """groups: 64 that are left out leave the others to carry it; with one more none does"""
-        other = f"{self.GROUP}-2"
-        self.add_group(other)
-        guest.write(f"{other}/cgroup.subtree_control", "+cpu")
-        self.add_group(f"{other}/n")
-        task = self.start_task(f"{other}/n")
-        daemon = self.govern("[rule capped]\ncgroup = /wakegov-lab*/n*\ncap = 30%\n")
-        for numbers, group, own in ((range(64), "29.98", 1024), (range(64, 65), "max", 307)):
-            tasks = self.fill(numbers)
-            guest.wait_for(lambda: all(clamps_of(pid) == (0, 307) for pid in tasks), 20, "caps")
-            self.wait_for(("0.00", group), f"{other}/n")
-            self.assertEqual(clamps_of(task.pid), (0, own))
-        self.assertEqual(daemon.log().count("given to each task"), 1, daemon.log())
-
-    def test_switched_off(self):
-        """groups: with the cpu controller switched off meanwhile the task carries the cap"""
-        control = "/sys/fs/cgroup/cgroup.subtree_control"
-        task = self.start_task()
-        daemon = self.govern(self.RULE)
-        self.wait_for(("0.00", "29.98"))
-        self.addCleanup(guest.shell_write, control, "+cpu")
-        guest.shell_write(control, "-cpu")
-        guest.wait_for(lambda: clamps_of(task.pid) == (0, 307), 10, "the cap on the task")
-        self.assertIn("switch the cpu controller on", self.rule(daemon)["by_task_why"])
-        guest.KeptDaemon.end()
-        self.assertFalse(os.path.exists("/run/wakegov/groups"))
-
-    def test_one_by_one(self):
-        """groups: where a task of it may have more, each carries its own; rules says why"""
-        shutil.copy("/bin/sleep", "/tmp/freer")
-        task = self.start_task()
-        policy = "[rule freer]\ncomm = freer\ncap = 80%\n" + self.RULE
-        daemon = self.govern(policy)
-        self.wait_for(("0.00", "29.98"))
-        freer = self.start_task(program="/tmp/freer")
-        guest.wait_for(lambda: clamps_of(task.pid) == (0, 307), 10, "the cap on the task")
-        guest.wait_for(lambda: clamps_of(freer.pid) == (0, 819), 10, "its own cap")
-        self.wait_for(("0.00", "max"))
-        shown = subprocess.run([f"{guest.BUILD}/wakegovctl", "rules"], check=True,
-                               capture_output=True, text=True).stdout
-        self.assertIn("capped: set on each task: cap: another rule gives", shown)
-        self.assertEqual(daemon.log().count("given to each task"), 1, daemon.log())
-
-    def test_nested(self):
-        """groups: an outer cap and a lower inner one; a floor below it is for each task"""
-        inner = f"{self.GROUP}/inner"
-        self.add_group(inner)
-        task = self.start_task(inner)
-        self.start_task()
-        with open("/sys/fs/cgroup/wakegov-lab/cgroup.type", encoding="ascii") as kind:
-            self.assertEqual(kind.read(), "domain\n")
-        policy = "[rule inner]\ncgroup = /wakegov-lab/inner\ncap = 20%\n" + self.RULE
-        daemon = self.govern(policy + "floor = 5%\n")
-        self.wait_for(("0.00", "29.98"))
-        guest.wait_for(lambda: clamps_of(task.pid) == (51, 205), 10, "the inner clamps")
-        self.assertIn("has no cpu.uclamp.max", self.rule(daemon, "inner")["by_task_why"])
-        self.assertIn("floor: ", self.rule(daemon)["by_task_why"])
 
 
 class Wakegovctl(unittest.TestCase):
