@@ -203,9 +203,9 @@ static inline void emit_co_runner(struct task_run *run, struct task_struct *task
 }
 
 /*
- * The daemon has written the cap of the task's class, or given it to the cgroup, and it is not in
- * force. Between two looks a task may have set clamps of its own, and the daemon ours, and the task
- * its own again: so this is not seen by a comparison with the last report.
+ * The daemon has written the cap of the task's class, and it is not in force. Between two looks a
+ * task may have set clamps of its own, and the daemon ours, and the task its own again: so this is
+ * not seen by a comparison with the last report.
  */
 static inline bool escapes_cap(const struct task_run *run, const struct task_struct *task)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Whatever a file of /run holds, read as each of the six: as it is, and with this boot's head and
+ * Whatever a file of /run holds, read as each of the five: as it is, and with this boot's head and
  * the right end, without which nearly everything ends there. What was read and saved is read again
  * and saved as the same bytes.
  */

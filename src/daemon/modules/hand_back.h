@@ -3,9 +3,9 @@
 
 /*
  * Leaves the machine as it would be without wakegov for a while: all driven domains get another
- * governor (actuator/governor.h), tasks and cgroups have no clamps, no program of the tracer runs,
- * and the core stands still, keeping what it knows of tasks. Ends after its time, or when the
- * client that asked for it has gone.
+ * governor (actuator/governor.h), tasks have no clamps, no program of the tracer runs, and the core
+ * stands still, keeping what it knows of tasks. Ends after its time, or when the client that asked
+ * for it has gone.
  */
 
 #include "daemon/module.h"
