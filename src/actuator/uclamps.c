@@ -22,8 +22,9 @@ struct uclamped {
 	struct uclamp was;  /* our write before that, or what we found */
 	struct uclamp ours; /* put is own and ours, merged */
 	uint64_t changed_ns;
-	bool pending; /* the rate limit delays the write of our clamps */
-	bool refused; /* not tried again before uclamps_check_all() */
+	bool pending;	/* the rate limit delays the write of our clamps */
+	bool refused;	/* not tried again before uclamps_check_all() */
+	bool inherited; /* it has its parent's clamps, and no line in the log */
 };
 
 #define DEFAULT_MIN " default" /* at the end of a line: own.default_min */
@@ -171,12 +172,16 @@ static const struct uclamp none = { UCLAMP_LEAST, UCLAMP_MOST, true };
  * way.
  */
 #define RECENT 256
+/* Number of children that wait for their own clamps; with more, the first get them early. */
+#define CHILDREN 256
 
 struct uclamps {
 	struct task_log log; /* of struct uclamped */
 	uint64_t next_ns;
 	struct uclamped recent[RECENT];
 	size_t n_recent; /* ever added; the next goes to n_recent modulo RECENT */
+	uint32_t children[CHILDREN];
+	size_t n_children;
 	struct uclamps_counts counts;
 };
 
@@ -224,6 +229,7 @@ static int write_task(struct uclamps *clamps, struct uclamped *clamped, int task
 
 	clamped->was = now;
 	clamped->put = merged;
+	clamped->inherited = false;
 	r = task_log_add_line(&clamps->log, clamped);
 	if (r == 0 || uclamp_equals(merged, clamped->own))
 		r = uclamp_write(clamped->task.pid, now, merged);
@@ -309,6 +315,17 @@ static int finish(struct uclamps *clamps, struct uclamped *entry, int r, uint64_
 	return r;
 }
 
+/* A task that keeps what it inherited gets a line: the parent, by whose it is found, may end. */
+static int keep(struct uclamps *clamps, struct uclamped *entry)
+{
+	int r = entry->inherited ? task_log_add_line(&clamps->log, entry) : 0;
+
+	entry->inherited = false;
+	if (r < 0 && uclamp_write(entry->task.pid, entry->put, entry->own) == 0)
+		entry->put = entry->own;
+	return r < 0 ? r : UCLAMPS_UNCHANGED;
+}
+
 /* As uclamps_set(), without the rate limit. */
 static int write_now(struct uclamps *clamps, uint32_t pid, struct uclamp ours, uint64_t now_ns)
 {
@@ -331,7 +348,7 @@ static int write_now(struct uclamps *clamps, uint32_t pid, struct uclamp ours, u
 	entry->pending = false;
 	merged = merge(entry->own, ours);
 	if (uclamp_equals(merged, entry->put))
-		return finish(clamps, entry, UCLAMPS_UNCHANGED, now_ns);
+		return finish(clamps, entry, keep(clamps, entry), now_ns);
 	return finish(clamps, entry, write_task(clamps, entry, task_fd, merged), now_ns);
 }
 
@@ -370,8 +387,12 @@ uint64_t uclamps_next_ns(const struct uclamps *clamps)
 int uclamps_check(struct uclamps *clamps, uint32_t pid, uint64_t now_ns)
 {
 	struct uclamped *entry = task_log_find(&clamps->log, pid);
+	struct uclamp now;
 
 	if (!entry || entry->refused || entry->pending)
+		return UCLAMPS_UNCHANGED;
+	/* Mostly it has what we wrote, and a look into /proc takes twenty times as long. */
+	if (uclamp_read(pid, &now) == 0 && uclamp_equals(now, entry->put))
 		return UCLAMPS_UNCHANGED;
 	if (now_ns < entry->changed_ns + UCLAMPS_RATE_LIMIT_NS)
 		return put_off(clamps, entry, entry->ours);
@@ -389,10 +410,23 @@ void uclamps_check_all(struct uclamps *clamps, uint64_t now_ns)
 			uclamps_check(clamps, entry->task.pid, now_ns);
 }
 
+/* Those that got no clamps of ours meanwhile get their own. */
+static void restore_children(struct uclamps *clamps, uint64_t now_ns)
+{
+	for (size_t i = 0; i < clamps->n_children; i++) {
+		const struct uclamped *entry = task_log_find(&clamps->log, clamps->children[i]);
+
+		if (entry && entry->inherited)
+			write_now(clamps, entry->task.pid, none, now_ns);
+	}
+	clamps->n_children = 0;
+}
+
 void uclamps_flush(struct uclamps *clamps, uint64_t now_ns)
 {
 	struct uclamped *entry = NULL;
 
+	restore_children(clamps, now_ns);
 	if (now_ns < clamps->next_ns)
 		return;
 	clamps->next_ns = UINT64_MAX;
@@ -420,9 +454,12 @@ int uclamps_forked(struct uclamps *clamps, uint32_t parent, uint32_t child)
 {
 	const struct uclamped *from = find_parent(clamps, parent);
 	struct uclamped *entry = task_log_find(&clamps->log, child);
-	struct uclamp ours = none;
 	_cleanup_close_ int fd = -1;
-	struct uclamped fresh = { .task = { .pid = child, .kept = true } };
+	struct uclamped fresh = {
+		.task = { .pid = child, .kept = true },
+		.ours = none,
+		.inherited = true,
+	};
 	int r;
 
 	if (!from)
@@ -443,20 +480,20 @@ int uclamps_forked(struct uclamps *clamps, uint32_t parent, uint32_t child)
 
 	/* An existing entry may hold clamps that the child inherited from ours as its own. */
 	if (entry && entry->task.start == fresh.task.start) {
-		ours = entry->ours;
 		entry->own = own_of(from, entry->own);
-	} else if (uclamp_equals(fresh.own, fresh.put)) {
-		return UCLAMPS_UNCHANGED;
-	} else {
-		if (entry)
-			task_log_drop(&clamps->log, entry);
-		remember(clamps, &fresh);
-		if (!task_log_put(&clamps->log, &fresh))
-			return -ENOSPC;
+		return write_now(clamps, child, entry->ours, 0);
 	}
-	r = write_now(clamps, child, ours, 0);
-	clamps->counts.forked += r == UCLAMPS_DONE;
-	return r;
+	if (uclamp_equals(fresh.own, fresh.put))
+		return UCLAMPS_UNCHANGED;
+	if (entry)
+		task_log_drop(&clamps->log, entry);
+	remember(clamps, &fresh);
+	if (clamps->n_children == CHILDREN)
+		restore_children(clamps, 0);
+	if (!task_log_put(&clamps->log, &fresh))
+		return -ENOSPC;
+	clamps->children[clamps->n_children++] = child;
+	return UCLAMPS_LATER;
 }
 
 int uclamps_release(struct uclamps *clamps, restore_report_t report, void *userdata)

@@ -7,8 +7,9 @@
  * wins where they cross), and they are restored when ours end. A clamp that another program changes
  * meanwhile becomes the task's own.
  *
- * Children inherit the clamps of their parent; uclamps_forked() restores the parent's own clamps
- * for them. RESET_ON_FORK would do that too, but it is an attribute of the user's, and also drops
+ * Children inherit the clamps of their parent. One that is to have ours keeps them, and is capped
+ * from its first moment; uclamps_forked() and uclamps_flush() restore the parent's own clamps for
+ * the others. RESET_ON_FORK would do that too, but it is an attribute of the user's, and also drops
  * real-time priorities.
  *
  * A task is identified by its pid and start time, as pids are used again. Each write to a task is
@@ -29,7 +30,7 @@
 enum uclamps_outcome {
 	UCLAMPS_DONE,
 	UCLAMPS_UNCHANGED, /* nothing to write */
-	UCLAMPS_LATER,	   /* changed too recently: uclamps_flush() writes it later */
+	UCLAMPS_LATER,	   /* uclamps_flush() writes it: it changed too recently, or just began */
 	UCLAMPS_GONE,	   /* the task has exited */
 };
 
@@ -43,7 +44,6 @@ struct uclamps_counts {
 	uint64_t foreign; /* clamps that another program changed while ours were there … */
 	uint64_t escapes; /* … those of them that set a task's maximum above our cap */
 	uint32_t escaped; /* the last such task */
-	uint64_t forked;  /* children whose parents' own clamps were restored */
 };
 
 /* directory is borrowed and must exist. Returns NULL without memory. */
@@ -71,12 +71,16 @@ void uclamps_check_all(struct uclamps *clamps, uint64_t now_ns);
 /* When uclamps_flush() is due; UINT64_MAX: never. */
 uint64_t uclamps_next_ns(const struct uclamps *clamps);
 
-/* Writes the postponed changes that are due. Failures are only counted. */
+/*
+ * Writes the postponed changes that are due, and what children get back: to be called when they
+ * had uclamps_set(). Failures are only counted.
+ */
 void uclamps_flush(struct uclamps *clamps, uint64_t now_ns);
 
 /*
- * Call this after parent forked child: restores the clamps that the child inherited from ours.
- * Returns UCLAMPS_DONE when it wrote, UCLAMPS_UNCHANGED, UCLAMPS_GONE or a negative errno.
+ * Call this after parent forked child: the next uclamps_flush() restores the clamps that the child
+ * inherited from ours, unless it is to have some by then. Returns UCLAMPS_LATER, UCLAMPS_DONE when
+ * it wrote, UCLAMPS_UNCHANGED, UCLAMPS_GONE or a negative errno.
  */
 int uclamps_forked(struct uclamps *clamps, uint32_t parent, uint32_t child);
 

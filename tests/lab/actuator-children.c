@@ -8,6 +8,14 @@
 #include "actuator-fixture.h"
 #include "actuator-task.h"
 
+/* The daemon hears of the child, which no rule caps. */
+static void take_child(struct fixture *f, pid_t parent, pid_t child)
+{
+	assert_int_equal(uclamps_forked(f->clamps, (uint32_t)parent, (uint32_t)child),
+			 UCLAMPS_LATER);
+	uclamps_flush(f->clamps, f->now_ns);
+}
+
 /* A child does not keep what its parent was given. */
 void test_clamps_of_children(void **state)
 {
@@ -15,7 +23,7 @@ void test_clamps_of_children(void **state)
 	pid_t child, pid = task_start_family(&child, f, 300);
 
 	task_expect(child, 0, 300);
-	assert_int_equal(uclamps_forked(f->clamps, (uint32_t)pid, (uint32_t)child), UCLAMPS_DONE);
+	take_child(f, pid, child);
 	task_expect(child, 0, 1024);
 	task_expect(pid, 0, 300);
 	/* One that the user has clamped since is the user's. */
@@ -34,8 +42,7 @@ void test_clamps_of_grandchildren(void **state)
 
 	task_end(between);
 	assert_int_equal(uclamps_forked(f->clamps, (uint32_t)pid, (uint32_t)between), UCLAMPS_GONE);
-	assert_int_equal(uclamps_forked(f->clamps, (uint32_t)between, (uint32_t)child),
-			 UCLAMPS_DONE);
+	take_child(f, between, child);
 	task_expect(child, 0, 1024);
 	kill(child, SIGKILL);
 	task_end(pid);
@@ -49,9 +56,52 @@ void test_clamps_of_orphans(void **state)
 
 	task_end(pid);
 	assert_int_equal(task_set(f, pid, 0, 400), UCLAMPS_GONE);
-	assert_int_equal(uclamps_forked(f->clamps, (uint32_t)pid, (uint32_t)child), UCLAMPS_DONE);
+	take_child(f, pid, child);
 	task_expect(child, 0, 1024);
 	kill(child, SIGKILL);
+}
+
+/* One under its parent's rule is never without the cap, and is restored when its parent has ended.
+ */
+void test_clamps_kept_by_children(void **state)
+{
+	struct fixture *f = *state;
+	pid_t child, pid = task_start_family(&child, f, 300);
+	struct uclamps_counts before, after;
+
+	uclamps_count(f->clamps, &before);
+	assert_int_equal(uclamps_forked(f->clamps, (uint32_t)pid, (uint32_t)child), UCLAMPS_LATER);
+	assert_int_equal(task_set(f, child, 0, 300), UCLAMPS_UNCHANGED);
+	uclamps_flush(f->clamps, f->now_ns);
+	task_expect(child, 0, 300);
+	uclamps_count(f->clamps, &after);
+	assert_int_equal(after.writes, before.writes);
+	task_end(pid);
+	assert_int_equal(uclamps_restore(f->run_dir, NULL, NULL), 0);
+	task_expect(child, 0, 1024);
+	kill(child, SIGKILL);
+}
+
+/* More children at once than wait for the end of a round. */
+void test_clamps_of_many_children(void **state)
+{
+	enum { CHILDREN = 300 };
+	struct fixture *f = *state;
+	pid_t child, parent = task_start_family(&child, f, 300), children[CHILDREN];
+
+	for (int i = 0; i < CHILDREN; i++) {
+		children[i] = task_start(0);
+		task_set_by_user(children[i], 0, 300); /* as if inherited */
+		assert_int_equal(uclamps_forked(f->clamps, (uint32_t)parent, (uint32_t)children[i]),
+				 UCLAMPS_LATER);
+	}
+	uclamps_flush(f->clamps, f->now_ns);
+	for (int i = 0; i < CHILDREN; i++) {
+		task_expect(children[i], 0, 1024);
+		task_end(children[i]);
+	}
+	kill(child, SIGKILL);
+	task_end(parent);
 }
 
 /* A rule gave the child its own before its parent was known: what it inherited is not saved. */

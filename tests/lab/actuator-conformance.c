@@ -145,6 +145,8 @@ static const struct CMUnitTest uclamp_tests[] = {
 	TEST(test_clamps_of_grandchildren),
 	TEST(test_clamps_of_orphans),
 	TEST(test_clamps_of_children_with_their_own),
+	TEST(test_clamps_kept_by_children),
+	TEST(test_clamps_of_many_children),
 	TEST(test_clamps_of_a_task_that_is_gone),
 	TEST(test_clamps_of_a_number_used_again),
 	TEST(test_clamps_refused_for_one),

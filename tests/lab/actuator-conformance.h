@@ -55,6 +55,8 @@ void test_clamps_of_children(void **state);
 void test_clamps_of_grandchildren(void **state);
 void test_clamps_of_orphans(void **state);
 void test_clamps_of_children_with_their_own(void **state);
+void test_clamps_kept_by_children(void **state);
+void test_clamps_of_many_children(void **state);
 
 /* The clamps of tasks, and the backend uclamp: actuator-uclamps.c */
 void test_clamps_saved_first(void **state);
