@@ -154,6 +154,10 @@ static void plan_next(struct core *core, uint64_t now_ns)
 			next_ns = row_ns;
 	}
 	set_timer(core, next_ns);
+	/* Work that goes on at once, as thousands of clamps do, must not starve clients. */
+	sd_event_source_set_priority(core->rounds.timer, next_ns <= now_ns
+								 ? SD_EVENT_PRIORITY_IDLE
+								 : SD_EVENT_PRIORITY_NORMAL);
 }
 
 /* Only while tasks are followed; rounds are frequent then, so it needs no timer of its own. */

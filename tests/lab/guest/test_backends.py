@@ -125,6 +125,24 @@ time.sleep(3600)
 """
 
 
+# Each child looks at its maximum all the time.
+CHILDREN = """
+import os, sys, time
+sys.path.insert(0, sys.argv[1])
+from clamps import clamps_of
+while clamps_of(0)[1] == 1024:
+    time.sleep(0.01)
+for _ in range(30):
+    if not os.fork():
+        seen, until = set(), time.monotonic() + 0.01
+        while time.monotonic() < until:
+            seen.add(clamps_of(0)[1])
+        os.write(1, f"{seen}\\n".encode())
+        os._exit(0)
+    os.wait()
+"""
+
+
 def threads_of(pid):
     return [int(tid) for tid in os.listdir(f"/proc/{pid}/task")]
 
@@ -197,12 +215,30 @@ class Uclamp(unittest.TestCase):
         self.addCleanup(crowd.kill)
         crowd.stdout.readline()
         threads = threads_of(crowd.pid)
-        with guest.Daemon(UCLAMP + "[rule crowd]\ncomm = wg-crowd\ncap = 30%\n"):
+        rule = UCLAMP + "[rule crowd]\ncomm = wg-crowd\ncap = 30%\n"
+        with guest.Daemon(rule) as daemon:
             took = guest.wait_for(lambda: {clamps_of(tid) for tid in threads[-9:]} == {(0, 307)},
                                   60, "caps")
-        print(f"# {len(threads)} threads: {took:.2f} s")
-        self.assertLess(took, 1)
+            print(f"# {len(threads)} threads: {took:.2f} s")
+            self.assertLess(took, 1)
+            daemon.set_policy(rule.replace("30", "40"))
+            daemon.call("Reload")
+            daemon.call("Status")
+            self.assertIn((0, 307), [clamps_of(tid) for tid in threads], "answers come meanwhile")
+            guest.wait_for(lambda: {clamps_of(tid) for tid in threads} == {(0, 410)}, 10,
+                           "new caps")
         self.assertEqual(clamps_of(crowd.pid), (0, 1024))
+
+    def test_children(self):
+        """uclamp: a child under its parent's rule has the cap from its first moment on"""
+        with guest.Daemon(UCLAMP + "[rule capped]\ncomm = capped\ncap = 30%\n"):
+            parent = subprocess.run([guest.link("capped", sys.executable), "-c", CHILDREN,
+                                     os.path.dirname(__file__)], stdout=subprocess.PIPE,
+                                    text=True, check=True)
+        children = parent.stdout.splitlines()
+        self.assertEqual(len(children), 30)
+        # The daemon may read the record of a fork before that of the rule.
+        self.assertGreaterEqual(children.count("{307}"), 28, children)
 
     def test_auto(self):
         """auto: schedutil with clamps is uclamp, another governor on one domain setspeed there"""
@@ -234,11 +270,12 @@ class Groups(unittest.TestCase):
         self.assertEqual(clamps_of(task.pid), (0, 1024))
 
     def test_left(self):
-        """groups: clamps of cgroups that an earlier version left are named, and no daemon starts over them"""
+        """groups: clamps of cgroups that an earlier version left are named, and end the start"""
         left, daemon = "/run/wakegov/groups", guest.Daemon(UCLAMP)
         self.addCleanup(lambda: os.path.exists(left) and os.remove(left))
         boot = guest.read("/proc/sys/kernel/random/boot_id")
-        guest.write(left, f"wakegov groups 1\nboot {boot}\nmax 4711 10000 10000 2998 {self.GROUP}\n")
+        line = f"max 4711 10000 10000 2998 {self.GROUP}"
+        guest.write(left, f"wakegov groups 1\nboot {boot}\n{line}\n")
         os.chmod(left, 0o600)
         status, told = daemon.run_to_end()
         self.assertNotEqual(status, 0)
