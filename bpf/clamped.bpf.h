@@ -55,9 +55,3 @@ static inline void look_for_clamps(const struct task_struct *task)
 	if (settings.follow_own && !clamps_seen && has_clamps(task))
 		emit_clamps_seen();
 }
-
-static inline void emit_clamped_child(__u32 parent_pid, const struct task_struct *child)
-{
-	if (settings.follow_clamps && has_clamps(child))
-		emit_class(WAKEGOV_RECORD_CHILD, parent_pid, child->pid, 0);
-}

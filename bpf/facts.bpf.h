@@ -3,14 +3,15 @@
 
 /*
  * The attributes of tasks that rules ask for. A change emits a record, and an iterator dumps all
- * tasks on request. A child starts with its parent's attributes, so only forks of tasks that match
- * rules emit a record.
+ * tasks on request. A child starts with its parent's attributes, so only children of tasks that
+ * match rules are reported, and most of them wait: what ends before is never reported.
  */
 
+#include "clamped.bpf.h"
 #include "maps.bpf.h"
 #include "slot.bpf.h"
 
-static inline void read_facts(struct task_struct *task, struct task_facts *facts)
+static __always_inline void read_facts(struct task_struct *task, struct task_facts *facts)
 {
 	facts->pid = task->pid;
 	facts->tgid = task->tgid;
@@ -24,8 +25,21 @@ static inline void read_facts(struct task_struct *task, struct task_facts *facts
 	BPF_CORE_READ_STR_INTO(&facts->comm, task, comm);
 }
 
+static inline struct wakegov_child *child_at(__u32 pid)
+{
+	return &children[pid % WAKEGOV_CHILDREN];
+}
+
+/* Ends the wait of a child. Returns false where it did not wait. */
+static inline bool take_child(__u32 pid)
+{
+	struct wakegov_child *child = child_at(pid);
+
+	return child->pid == pid && __sync_val_compare_and_swap(&child->pid, pid, 0) == pid;
+}
+
 /* A full ring buffer is counted: the daemon then has all tasks dumped. */
-static __noinline void emit_facts(struct task_struct *task, const char *comm)
+static inline struct wakegov_facts_record *reserve_facts(void)
 {
 	struct wakegov_facts_record *record = bpf_ringbuf_reserve(&records, sizeof(*record), 0);
 	struct wakegov_cpu *here;
@@ -34,12 +48,50 @@ static __noinline void emit_facts(struct task_struct *task, const char *comm)
 		here = this_cpu();
 		if (here)
 			here->drops_ring++;
-		return;
+		return NULL;
 	}
 	record->head.type = WAKEGOV_RECORD_FACTS;
 	record->head.cpu = 0;
 	record->head.slot = 0;
 	record->head.class = 0;
+	return record;
+}
+
+/* Reports a child that waits: as what it was when it began, or, if not whole, only its parent. */
+VERIFIED_ONCE int report_child(__u32 pid, bool whole)
+{
+	struct wakegov_facts_record *record = NULL;
+	struct wakegov_child *child = child_at(pid);
+	__u32 parent, clamped;
+
+	if (child->pid != pid)
+		return 0;
+	parent = child->parent;
+	clamped = child->clamped;
+	if (whole)
+		record = reserve_facts();
+	if (record)
+		record->facts = child->facts;
+	if (!take_child(pid)) {
+		if (record)
+			bpf_ringbuf_discard(record, 0);
+		return 0;
+	}
+	if (record)
+		bpf_ringbuf_submit(record, 0);
+	if (clamped)
+		emit_class(WAKEGOV_RECORD_CHILD, parent, pid, 0);
+	return 0;
+}
+
+static __noinline void emit_facts(struct task_struct *task, const char *comm)
+{
+	struct wakegov_facts_record *record;
+
+	report_child(task->pid, false);
+	record = reserve_facts();
+	if (!record)
+		return;
 	read_facts(task, &record->facts);
 	if (comm)
 		bpf_probe_read_kernel_str(record->facts.comm, sizeof(record->facts.comm), comm);
@@ -55,21 +107,57 @@ static inline void emit_process(struct task_struct *task)
 		emit_facts(task, NULL);
 }
 
+/*
+ * Lets the child wait, if what its parent's rules give is its own by now: classes and clamps are
+ * inherited, and a boost is for tasks that have lived for longer. Returns false where it may not,
+ * or its place is taken.
+ */
+static inline bool put_child(__u32 parent_pid, bool clamped, struct task_struct *child)
+{
+	__u32 pid = child->pid;
+	struct wakegov_child *place = child_at(pid);
+
+	if (settings.placing || settings.idle_latencies ||
+	    __sync_val_compare_and_swap(&place->pid, 0, WAKEGOV_CHILD_FILLED))
+		return false;
+	place->parent = parent_pid;
+	place->clamped = clamped;
+	place->born_ns = bpf_ktime_get_ns();
+	read_facts(child, &place->facts);
+	__sync_val_compare_and_swap(&place->pid, WAKEGOV_CHILD_FILLED, pid);
+	if (!children_wait) {
+		children_wait = 1;
+		emit(WAKEGOV_RECORD_CHILDREN, 0, 0);
+	}
+	return true;
+}
+
 /* moved: its cgroup is not the parent's. */
 static __noinline void follow_fork(__u32 parent_pid, struct task_struct *child, bool moved)
 {
+	bool clamped = settings.follow_clamps && has_clamps(child), inherits;
 	__u32 pid = child->pid, one = 1;
 
-	if (bpf_map_lookup_elem(&matching, &parent_pid))
-		bpf_map_update_elem(&matching, &pid, &one, BPF_ANY);
-	else if (!(settings.follow & WAKEGOV_FOLLOW_CGROUPS) || !moved)
-		return; /* rules see nothing in it that its parent has not */
-	emit_facts(child, NULL);
+	inherits = settings.follow && bpf_map_lookup_elem(&matching, &parent_pid);
+	/* Else rules see nothing in it that its parent has not. */
+	if (inherits || (settings.follow & WAKEGOV_FOLLOW_CGROUPS && moved)) {
+		report_child(parent_pid, true);
+		if (inherits)
+			bpf_map_update_elem(&matching, &pid, &one, BPF_ANY);
+		if (inherits && !moved && put_child(parent_pid, clamped, child))
+			return;
+		emit_facts(child, NULL);
+	}
+	if (clamped)
+		emit_class(WAKEGOV_RECORD_CHILD, parent_pid, pid, 0);
 }
 
+/* The end of a child that waits is as little reported as its beginning was. */
 static __noinline void follow_end(__u32 pid)
 {
-	if (bpf_map_delete_elem(&matching, &pid) == 0)
+	bool waits = take_child(pid);
+
+	if (bpf_map_delete_elem(&matching, &pid) == 0 && !waits)
 		emit(WAKEGOV_RECORD_GONE, 0, pid);
 }
 

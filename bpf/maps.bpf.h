@@ -128,6 +128,8 @@ volatile __u32 ruled_tasks[WAKEGOV_RULED];
 struct wakegov_bursts bursts[WAKEGOV_CLAMP_CLASSES];
 /* Sequence numbers of disks that found no place, hashed by remainder. The daemon clears them. */
 volatile __u64 unplaced[WAKEGOV_UNPLACED];
+struct wakegov_child children[WAKEGOV_CHILDREN];
+volatile __u32 children_wait; /* the daemon knows that some do */
 struct wakegov_shares process_shares;
 volatile __u32 n_processes;	  /* in the map */
 volatile __u64 processes_refused; /* found no place in it */

@@ -211,6 +211,7 @@ int dump_tasks(struct bpf_iter__task *context)
 		return 0;
 	if (settings.follow & WAKEGOV_FOLLOW_PROCESSES)
 		learn_found(task);
+	report_child(task->pid, true);
 	find_cpu(task);
 	n_stored_found += count_stored(task);
 	read_facts(task, &facts);

@@ -131,12 +131,11 @@ int BPF_PROG(on_sched_wakeup_new, struct task_struct *child)
 	struct task_struct *parent = bpf_get_current_task_btf();
 
 	count_event(WAKEGOV_WAKEUP_NEW);
-	emit_clamped_child(parent->pid, child);
 	if (settings.follow & WAKEGOV_FOLLOW_PROCESSES)
 		follow_new_process(parent, child);
 	if (settings.placing)
 		fork_placed(parent->pid, child); /* first: it still has its parent's affinity */
-	if (settings.follow)
+	if (settings.follow || settings.follow_clamps)
 		follow_fork(parent->pid, child, child->cgroups != parent->cgroups);
 	return 0;
 }
@@ -166,11 +165,9 @@ static inline void end_number(struct task_struct *task, __u32 pid)
  */
 static __noinline void change_number(struct task_struct *task, __u32 old_pid)
 {
-	emit_clamped_child(old_pid, task);
 	if (settings.placing)
 		fork_placed(old_pid, task);
-	if (settings.follow)
-		follow_fork(old_pid, task, false);
+	follow_fork(old_pid, task, false);
 	end_number(task, old_pid);
 }
 

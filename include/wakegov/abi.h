@@ -31,9 +31,12 @@
 #define WAKEGOV_CLAMP_CLASSES 64   /* clamp classes; 0: tasks without a clamp */
 #define WAKEGOV_RULED	      1024 /* counters of tasks that have a clamp class, by pid */
 #define WAKEGOV_RULED_TASKS   65536
-#define WAKEGOV_MATCHING      65536 /* tasks that match rules */
-#define WAKEGOV_PROCESSES     4096  /* processes with known program and arguments: 16 MiB … */
-#define WAKEGOV_USER_PLACES   3072  /* … of which so many are for other users than root */
+#define WAKEGOV_MATCHING      65536	  /* tasks that match rules */
+#define WAKEGOV_CHILDREN      256	  /* places of children that wait, by pid */
+#define WAKEGOV_CHILD_FILLED  0xffffffffU /* a place that is being filled */
+#define WAKEGOV_ENDS	      1024	  /* counters of exits, by pid */
+#define WAKEGOV_PROCESSES     4096 /* processes with known program and arguments: 16 MiB … */
+#define WAKEGOV_USER_PLACES   3072 /* … of which so many are for other users than root */
 #define WAKEGOV_EXE_SIZE      512
 #define WAKEGOV_EXE_DEPTH     64  /* names in a path, and mounts on its way up */
 #define WAKEGOV_NAME_SIZE     256 /* NAME_MAX and a NUL */
@@ -407,6 +410,19 @@ enum wakegov_follow {
 	WAKEGOV_FOLLOW_PROCESSES = 1 << 3, /* the programs of processes */
 	WAKEGOV_FOLLOW_COMMANDS = 1 << 4,  /* with their arguments */
 	WAKEGOV_FOLLOW_EXECS = 1 << 5,	   /* execs of any task, not only of matching ones */
+};
+
+/*
+ * A child under its parent's rules, which has what these give from its first moment: it is reported
+ * when it has lived for a while. The side that sets pid back to 0 reports it, or forgets it.
+ */
+struct wakegov_child {
+	__u32 pid;    /* 0: none */
+	__u32 parent; /* the thread that forked it */
+	__u32 clamped;
+	__u32 pad;
+	__u64 born_ns;
+	struct task_facts facts; /* then */
 };
 
 /* Settings that a reload may change; in the BPF object's .bss, which is mapped. */

@@ -22,6 +22,7 @@ enum wakegov_record_type {
 	WAKEGOV_RECORD_OWN,	     /* pid asks for other clamps than before, or has exited */
 	WAKEGOV_RECORD_BURSTS,	     /* the bursts of a class became longer or shorter */
 	WAKEGOV_RECORD_FACTS,	     /* a new or changed task, for the rules */
+	WAKEGOV_RECORD_CHILDREN,     /* the first of new children waits to be reported */
 	WAKEGOV_RECORD_GONE,	     /* pid, which matched rules, exited */
 	WAKEGOV_RECORD_LOOK,	     /* class 1: a task without a slot may do I/O that it does not
 				      * wait for; 0: the look for such tasks took its time */

@@ -61,6 +61,7 @@ struct conflicts_found {
 struct rule_tracking {
 	struct core *core;
 	uint64_t scan_due_ns;		    /* UINT64_MAX: no scan is due */
+	uint64_t children_due_ns;	    /* UINT64_MAX: no child waits to be reported */
 	uint64_t scanned_ns;		    /* last scan of all tasks */
 	uint64_t looked_ns;		    /* last check for lost records */
 	uint64_t scan_lost;		    /* tracer_lost_changes() then */

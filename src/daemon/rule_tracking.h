@@ -25,6 +25,12 @@ void rule_tracking_look_at_process(struct core *core, uint32_t tgid);
 /* Hints ended or changed, with the rules unchanged. */
 void rule_tracking_rehint(struct core *core);
 
+/*
+ * Takes the children that the task has, which may still wait to be reported, before its own state
+ * changes; pid 0: all that wait.
+ */
+void rule_tracking_take_children(struct core *core, uint32_t pid);
+
 /* Scans all tasks. */
 void rule_tracking_scan(struct core *core);
 

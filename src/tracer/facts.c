@@ -47,6 +47,54 @@ void tracer_send_marks(struct tracer *tracer)
 	batch_send(&tracer->marks, tracer->programs.maps[MAP_MATCHING]);
 }
 
+static void report_child(const struct wakegov_child *child, tracer_handler_t handler,
+			 void *userdata)
+{
+	const struct wakegov_record birth = {
+		.type = WAKEGOV_RECORD_CHILD,
+		.parent = child->parent,
+		.pid = child->facts.pid,
+	};
+	const struct wakegov_facts_record facts = {
+		.head.type = WAKEGOV_RECORD_FACTS,
+		.facts = child->facts,
+	};
+
+	handler(userdata, &facts.head);
+	if (child->clamped)
+		handler(userdata, &birth);
+}
+
+uint64_t tracer_report_children(struct tracer *tracer, uint32_t pid, uint64_t before_ns,
+				tracer_handler_t handler, void *userdata)
+{
+	struct wakegov__bss *bss = tracer->programs.bss;
+	uint64_t oldest_ns = UINT64_MAX;
+
+	if (!bss->children_wait)
+		return UINT64_MAX;
+	/* First: the next child that begins to wait is seen below, or sets it. */
+	__atomic_store_n(&bss->children_wait, 0, __ATOMIC_SEQ_CST);
+	for (uint32_t i = 0; i < WAKEGOV_CHILDREN; i++) {
+		struct wakegov_child *place = &bss->children[i], child;
+		uint32_t waits = __atomic_load_n(&place->pid, __ATOMIC_ACQUIRE);
+
+		if (!waits || waits == WAKEGOV_CHILD_FILLED)
+			continue;
+		child = *place;
+		if (child.born_ns < before_ns &&
+		    (!pid || pid == waits || pid == child.parent || pid == child.facts.parent)) {
+			if (__sync_bool_compare_and_swap(&place->pid, waits, 0))
+				report_child(&child, handler, userdata);
+		} else if (child.born_ns < oldest_ns) {
+			oldest_ns = child.born_ns;
+		}
+	}
+	if (oldest_ns != UINT64_MAX)
+		bss->children_wait = 1;
+	return oldest_ns;
+}
+
 static int scan(int link, facts_handler_t handle, void *userdata)
 {
 	struct task_facts all[SCAN_FACTS];

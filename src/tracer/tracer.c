@@ -39,6 +39,8 @@ static void hand_on(struct tracer *tracer, const struct wakegov_record *record)
 		return;
 	case WAKEGOV_RECORD_TASK:
 		tracer_look_found(tracer);
+		tracer_report_children(tracer, tracer->slots[record->slot].pid, UINT64_MAX,
+				       tracer->handler, tracer->userdata);
 		break;
 	case WAKEGOV_RECORD_CO_RUNNER:
 		/* The class number is from before a renumbering. */

@@ -214,6 +214,16 @@ void tracer_mark_task(struct tracer *tracer, uint32_t pid, bool matches);
 void tracer_send_marks(struct tracer *tracer);
 
 /*
+ * Children of tasks that match rules are mostly reported when they have lived for a while, and
+ * WAKEGOV_RECORD_CHILDREN says that the first waits. This passes the records of those to handler
+ * that began before before_ns: of all, or, unless pid is 0, of the task with that number and of
+ * that thread's or process's children. Returns when the oldest of the others began; UINT64_MAX:
+ * none waits.
+ */
+uint64_t tracer_report_children(struct tracer *tracer, uint32_t pid, uint64_t before_ns,
+				tracer_handler_t handler, void *userdata);
+
+/*
  * Passes every thread of the machine, except exiting ones, to handle. Returns 0, or a negative
  * errno: -EOPNOTSUPP where the kernel has no iterator over tasks.
  */

@@ -7,6 +7,7 @@
 
 #include "core/rule.h"
 #include "daemon/journal.h"
+#include "daemon/rule_tracking.h"
 #include "shared/log.h"
 #include "shared/time.h"
 #include "wakegov/own.h"
@@ -38,6 +39,8 @@ static void apply_clamp(struct clamps *clamps, struct task_clamp *clamp, uint64_
 	struct uclamp ours;
 	int r;
 
+	/* What its children inherited is known as ours while these are its clamps. */
+	rule_tracking_take_children(core, clamp->pid);
 	ours = uclamp_less_margin((struct uclamp){ clamp->min_cap, clamp->max_cap },
 				  tracer_clamps_last(core->tracer));
 	r = uclamps_set(clamps->tasks, clamp->pid, ours, now_ns);
@@ -86,6 +89,8 @@ static void apply_changed(struct clamps *clamps, uint64_t now_ns)
 		apply_clamp(clamps, &clamp, now_ns);
 		n++;
 	}
+	if (now_ns >= uclamps_next_ns(clamps->tasks))
+		rule_tracking_take_children(clamps->core, 0);
 	clamps->goes_on = n == APPLY_MAX;
 	/* Children that are to be capped may be among the others. */
 	if (!clamps->goes_on)
@@ -232,9 +237,11 @@ static void released(void *state)
 	struct clamps *clamps = state;
 	const char *run_dir = clamps->core->options->run_dir;
 
-	if (clamps->tasks)
-		journal_log_left(uclamps_release(clamps->tasks, journal_report_restore, NULL),
-				 "the clamps of tasks", run_dir, "clamps");
+	if (!clamps->tasks)
+		return;
+	rule_tracking_take_children(clamps->core, 0);
+	journal_log_left(uclamps_release(clamps->tasks, journal_report_restore, NULL),
+			 "the clamps of tasks", run_dir, "clamps");
 }
 
 static void free_tables(void *state)
