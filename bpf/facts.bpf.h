@@ -11,8 +11,21 @@
 #include "maps.bpf.h"
 #include "slot.bpf.h"
 
+/*
+ * Read before it is seen that the task is not exiting: the task lives as long as the number stays
+ * the same.
+ */
+static inline __u32 ends_of(const struct task_struct *task)
+{
+	__u32 ends = __sync_fetch_and_add(&task_ends[(__u32)task->pid % WAKEGOV_ENDS], 0);
+
+	return task->flags & PF_EXITING ? 0 : ends + 1;
+}
+
 static __always_inline void read_facts(struct task_struct *task, struct task_facts *facts)
 {
+	facts->ends = ends_of(task);
+	facts->pad = 0;
 	facts->pid = task->pid;
 	facts->tgid = task->tgid;
 	facts->start_ns = task->start_boottime;

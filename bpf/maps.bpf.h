@@ -128,6 +128,8 @@ volatile __u32 ruled_tasks[WAKEGOV_RULED];
 struct wakegov_bursts bursts[WAKEGOV_CLAMP_CLASSES];
 /* Sequence numbers of disks that found no place, hashed by remainder. The daemon clears them. */
 volatile __u64 unplaced[WAKEGOV_UNPLACED];
+/* Exits of tasks with a pid of this remainder. */
+volatile __u32 task_ends[WAKEGOV_ENDS];
 struct wakegov_child children[WAKEGOV_CHILDREN];
 volatile __u32 children_wait; /* the daemon knows that some do */
 struct wakegov_shares process_shares;

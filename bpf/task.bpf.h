@@ -206,6 +206,7 @@ int BPF_PROG(on_sched_process_exit, struct task_struct *task)
 {
 	struct wakegov_cpu *cpu = count_event(WAKEGOV_PROCESS_EXIT);
 
+	__sync_fetch_and_add(&task_ends[(__u32)task->pid % WAKEGOV_ENDS], 1);
 	if (cpu)
 		cpu->brief = 0; /* another task may get its pid */
 	give_back_load(task, cpu);

@@ -71,6 +71,8 @@ struct task_facts {
 	__s16 nice;
 	__u16 kernel_thread;
 	__u32 parent; /* the process that started it */
+	__u32 ends;   /* for tracer_task_lives(); 0: it is exiting */
+	__u32 pad;
 	char comm[TASK_COMM_SIZE];
 };
 

@@ -148,16 +148,18 @@ int uclamp_write(uint32_t pid, struct uclamp from, struct uclamp to)
 	struct attributes attributes;
 	uint32_t min = to.min_cap, max = to.max_cap;
 	uint64_t flags = 0;
-	int r = read_attributes(pid, &attributes);
+	int r;
 
-	if (r < 0)
-		return r;
-	if (min != from.min_cap)
+	if (min != from.min_cap) {
 		flags |= FLAG_CLAMP_MIN;
+		r = read_attributes(pid, &attributes);
+		if (r < 0)
+			return r;
+		if (to.default_min || min == default_min_of(&attributes))
+			min = UCLAMP_RESET;
+	}
 	if (max != from.max_cap)
 		flags |= FLAG_CLAMP_MAX;
-	if (to.default_min || min == default_min_of(&attributes))
-		min = UCLAMP_RESET;
 	if (max == UCLAMP_MOST)
 		max = UCLAMP_RESET;
 	return flags ? write_clamps(pid, flags, min, max) : 0;

@@ -177,6 +177,8 @@ static const struct uclamp none = { UCLAMP_LEAST, UCLAMP_MOST, true };
 
 struct uclamps {
 	struct task_log log; /* of struct uclamped */
+	task_start_t find_start;
+	void *userdata;
 	uint64_t next_ns;
 	struct uclamped recent[RECENT];
 	size_t n_recent; /* ever added; the next goes to n_recent modulo RECENT */
@@ -185,13 +187,15 @@ struct uclamps {
 	struct uclamps_counts counts;
 };
 
-struct uclamps *uclamps_new(const char *directory)
+struct uclamps *uclamps_new(const char *directory, task_start_t find_start, void *userdata)
 {
 	struct uclamps *clamps = calloc(1, sizeof(*clamps));
 
 	if (!clamps)
 		return NULL;
 	clamps->next_ns = UINT64_MAX;
+	clamps->find_start = find_start;
+	clamps->userdata = userdata;
 	return task_log_init(&clamps->log, &uclamps_log, directory) ? clamps : uclamps_free(clamps);
 }
 
@@ -201,6 +205,46 @@ struct uclamps *uclamps_free(struct uclamps *clamps)
 		task_log_deinit(&clamps->log);
 	free(clamps);
 	return NULL;
+}
+
+/* A task as it was met. */
+struct met {
+	uint32_t pid;
+	int fd; /* task_open(); -1: its start was known */
+	uint64_t start;
+};
+
+static void met_close(struct met *met)
+{
+	close_fdp(&met->fd);
+}
+
+static uint64_t find_start(const struct uclamps *clamps, uint32_t pid)
+{
+	return clamps->find_start ? clamps->find_start(clamps->userdata, pid) : 0;
+}
+
+static int meet(const struct uclamps *clamps, uint32_t pid, struct met *ret)
+{
+	*ret = (struct met){ pid, -1, find_start(clamps, pid) };
+	if (ret->start)
+		return 0;
+	ret->fd = task_open(pid, &ret->start);
+	return ret->fd < 0 ? ret->fd : 0;
+}
+
+/* Whether it has its pid since it was met. */
+static bool is_still_there(const struct uclamps *clamps, const struct met *met)
+{
+	_cleanup_close_ int fd = -1;
+	uint64_t start;
+
+	if (met->fd >= 0)
+		return task_is_alive(met->fd);
+	if (find_start(clamps, met->pid) == met->start)
+		return true;
+	fd = task_open(met->pid, &start);
+	return fd >= 0 && start == met->start;
 }
 
 /* The higher floor and the lower cap, which wins where they cross. */
@@ -221,7 +265,7 @@ static struct uclamp merge(struct uclamp own, struct uclamp ours)
  * Adds the line, writes, and then checks that the pid still is that task's. A write that only
  * restores the task's own clamps needs no line: a restoration finds nothing to do there.
  */
-static int write_task(struct uclamps *clamps, struct uclamped *clamped, int task_fd,
+static int write_task(struct uclamps *clamps, struct uclamped *clamped, const struct met *met,
 		      struct uclamp merged)
 {
 	struct uclamp now = clamped->put, stranger;
@@ -238,7 +282,7 @@ static int write_task(struct uclamps *clamps, struct uclamped *clamped, int task
 		return r == -ESRCH ? UCLAMPS_GONE : r;
 	}
 	clamps->counts.writes++;
-	if (task_is_alive(task_fd))
+	if (is_still_there(clamps, met))
 		return UCLAMPS_DONE;
 	/*
 	 * The pid became another task's between our look and our write. That task's own clamps are
@@ -329,14 +373,12 @@ static int keep(struct uclamps *clamps, struct uclamped *entry)
 /* As uclamps_set(), without the rate limit. */
 static int write_now(struct uclamps *clamps, uint32_t pid, struct uclamp ours, uint64_t now_ns)
 {
-	_cleanup_close_ int task_fd = -1;
+	_cleanup_(met_close) struct met met;
 	struct uclamped *entry;
 	struct uclamp merged;
-	uint64_t start;
-	int r;
+	int r = meet(clamps, pid, &met);
 
-	task_fd = task_open(pid, &start);
-	r = task_fd < 0 ? task_fd : take_entry(clamps, pid, start, &entry);
+	r = r < 0 ? r : take_entry(clamps, pid, met.start, &entry);
 	if (r == -ESRCH) {
 		entry = task_log_find(&clamps->log, pid);
 		return entry ? finish(clamps, entry, UCLAMPS_GONE, now_ns) : UCLAMPS_GONE;
@@ -349,7 +391,7 @@ static int write_now(struct uclamps *clamps, uint32_t pid, struct uclamp ours, u
 	merged = merge(entry->own, ours);
 	if (uclamp_equals(merged, entry->put))
 		return finish(clamps, entry, keep(clamps, entry), now_ns);
-	return finish(clamps, entry, write_task(clamps, entry, task_fd, merged), now_ns);
+	return finish(clamps, entry, write_task(clamps, entry, &met, merged), now_ns);
 }
 
 /* Writes the first change at once, further ones at the rate limit. */
@@ -454,7 +496,7 @@ int uclamps_forked(struct uclamps *clamps, uint32_t parent, uint32_t child)
 {
 	const struct uclamped *from = find_parent(clamps, parent);
 	struct uclamped *entry = task_log_find(&clamps->log, child);
-	_cleanup_close_ int fd = -1;
+	_cleanup_(met_close) struct met met = { .fd = -1 };
 	struct uclamped fresh = {
 		.task = { .pid = child, .kept = true },
 		.ours = none,
@@ -464,8 +506,9 @@ int uclamps_forked(struct uclamps *clamps, uint32_t parent, uint32_t child)
 
 	if (!from)
 		return UCLAMPS_UNCHANGED;
-	fd = task_open(child, &fresh.task.start);
-	r = fd < 0 ? fd : uclamp_read(child, &fresh.put);
+	r = meet(clamps, child, &met);
+	fresh.task.start = met.start;
+	r = r < 0 ? r : uclamp_read(child, &fresh.put);
 	if (r == -ESRCH) {
 		/* Its children may have inherited from it before. */
 		fresh = *from;

@@ -46,8 +46,16 @@ struct uclamps_counts {
 	uint32_t escaped; /* the last such task */
 };
 
-/* directory is borrowed and must exist. Returns NULL without memory. */
-struct uclamps *uclamps_new(const char *directory);
+/*
+ * The start of the task with this pid, in clock ticks, if it is known to live; 0: not known, and
+ * /proc is read, which takes ten times as long as all else.
+ */
+typedef uint64_t (*task_start_t)(void *userdata, uint32_t pid);
+
+/*
+ * directory is borrowed and must exist; find_start may be NULL. Returns NULL without memory.
+ */
+struct uclamps *uclamps_new(const char *directory, task_start_t find_start, void *userdata);
 
 /* Restores nothing: uclamps_release() does. */
 struct uclamps *uclamps_free(struct uclamps *clamps);

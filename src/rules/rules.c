@@ -205,6 +205,7 @@ bool rules_take(struct rules *rules, const struct task_facts *facts, struct rule
 		.start_ns = facts->start_ns,
 		.matched = matched,
 		.cgroup_id = facts->cgroup_id,
+		.ends = facts->ends,
 	};
 	if (place == PID_INDEX_NONE) {
 		ret->matched = 0; /* without a place it gets nothing */

@@ -41,6 +41,7 @@ struct rules_task {
 	uint64_t matched; /* bit i: rules[i] of the policy; 0: no match any more */
 	uint64_t before;  /* the same before; 0: new, or without matches */
 	uint64_t cgroup_id;
+	uint32_t ends; /* as in its facts */
 };
 
 /*

@@ -47,6 +47,14 @@ void tracer_send_marks(struct tracer *tracer)
 	batch_send(&tracer->marks, tracer->programs.maps[MAP_MATCHING]);
 }
 
+bool tracer_task_lives(const struct tracer *tracer, uint32_t pid, uint32_t ends)
+{
+	const volatile uint32_t *counted = &tracer->programs.bss->task_ends[pid % WAKEGOV_ENDS];
+
+	return ends && tracer->programs.links[WAKEGOV_PROCESS_EXIT] &&
+	       __atomic_load_n(counted, __ATOMIC_SEQ_CST) + 1 == ends;
+}
+
 static void report_child(const struct wakegov_child *child, tracer_handler_t handler,
 			 void *userdata)
 {

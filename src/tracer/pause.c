@@ -57,6 +57,9 @@ void tracer_resume(struct tracer *tracer)
 	for (uint32_t i = 0; i < WAKEGOV_SLOTS; i++)
 		if (tracer->slots[i].pid && tracer->slots[i].live)
 			tracer->slots[i].cpu = NOWHERE;
+	/* Exits were not counted. */
+	for (uint32_t i = 0; i < WAKEGOV_ENDS; i++)
+		tracer->programs.bss->task_ends[i]++;
 	tracer_forget_processes(tracer);
 	tracer_rest_cpus(tracer, time_now_ns());
 	programs_want(&tracer->programs, PROGRAMS_ALL);

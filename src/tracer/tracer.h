@@ -214,6 +214,12 @@ void tracer_mark_task(struct tracer *tracer, uint32_t pid, bool matches);
 void tracer_send_marks(struct tracer *tracer);
 
 /*
+ * Whether the task with this pid whose facts had these `ends` still lives. It may, where the answer
+ * is no: the kernel side counts exits for many pids together.
+ */
+bool tracer_task_lives(const struct tracer *tracer, uint32_t pid, uint32_t ends);
+
+/*
  * Children of tasks that match rules are mostly reported when they have lived for a while, and
  * WAKEGOV_RECORD_CHILDREN says that the first waits. This passes the records of those to handler
  * that began before before_ns: of all, or, unless pid is 0, of the task with that number and of

@@ -149,6 +149,7 @@ static const struct CMUnitTest uclamp_tests[] = {
 	TEST(test_clamps_of_many_children),
 	TEST(test_clamps_of_a_task_that_is_gone),
 	TEST(test_clamps_of_a_number_used_again),
+	TEST(test_clamps_of_known_tasks),
 	TEST(test_clamps_refused_for_one),
 	TEST(test_clamps_after_crash),
 	TEST(test_clamps_of_many_heirs_after_crash),

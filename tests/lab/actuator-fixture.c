@@ -285,7 +285,7 @@ int fixture_set_up(void **state)
 		if (open_domain(f, d) < 0)
 			return -1;
 	f->hotplug_fd = hotplug_open();
-	f->clamps = uclamps_new(f->run_dir);
+	f->clamps = uclamps_new(f->run_dir, NULL, NULL);
 	f->now_ns = 1000000000;
 	fixture_snapshot(f);
 	return f->hotplug_fd < 0;

@@ -247,6 +247,48 @@ void test_clamps_of_a_number_used_again(void **state)
 	task_end(pid);
 }
 
+/* What the kernel side says of a task's start: once, and from then on. */
+static uint64_t known_starts[2];
+
+static uint64_t find_start(void *userdata, uint32_t pid)
+{
+	uint64_t start = known_starts[0];
+
+	known_starts[0] = known_starts[1];
+	return start;
+}
+
+static int set_known(struct fixture *f, pid_t pid, uint64_t first, uint64_t then)
+{
+	known_starts[0] = first;
+	known_starts[1] = then;
+	return task_set(f, pid, 0, 300);
+}
+
+/* Who is known to live is not looked up, also after the write; who no longer is known is. */
+void test_clamps_of_known_tasks(void **state)
+{
+	struct fixture *f = *state;
+	pid_t pids[] = { task_start(0), task_start(0), task_start(0) };
+	uint64_t start, other;
+	int fd = task_open(pids[1], &start);
+
+	assert_true(fd >= 0);
+	close(fd);
+	other = start + 1000; /* one that a look would not find */
+	f->clamps = uclamps_free(f->clamps);
+	f->clamps = uclamps_new(f->run_dir, find_start, NULL);
+	assert_int_equal(set_known(f, pids[0], other, other), UCLAMPS_DONE);
+	task_expect(pids[0], 0, 300);
+	assert_int_equal(set_known(f, pids[1], start, 0), UCLAMPS_DONE);
+	task_expect(pids[1], 0, 300);
+	/* The number is another's by now. */
+	assert_int_equal(set_known(f, pids[2], other, 0), UCLAMPS_GONE);
+	task_expect(pids[2], 0, 1024);
+	for (int i = 0; i < 3; i++)
+		task_end(pids[i]);
+}
+
 /* One task that is not ours to change: it is refused once, and the others go on. */
 void test_clamps_refused_for_one(void **state)
 {

@@ -119,7 +119,9 @@ static void test_long(void **state)
 	facts = find_facts(pid);
 	assert_non_null(facts);
 	assert_int_equal(facts->parent, getpid());
+	assert_true(tracer_task_lives(native->tracer, pid, facts->ends));
 	work_end(pid);
+	assert_false(tracer_task_lives(native->tracer, pid, facts->ends));
 	consume(native);
 	assert_int_equal(times_gone(pid), 1);
 	/* The next one begins the wait again. */
@@ -219,12 +221,29 @@ static void test_many(void **state)
 	}
 }
 
+/* Whoever ended in a pause is not said to live. */
+static void test_pause(void **state)
+{
+	struct native *native = *state;
+	struct task_facts facts;
+
+	assert_int_equal(tracer_find_task(native->tracer, getpid(), &facts), 0);
+	assert_true(tracer_task_lives(native->tracer, getpid(), facts.ends));
+	tracer_pause(native->tracer);
+	assert_false(tracer_task_lives(native->tracer, getpid(), facts.ends));
+	tracer_resume(native->tracer);
+	assert_false(tracer_task_lives(native->tracer, getpid(), facts.ends));
+	assert_int_equal(tracer_find_task(native->tracer, getpid(), &facts), 0);
+	assert_true(tracer_task_lives(native->tracer, getpid(), facts.ends));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_short),	   cmocka_unit_test(test_long),
 		cmocka_unit_test(test_grandchild), cmocka_unit_test(test_changed),
 		cmocka_unit_test(test_scanned),	   cmocka_unit_test(test_many),
+		cmocka_unit_test(test_pause),
 	};
 
 	return native_run(tests);

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "core/rule.h"
 #include "daemon/journal.h"
@@ -224,11 +225,23 @@ static void scan_ended(void *state, enum scan_end end)
 		check_all(clamps, clamps->core->tracking.scanned_ns);
 }
 
+/* As /proc has it. An exit that was missed was not counted. */
+static uint64_t find_start(void *userdata, uint32_t pid)
+{
+	const struct core *core = userdata;
+	const struct rules_task *task = rules_find(core->rules, pid);
+
+	if (!task || !tracer_task_lives(core->tracer, pid, task->ends) ||
+	    tracer_lost_changes(core->tracer) != core->tracking.scan_lost)
+		return 0;
+	return task->start_ns / (NS_PER_S / sysconf(_SC_CLK_TCK));
+}
+
 static int start(void *state)
 {
 	struct clamps *clamps = state;
 
-	clamps->tasks = uclamps_new(clamps->core->options->run_dir);
+	clamps->tasks = uclamps_new(clamps->core->options->run_dir, find_start, clamps->core);
 	return clamps->tasks ? 0 : -ENOMEM;
 }
 
