@@ -289,7 +289,7 @@ static int write_task(struct uclamps *clamps, struct uclamped *clamped, const st
 	 * not known, so it gets the kernel's default.
 	 */
 	if (uclamp_read(clamped->task.pid, &stranger) == 0 && uclamp_equals(stranger, merged))
-		uclamp_write(clamped->task.pid, now, none);
+		uclamp_write(clamped->task.pid, stranger, none);
 	return UCLAMPS_GONE;
 }
 
