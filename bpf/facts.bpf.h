@@ -44,7 +44,7 @@ static inline struct wakegov_child *child_at(__u32 pid)
 }
 
 /* Ends the wait of a child. Returns false where it did not wait. */
-static inline bool take_child(__u32 pid)
+static inline bool end_child_wait(__u32 pid)
 {
 	struct wakegov_child *child = child_at(pid);
 
@@ -85,7 +85,7 @@ VERIFIED_ONCE int report_child(__u32 pid, bool whole)
 		record = reserve_facts();
 	if (record)
 		record->facts = child->facts;
-	if (!take_child(pid)) {
+	if (!end_child_wait(pid)) {
 		if (record)
 			bpf_ringbuf_discard(record, 0);
 		return 0;
@@ -168,7 +168,7 @@ static __noinline void follow_fork(__u32 parent_pid, struct task_struct *child, 
 /* The end of a child that waits is as little reported as its beginning was. */
 static __noinline void follow_end(__u32 pid)
 {
-	bool waits = take_child(pid);
+	bool waits = end_child_wait(pid);
 
 	if (bpf_map_delete_elem(&matching, &pid) == 0 && !waits)
 		emit(WAKEGOV_RECORD_GONE, 0, pid);

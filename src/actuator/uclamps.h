@@ -86,9 +86,9 @@ uint64_t uclamps_next_ns(const struct uclamps *clamps);
 void uclamps_flush(struct uclamps *clamps, uint64_t now_ns);
 
 /*
- * Call this after parent forked child: the next uclamps_flush() restores the clamps that the child
- * inherited from ours, unless it is to have some by then. Returns UCLAMPS_LATER, UCLAMPS_DONE when
- * it wrote, UCLAMPS_UNCHANGED, UCLAMPS_GONE or a negative errno.
+ * Call this after parent forked child. The next uclamps_flush() restores the clamps that the child
+ * inherited from ours; if uclamps_set() gives it clamps before, it has those. Returns
+ * UCLAMPS_LATER, UCLAMPS_DONE when it wrote, UCLAMPS_UNCHANGED, UCLAMPS_GONE or a negative errno.
  */
 int uclamps_forked(struct uclamps *clamps, uint32_t parent, uint32_t child);
 

@@ -192,7 +192,7 @@ static int start(void *state)
 	return 0;
 }
 
-void rule_tracking_take_children(struct core *core, uint32_t pid)
+void rule_tracking_report_children(struct core *core, uint32_t pid)
 {
 	tracer_report_children(core->tracer, pid, UINT64_MAX, inputs_take_event, core);
 }
@@ -255,7 +255,7 @@ static void take_event(void *state, const struct wakegov_record *record, uint64_
 			core->tracking.children_due_ns = now_ns + CHILD_WAIT_NS;
 		break;
 	case WAKEGOV_RECORD_GONE:
-		rule_tracking_take_children(core, record->pid);
+		rule_tracking_report_children(core, record->pid);
 		if (!rules_end(core->rules, record->pid))
 			break;
 		/* A mark that was sent after the end stays. */
@@ -282,8 +282,8 @@ static uint64_t next_ns(void *state, uint64_t now_ns, uint64_t others_ns)
 	return tracking->scan_due_ns < look_ns ? tracking->scan_due_ns : look_ns;
 }
 
-/* Takes the children that have waited for long enough. */
-static void take_old_children(struct core *core, uint64_t now_ns)
+/* Has those children reported that have waited for long enough. */
+static void report_old_children(struct core *core, uint64_t now_ns)
 {
 	uint64_t oldest_ns = tracer_report_children(core->tracer, 0, now_ns - CHILD_WAIT_NS,
 						    inputs_take_event, core);
@@ -298,7 +298,7 @@ static void expire(void *state, uint64_t now_ns)
 	struct core *core = tracking->core;
 
 	if (now_ns >= tracking->children_due_ns)
-		take_old_children(core, now_ns);
+		report_old_children(core, now_ns);
 	if (now_ns >= next_ns(state, now_ns, UINT64_MAX))
 		rule_tracking_check_scan(core);
 	if (now_ns < tracking->scan_due_ns)

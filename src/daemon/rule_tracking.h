@@ -26,10 +26,10 @@ void rule_tracking_look_at_process(struct core *core, uint32_t tgid);
 void rule_tracking_rehint(struct core *core);
 
 /*
- * Takes the children that the task has, which may still wait to be reported, before its own state
- * changes; pid 0: all that wait.
+ * Has the task's children reported that still wait for it: to be called before its own state
+ * changes. pid 0: all that wait.
  */
-void rule_tracking_take_children(struct core *core, uint32_t pid);
+void rule_tracking_report_children(struct core *core, uint32_t pid);
 
 /* Scans all tasks. */
 void rule_tracking_scan(struct core *core);

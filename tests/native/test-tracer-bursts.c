@@ -143,7 +143,7 @@ static bool is_named(pid_t pid, const char *name)
 	return !strncmp(comm, name, strlen(name));
 }
 
-/* A worker with this number, which others may be given, and end again; pid 0: somebody keeps it. */
+/* A worker with this pid. Its pid is 0 where another task has that one, and does not end. */
 static struct worker start_worker_as(pid_t pid, uint32_t cpu)
 {
 	for (int i = 0; i < 100; i++) {

@@ -41,7 +41,7 @@ static void apply_clamp(struct clamps *clamps, struct task_clamp *clamp, uint64_
 	int r;
 
 	/* What its children inherited is known as ours while these are its clamps. */
-	rule_tracking_take_children(core, clamp->pid);
+	rule_tracking_report_children(core, clamp->pid);
 	ours = uclamp_less_margin((struct uclamp){ clamp->min_cap, clamp->max_cap },
 				  tracer_clamps_last(core->tracer));
 	r = uclamps_set(clamps->tasks, clamp->pid, ours, now_ns);
@@ -91,7 +91,7 @@ static void apply_changed(struct clamps *clamps, uint64_t now_ns)
 		n++;
 	}
 	if (now_ns >= uclamps_next_ns(clamps->tasks))
-		rule_tracking_take_children(clamps->core, 0);
+		rule_tracking_report_children(clamps->core, 0);
 	clamps->goes_on = n == APPLY_MAX;
 	/* Children that are to be capped may be among the others. */
 	if (!clamps->goes_on)
@@ -252,7 +252,7 @@ static void released(void *state)
 
 	if (!clamps->tasks)
 		return;
-	rule_tracking_take_children(clamps->core, 0);
+	rule_tracking_report_children(clamps->core, 0);
 	journal_log_left(uclamps_release(clamps->tasks, journal_report_restore, NULL),
 			 "the clamps of tasks", run_dir, "clamps");
 }
