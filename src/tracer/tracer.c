@@ -39,8 +39,7 @@ static void hand_on(struct tracer *tracer, const struct wakegov_record *record)
 		return;
 	case WAKEGOV_RECORD_TASK:
 		tracer_look_found(tracer);
-		tracer_report_children(tracer, tracer->slots[record->slot].pid, UINT64_MAX,
-				       tracer->handler, tracer->userdata);
+		tracer_report_child(tracer, tracer->slots[record->slot].pid);
 		break;
 	case WAKEGOV_RECORD_CO_RUNNER:
 		/* The class number is from before a renumbering. */
@@ -260,46 +259,57 @@ int tracer_fd(const struct tracer *tracer)
 	return tracer->programs.maps[MAP_RECORDS];
 }
 
-static void take_news_of(struct tracer *tracer, uint32_t cpu)
+static void take_news_of(struct tracer *tracer, uint32_t cpu, tracer_handler_t handler,
+			 void *userdata)
 {
 	uint32_t news = __atomic_exchange_n(&tracer->cpus[cpu].news, 0, __ATOMIC_ACQ_REL);
 	struct wakegov_record record = { .cpu = cpu };
 
 	if (news & WAKEGOV_NEWS_LIMITS) {
 		record.type = WAKEGOV_RECORD_LIMITS;
-		tracer->handler(tracer->userdata, &record);
+		handler(userdata, &record);
 	}
 	if (news & WAKEGOV_NEWS_CPU) {
 		record.type = WAKEGOV_RECORD_CPU;
-		tracer->handler(tracer->userdata, &record);
+		handler(userdata, &record);
 	}
 }
 
 /* The kernel side sets the CPU's news first, and then the flag that there are some. */
-static void take_news(struct tracer *tracer)
+static void take_news(struct tracer *tracer, tracer_handler_t handler, void *userdata)
 {
 	uint32_t news = __atomic_exchange_n(&tracer->programs.bss->news, 0, __ATOMIC_ACQ_REL);
 	const struct wakegov_record resume = { .type = WAKEGOV_RECORD_RESUME };
 
 	if (news & (WAKEGOV_NEWS_CPU | WAKEGOV_NEWS_LIMITS))
 		for (uint32_t cpu = 0; cpu < tracer->topology->n_cpus; cpu++)
-			take_news_of(tracer, cpu);
+			take_news_of(tracer, cpu, handler, userdata);
 	if (news & WAKEGOV_NEWS_CLAMPS)
 		tracer_attach_needed(tracer, !tracer_counts_only(tracer));
 	if (news & WAKEGOV_NEWS_RESUME)
-		tracer->handler(tracer->userdata, &resume);
+		handler(userdata, &resume);
 }
 
-int tracer_consume(struct tracer *tracer, tracer_handler_t handler, void *userdata)
+int tracer_consume_records(struct tracer *tracer, tracer_handler_t handler, void *userdata)
 {
 	int n;
 
+	if (tracer->handler)
+		return 0;
 	tracer->handler = handler;
 	tracer->userdata = userdata;
 	tracer->taken_bytes = 0;
 	n = ring_buffer__consume(tracer->ring);
-	take_news(tracer);
+	tracer->handler = NULL;
 	return n == -EAGAIN ? 1 : n < 0 ? n : 0;
+}
+
+int tracer_consume(struct tracer *tracer, tracer_handler_t handler, void *userdata)
+{
+	int r = tracer_consume_records(tracer, handler, userdata);
+
+	take_news(tracer, handler, userdata);
+	return r;
 }
 
 /* Writes the band before the flag that makes the kernel side compare with it. */

@@ -223,8 +223,8 @@ bool tracer_task_lives(const struct tracer *tracer, uint32_t pid, uint32_t ends)
  * Children of tasks that match rules are mostly reported when they have lived for a while, and
  * WAKEGOV_RECORD_CHILDREN says that the first waits. This passes the records of those to handler
  * that began before before_ns: of all, or, unless pid is 0, of the task with that number and of
- * that thread's or process's children. Returns when the oldest of the others began; UINT64_MAX:
- * none waits.
+ * that thread's or process's children; and before them the records in the ring, so that a parent's
+ * comes before its child's. Returns when the oldest of the others began; UINT64_MAX: none waits.
  */
 uint64_t tracer_report_children(struct tracer *tracer, uint32_t pid, uint64_t before_ns,
 				tracer_handler_t handler, void *userdata);
