@@ -232,22 +232,6 @@ static int finish(const struct task_restore *run, const char *directory,
 	return run->error ?: statefile_remove(directory, &kind->file);
 }
 
-int task_log_release(struct task_log *log, restore_report_t report, void *userdata)
-{
-	const struct task_log_kind *kind = log->kind;
-	struct task_restore run = { report, userdata, kind->what };
-	const struct logged_task *task = NULL;
-
-	while ((task = task_log_next(log, task))) {
-		if (task->kept)
-			kind->restore(&run, task, (const char *)task + kind->size);
-		task_log_drop(log, task);
-	}
-	close_fdp(&log->fd);
-	log->fd = -1;
-	return finish(&run, log->directory, kind);
-}
-
 /* A line of the log, and the process of its task. */
 struct member {
 	uint32_t process;
@@ -257,9 +241,9 @@ struct member {
 struct search {
 	struct task_restore *run;
 	const struct task_log_kind *kind;
-	const char *lines; /* of the log, sorted */
+	const char *lines; /* of the log, sorted by pid */
 	size_t n;
-	struct member *members; /* by process */
+	struct member *members; /* by process; NULL: no task was given anything yet */
 	void *child;		/* an entry */
 };
 
@@ -286,24 +270,30 @@ static int compare_process(const void *one, const void *other)
 	return a < b ? -1 : a > b;
 }
 
-/* Looks up the process of each line once, however many children there are. */
-static int find_members(struct search *search)
+static const void *line_at(const struct search *search, size_t i)
 {
-	size_t size = search->kind->size;
+	return search->lines + i * search->kind->size;
+}
+
+/* Looks up the process of each line once, however many children there are. */
+static bool find_members(struct search *search)
+{
 	uint32_t parent;
 
-	search->members = calloc(search->n + 1, sizeof(*search->members));
-	search->child = calloc(1, size);
-	if (!search->members || !search->child)
-		return -ENOMEM;
+	if (search->members)
+		return true;
+	search->members = calloc(search->n, sizeof(*search->members));
+	if (!search->members) {
+		search->run->error = -ENOMEM;
+		return false;
+	}
 	for (size_t i = 0; i < search->n; i++) {
-		const void *line = search->lines + i * size;
-
-		search->members[i].line = line;
-		find_relatives(task_log_pid(line), &search->members[i].process, &parent);
+		search->members[i].line = line_at(search, i);
+		find_relatives(task_log_pid(line_at(search, i)), &search->members[i].process,
+			       &parent);
 	}
 	qsort(search->members, search->n, sizeof(*search->members), compare_process);
-	return 0;
+	return true;
 }
 
 static int compare_pid(const void *key, const void *element)
@@ -329,20 +319,25 @@ static const void *find_giver(const struct search *search, uint32_t process)
 	return NULL;
 }
 
+static bool is_given(const struct search *search)
+{
+	for (size_t i = 0; i < search->n; i++)
+		if (search->kind->gave(line_at(search, i), search->child))
+			return true;
+	return false;
+}
+
 /* Restores a task without a line whose setting the task of some line could have given it. */
-static void restore_heir(const struct search *search, uint32_t pid)
+static void restore_heir(struct search *search, uint32_t pid)
 {
 	const struct task_log_kind *kind = search->kind;
 	uint32_t ancestor = pid, process;
 	const void *line = NULL;
-	bool given = false;
 
 	if (bsearch(&pid, search->lines, search->n, kind->size, compare_pid) ||
-	    !kind->read(pid, search->child))
+	    !kind->read(pid, search->child) || !is_given(search) || !find_members(search))
 		return;
-	for (size_t i = 0; i < search->n && !given; i++)
-		given = kind->gave(search->members[i].line, search->child);
-	for (int i = 0; given && i < GENERATIONS && ancestor > 1 && !line; i++) {
+	for (int i = 0; i < GENERATIONS && ancestor > 1 && !line; i++) {
 		find_relatives(ancestor, &process, &ancestor);
 		if (process)
 			line = find_giver(search, process);
@@ -362,7 +357,7 @@ static uint32_t next_number(DIR *directory)
 	return 0;
 }
 
-static void restore_heirs(const struct search *search)
+static void restore_heirs(struct search *search)
 {
 	_cleanup_closedir_ DIR *processes = opendir("/proc");
 	uint32_t process, pid;
@@ -378,33 +373,76 @@ static void restore_heirs(const struct search *search)
 	}
 }
 
+/* Restores by lines that are sorted by pid. */
+static void restore_lines(struct task_restore *run, const struct task_log_kind *kind,
+			  const char *lines, size_t n)
+{
+	struct search search = { .run = run, .kind = kind, .lines = lines, .n = n };
+	const char *end, *next;
+
+	if (!n)
+		return;
+	search.child = calloc(1, kind->size);
+	if (!search.child) {
+		run->error = -ENOMEM;
+		return;
+	}
+	end = lines + n * kind->size;
+	/* All lines of a pid together. */
+	for (const char *line = lines; line < end; line = next) {
+		next = line + kind->size;
+		while (next < end && task_log_pid(next) == task_log_pid(line))
+			next += kind->size;
+		kind->restore(run, line, next);
+	}
+	/* Children last: until its parent is restored, one can begin that inherits from it. */
+	restore_heirs(&search);
+	free(search.members);
+	free(search.child);
+}
+
+static int compare_tasks(const void *one, const void *other)
+{
+	uint32_t a = task_log_pid(one), b = task_log_pid(other);
+
+	return a < b ? -1 : a > b;
+}
+
+int task_log_release(struct task_log *log, restore_report_t report, void *userdata)
+{
+	const struct task_log_kind *kind = log->kind;
+	struct task_restore run = { report, userdata, kind->what };
+	_cleanup_free_ char *lines = NULL;
+	const struct logged_task *task = NULL;
+	size_t n = 0;
+
+	lines = calloc(pid_index_count(log->index) + 1, kind->size);
+	if (!lines)
+		return -ENOMEM;
+	while ((task = task_log_next(log, task))) {
+		if (task->kept)
+			memcpy(lines + n++ * kind->size, task, kind->size);
+		task_log_drop(log, task);
+	}
+	close_fdp(&log->fd);
+	log->fd = -1;
+	qsort(lines, n, kind->size, compare_tasks);
+	restore_lines(&run, kind, lines, n);
+	return finish(&run, log->directory, kind);
+}
+
 int task_log_restore(const struct task_log_kind *kind, const char *directory,
 		     restore_report_t report, void *userdata)
 {
 	struct task_restore run = { report, userdata, kind->what };
-	struct search search = { .run = &run, .kind = kind };
 	_cleanup_free_ void *lines = NULL;
-	const char *end, *next;
-	int r = task_log_read(directory, kind, &lines, &search.n);
+	size_t n;
+	int r = task_log_read(directory, kind, &lines, &n);
 
-	if (r < 0 || !lines)
-		return r < 0 ? r : finish(&run, directory, kind);
-	if (kind->merge)
-		search.n = kind->merge(lines, search.n);
-	search.lines = lines;
-	r = find_members(&search);
-	/* Children first: what their ancestors have, and they inherited, is still there. */
-	if (r == 0 && search.n)
-		restore_heirs(&search);
-	/* Then all lines of a pid together. */
-	end = search.lines + search.n * kind->size;
-	for (const char *line = search.lines; r == 0 && line < end; line = next) {
-		next = line + kind->size;
-		while (next < end && task_log_pid(next) == task_log_pid(line))
-			next += kind->size;
-		kind->restore(&run, line, next);
-	}
-	free(search.members);
-	free(search.child);
-	return r < 0 ? r : finish(&run, directory, kind);
+	if (r < 0)
+		return r;
+	if (lines && kind->merge)
+		n = kind->merge(lines, n);
+	restore_lines(&run, kind, lines, n);
+	return finish(&run, directory, kind);
 }

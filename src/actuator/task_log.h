@@ -104,18 +104,17 @@ int task_log_read(const char *directory, const struct task_log_kind *kind, void 
 		  size_t *ret_n);
 
 /*
- * Restores the task of each entry that is kept, drops all entries, and removes the log when no task
- * failed. report (may be NULL) gets one call for each task that failed or that another program
- * changed, and one for all others together, as there can be thousands. Returns 0 or the first
- * error.
+ * Restores the task of each entry that is kept, and tasks without one that could have inherited
+ * their setting from an ancestor with one, or from a thread of that process. Drops all entries, and
+ * removes the log when no task failed. report (may be NULL) gets one call for each task that failed
+ * or that another program changed, and one for all others together, as there can be thousands.
+ * Returns 0 or the first error; without memory nothing is restored or dropped.
  */
 int task_log_release(struct task_log *log, restore_report_t report, void *userdata);
 
 /*
- * The same for the tasks in the log of a daemon that was killed, and for tasks without a line that
- * could have inherited their setting from an ancestor with one, or from a thread of that process.
- * Returns 0, also without a log, or a negative errno; statefile_refusal() then says whether it was
- * refused.
+ * The same by the lines in the log of a daemon that was killed. Returns 0, also without a log, or a
+ * negative errno; statefile_refusal() then says whether it was refused.
  */
 int task_log_restore(const struct task_log_kind *kind, const char *directory,
 		     restore_report_t report, void *userdata);

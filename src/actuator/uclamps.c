@@ -542,6 +542,8 @@ int uclamps_forked(struct uclamps *clamps, uint32_t parent, uint32_t child)
 int uclamps_release(struct uclamps *clamps, restore_report_t report, void *userdata)
 {
 	clamps->next_ns = UINT64_MAX;
+	/* The parent, by whose line one would be found, can have ended. */
+	restore_children(clamps, 0);
 	return task_log_release(&clamps->log, report, userdata);
 }
 

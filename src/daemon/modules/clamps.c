@@ -8,6 +8,7 @@
 
 #include "core/rule.h"
 #include "daemon/journal.h"
+#include "daemon/loop.h"
 #include "daemon/rule_tracking.h"
 #include "shared/log.h"
 #include "shared/time.h"
@@ -252,6 +253,8 @@ static void released(void *state)
 
 	if (!clamps->tasks)
 		return;
+	/* A parent in a record can have ended as well. */
+	tracer_consume(clamps->core->tracer, inputs_take_event, clamps->core);
 	rule_tracking_report_children(clamps->core, 0);
 	journal_log_left(uclamps_release(clamps->tasks, journal_report_restore, NULL),
 			 "the clamps of tasks", run_dir, "clamps");

@@ -183,6 +183,53 @@ signal.pause()
         tap.note(f"the kernel skipped {daemon.call('Status')['drops']['missed']} runs of programs")
 
 
+class Stops(CapsTest):
+    MANY = 300
+    POLICY = "[wakegov]\nbackend = uclamp\n[rule forks]\ncomm = forks\ncap = 30%\n"
+    FORKS = f"""
+import ctypes, os, signal, time
+ctypes.CDLL(None).prctl(15, b"forks", 0, 0, 0)
+for n in range(2 * {MANY}):
+    if os.fork() == 0:
+        signal.pause()
+    if n == {MANY}:
+        print(flush=True)
+    if n > {MANY}:
+        time.sleep(0.0002)
+print(flush=True)
+signal.pause()
+"""
+
+    def test_end(self):
+        """uclamp: the daemon ends while a capped task forks: nobody keeps the cap, nor inherits it"""
+        self.check(lambda daemon: self.assertEqual(daemon.stop(), 0))
+
+    def test_restore(self):
+        """uclamp: what a killed daemon left is restored while a capped task forks: nobody keeps the cap"""
+        def kill(daemon):
+            daemon.stop(signal.SIGKILL)
+            subprocess.run([f"{guest.BUILD}/wakegovd", "--restore"], check=True, capture_output=True)
+        self.check(kill)
+
+    def check(self, end):
+        daemon = guest.Daemon(self.POLICY)
+        daemon.start()
+        self.addCleanup(daemon.stop)
+        forks = subprocess.Popen([sys.executable, "-S", "-c", self.FORKS], stdout=subprocess.PIPE,
+                                 start_new_session=True)
+        self.addCleanup(forks.stdout.close)
+        self.addCleanup(self.end, forks)
+        forks.stdout.readline()
+        self.assertEqual(clamps_of(forks.pid), (0, CAP_OF["name"]))
+        end(daemon)
+        before = len(Storms.members(forks))
+        forks.stdout.readline()
+        tasks = Storms.members(forks)
+        tap.note(f"{before} tasks at the daemon's end, {len(tasks)} in all")
+        self.assertLess(before, len(tasks))
+        self.assertEqual({pid: clamps_of(pid) for pid in tasks if clamps_of(pid) != NO_CLAMPS}, {})
+
+
 class Storms(CapsTest):
     def setUp(self):
         super().setUp()
