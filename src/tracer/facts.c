@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "shared/cleanup.h"
-#include "shared/time.h"
 #include "tracer/tracer_private.h"
 
 #define SCAN_FACTS 512 /* per read */
@@ -54,76 +53,6 @@ bool tracer_task_lives(const struct tracer *tracer, uint32_t pid, uint32_t ends)
 
 	return ends && tracer->programs.links[WAKEGOV_PROCESS_EXIT] &&
 	       __atomic_load_n(counted, __ATOMIC_SEQ_CST) + 1 == ends;
-}
-
-/* Reports the child, unless its wait ended meanwhile. */
-static void report_child(struct wakegov_child *place, const struct wakegov_child *child,
-			 tracer_handler_t handler, void *userdata)
-{
-	const struct wakegov_record birth = {
-		.type = WAKEGOV_RECORD_CHILD,
-		.parent = child->parent,
-		.pid = child->facts.pid,
-	};
-	const struct wakegov_facts_record facts = {
-		.head.type = WAKEGOV_RECORD_FACTS,
-		.facts = child->facts,
-	};
-
-	if (!__sync_bool_compare_and_swap(&place->pid, child->facts.pid, 0))
-		return;
-	handler(userdata, &facts.head);
-	if (child->clamped)
-		handler(userdata, &birth);
-}
-
-static bool find_waiting(const struct wakegov_child *place, struct wakegov_child *ret)
-{
-	uint32_t pid = __atomic_load_n(&place->pid, __ATOMIC_ACQUIRE);
-
-	if (!pid || pid == WAKEGOV_CHILD_FILLED)
-		return false;
-	*ret = *place;
-	return ret->facts.pid == pid;
-}
-
-void tracer_report_child(struct tracer *tracer, uint32_t pid)
-{
-	struct wakegov_child *place = &tracer->programs.bss->children[pid % WAKEGOV_CHILDREN];
-	struct wakegov_child child;
-
-	if (find_waiting(place, &child) && child.facts.pid == pid)
-		report_child(place, &child, tracer->handler, tracer->userdata);
-}
-
-uint64_t tracer_report_children(struct tracer *tracer, uint32_t pid, uint64_t before_ns,
-				tracer_handler_t handler, void *userdata)
-{
-	struct wakegov__bss *bss = tracer->programs.bss;
-	uint64_t now_ns = time_now_ns(), oldest_ns = UINT64_MAX;
-
-	if (!bss->children_wait)
-		return UINT64_MAX;
-	/* The record of a waiting child's parent is in the ring before the child waits. */
-	tracer_consume_records(tracer, handler, userdata);
-	if (before_ns > now_ns)
-		before_ns = now_ns;
-	/* First: the next child that begins to wait is seen below, or sets it. */
-	__atomic_store_n(&bss->children_wait, 0, __ATOMIC_SEQ_CST);
-	for (uint32_t i = 0; i < WAKEGOV_CHILDREN; i++) {
-		struct wakegov_child *place = &bss->children[i], child;
-
-		if (!find_waiting(place, &child))
-			continue;
-		if (child.born_ns < before_ns && (!pid || pid == child.facts.pid ||
-						  pid == child.parent || pid == child.facts.parent))
-			report_child(place, &child, handler, userdata);
-		else if (child.born_ns < oldest_ns)
-			oldest_ns = child.born_ns;
-	}
-	if (oldest_ns != UINT64_MAX)
-		bss->children_wait = 1;
-	return oldest_ns;
 }
 
 static int scan(int link, facts_handler_t handle, void *userdata)

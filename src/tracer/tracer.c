@@ -29,39 +29,6 @@ static size_t cpus_bytes(const struct tracer *tracer)
 	return (tracer->topology->n_cpus * sizeof(struct wakegov_cpu) + page - 1) / page * page;
 }
 
-static void hand_on(struct tracer *tracer, const struct wakegov_record *record)
-{
-	switch (record->type) {
-	case WAKEGOV_RECORD_LOOK:
-		tracer_look(tracer, record->class);
-		return;
-	case WAKEGOV_RECORD_NEWS: /* tracer_consume() takes the news after the records */
-		return;
-	case WAKEGOV_RECORD_TASK:
-		tracer_look_found(tracer);
-		tracer_report_child(tracer, tracer->slots[record->slot].pid);
-		break;
-	case WAKEGOV_RECORD_CO_RUNNER:
-		/* The class number is from before a renumbering. */
-		if (record->generation != tracer->programs.bss->settings.co_runner_generation)
-			return;
-		break;
-	default:
-		break;
-	}
-	tracer->handler(tracer->userdata, record);
-}
-
-/* Stops after this record once it has taken as many bytes as the ring holds. */
-static int take_record(void *context, void *data, size_t size)
-{
-	struct tracer *tracer = context;
-
-	hand_on(tracer, data);
-	tracer->taken_bytes += size + BPF_RINGBUF_HDR_SZ;
-	return tracer->taken_bytes < WAKEGOV_RING_BYTES ? 0 : -EAGAIN;
-}
-
 void tracer_set_policy(struct tracer *tracer, const struct policy_io_boost *policy)
 {
 	volatile struct wakegov_settings *settings = &tracer->programs.bss->settings;
@@ -170,8 +137,8 @@ static int open_channels(struct tracer *tracer, const char **ret_why)
 	tracer->flights = bss->flights;
 	tracer->caches = bss->caches;
 	tracer->groups = bss->placed_groups;
-	tracer->ring = ring_buffer__new(tracer->programs.maps[MAP_RECORDS], take_record, tracer,
-					NULL);
+	tracer->ring = ring_buffer__new(tracer->programs.maps[MAP_RECORDS], tracer_take_record,
+					tracer, NULL);
 	return tracer->ring ? 0 : -errno;
 }
 
@@ -257,59 +224,6 @@ struct tracer *tracer_free(struct tracer *tracer)
 int tracer_fd(const struct tracer *tracer)
 {
 	return tracer->programs.maps[MAP_RECORDS];
-}
-
-static void take_news_of(struct tracer *tracer, uint32_t cpu, tracer_handler_t handler,
-			 void *userdata)
-{
-	uint32_t news = __atomic_exchange_n(&tracer->cpus[cpu].news, 0, __ATOMIC_ACQ_REL);
-	struct wakegov_record record = { .cpu = cpu };
-
-	if (news & WAKEGOV_NEWS_LIMITS) {
-		record.type = WAKEGOV_RECORD_LIMITS;
-		handler(userdata, &record);
-	}
-	if (news & WAKEGOV_NEWS_CPU) {
-		record.type = WAKEGOV_RECORD_CPU;
-		handler(userdata, &record);
-	}
-}
-
-/* The kernel side sets the CPU's news first, and then the flag that there are some. */
-static void take_news(struct tracer *tracer, tracer_handler_t handler, void *userdata)
-{
-	uint32_t news = __atomic_exchange_n(&tracer->programs.bss->news, 0, __ATOMIC_ACQ_REL);
-	const struct wakegov_record resume = { .type = WAKEGOV_RECORD_RESUME };
-
-	if (news & (WAKEGOV_NEWS_CPU | WAKEGOV_NEWS_LIMITS))
-		for (uint32_t cpu = 0; cpu < tracer->topology->n_cpus; cpu++)
-			take_news_of(tracer, cpu, handler, userdata);
-	if (news & WAKEGOV_NEWS_CLAMPS)
-		tracer_attach_needed(tracer, !tracer_counts_only(tracer));
-	if (news & WAKEGOV_NEWS_RESUME)
-		handler(userdata, &resume);
-}
-
-int tracer_consume_records(struct tracer *tracer, tracer_handler_t handler, void *userdata)
-{
-	int n;
-
-	if (tracer->handler)
-		return 0;
-	tracer->handler = handler;
-	tracer->userdata = userdata;
-	tracer->taken_bytes = 0;
-	n = ring_buffer__consume(tracer->ring);
-	tracer->handler = NULL;
-	return n == -EAGAIN ? 1 : n < 0 ? n : 0;
-}
-
-int tracer_consume(struct tracer *tracer, tracer_handler_t handler, void *userdata)
-{
-	int r = tracer_consume_records(tracer, handler, userdata);
-
-	take_news(tracer, handler, userdata);
-	return r;
 }
 
 /* Writes the band before the flag that makes the kernel side compare with it. */

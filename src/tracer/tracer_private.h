@@ -45,7 +45,7 @@ struct tracer {
 	struct wakegov_flights *flights;     /* WAKEGOV_FLIGHT_SETS */
 	struct wakegov_cache *caches;	     /* WAKEGOV_CACHES */
 	struct wakegov_placed_group *groups; /* WAKEGOV_PLACED_GROUPS */
-	tracer_handler_t handler;	     /* while tracer_consume_records() runs */
+	tracer_handler_t handler;	     /* while records are taken */
 	size_t taken_bytes;		     /* bytes of the ring taken in that call */
 	void *userdata;
 
@@ -96,14 +96,8 @@ void tracer_look(struct tracer *tracer, bool begins);
 /* A task got a slot: resets the gap between looks. */
 void tracer_look_found(struct tracer *tracer);
 
-/*
- * The records of the ring only, as tracer_consume() says. Does nothing in a handler of such a call:
- * that has had all records that came before its own.
- */
-int tracer_consume_records(struct tracer *tracer, tracer_handler_t handler, void *userdata);
-
-/* facts.c: reports the child if it waits. For a handler of records. */
-void tracer_report_child(struct tracer *tracer, uint32_t pid);
+/* records.c: takes one record of the ring; a ring_buffer_sample_fn. */
+int tracer_take_record(void *context, void *data, size_t size);
 
 /* Stops following execs and exits of processes, and frees the memory. */
 void tracer_forget_processes(struct tracer *tracer);

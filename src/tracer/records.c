@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* What the kernel side reports: records in the ring, news, and children that wait. */
+#include <bpf/libbpf.h>
+#include <errno.h>
+
+#include "shared/time.h"
+#include "tracer/tracer_private.h"
+
+/* Reports the child, unless its wait ended meanwhile. */
+static void report_child(struct wakegov_child *place, const struct wakegov_child *child,
+			 tracer_handler_t handler, void *userdata)
+{
+	const struct wakegov_record birth = {
+		.type = WAKEGOV_RECORD_CHILD,
+		.parent = child->parent,
+		.pid = child->facts.pid,
+	};
+	const struct wakegov_facts_record facts = {
+		.head.type = WAKEGOV_RECORD_FACTS,
+		.facts = child->facts,
+	};
+
+	if (!__sync_bool_compare_and_swap(&place->pid, child->facts.pid, 0))
+		return;
+	handler(userdata, &facts.head);
+	if (child->clamped)
+		handler(userdata, &birth);
+}
+
+static bool find_waiting(const struct wakegov_child *place, struct wakegov_child *ret)
+{
+	uint32_t pid = __atomic_load_n(&place->pid, __ATOMIC_ACQUIRE);
+
+	if (!pid || pid == WAKEGOV_CHILD_FILLED)
+		return false;
+	*ret = *place;
+	return ret->facts.pid == pid;
+}
+
+static void report_if_waiting(struct tracer *tracer, uint32_t pid)
+{
+	struct wakegov_child *place = &tracer->programs.bss->children[pid % WAKEGOV_CHILDREN];
+	struct wakegov_child child;
+
+	if (find_waiting(place, &child) && child.facts.pid == pid)
+		report_child(place, &child, tracer->handler, tracer->userdata);
+}
+
+static void hand_on(struct tracer *tracer, const struct wakegov_record *record)
+{
+	switch (record->type) {
+	case WAKEGOV_RECORD_LOOK:
+		tracer_look(tracer, record->class);
+		return;
+	case WAKEGOV_RECORD_NEWS: /* tracer_consume() takes the news after the records */
+		return;
+	case WAKEGOV_RECORD_TASK:
+		tracer_look_found(tracer);
+		report_if_waiting(tracer, tracer->slots[record->slot].pid);
+		break;
+	case WAKEGOV_RECORD_CO_RUNNER:
+		/* The class number is from before a renumbering. */
+		if (record->generation != tracer->programs.bss->settings.co_runner_generation)
+			return;
+		break;
+	default:
+		break;
+	}
+	tracer->handler(tracer->userdata, record);
+}
+
+/* Stops after this record once it has taken as many bytes as the ring holds. */
+int tracer_take_record(void *context, void *data, size_t size)
+{
+	struct tracer *tracer = context;
+
+	hand_on(tracer, data);
+	tracer->taken_bytes += size + BPF_RINGBUF_HDR_SZ;
+	return tracer->taken_bytes < WAKEGOV_RING_BYTES ? 0 : -EAGAIN;
+}
+
+static void take_news_of(struct tracer *tracer, uint32_t cpu, tracer_handler_t handler,
+			 void *userdata)
+{
+	uint32_t news = __atomic_exchange_n(&tracer->cpus[cpu].news, 0, __ATOMIC_ACQ_REL);
+	struct wakegov_record record = { .cpu = cpu };
+
+	if (news & WAKEGOV_NEWS_LIMITS) {
+		record.type = WAKEGOV_RECORD_LIMITS;
+		handler(userdata, &record);
+	}
+	if (news & WAKEGOV_NEWS_CPU) {
+		record.type = WAKEGOV_RECORD_CPU;
+		handler(userdata, &record);
+	}
+}
+
+/* The kernel side sets the CPU's news first, and then the flag that there are some. */
+static void take_news(struct tracer *tracer, tracer_handler_t handler, void *userdata)
+{
+	uint32_t news = __atomic_exchange_n(&tracer->programs.bss->news, 0, __ATOMIC_ACQ_REL);
+	const struct wakegov_record resume = { .type = WAKEGOV_RECORD_RESUME };
+
+	if (news & (WAKEGOV_NEWS_CPU | WAKEGOV_NEWS_LIMITS))
+		for (uint32_t cpu = 0; cpu < tracer->topology->n_cpus; cpu++)
+			take_news_of(tracer, cpu, handler, userdata);
+	if (news & WAKEGOV_NEWS_CLAMPS)
+		tracer_attach_needed(tracer, !tracer_counts_only(tracer));
+	if (news & WAKEGOV_NEWS_RESUME)
+		handler(userdata, &resume);
+}
+
+/* Does nothing in a handler of such a call: that has had all records before its own. */
+static int consume_records(struct tracer *tracer, tracer_handler_t handler, void *userdata)
+{
+	int n;
+
+	if (tracer->handler)
+		return 0;
+	tracer->handler = handler;
+	tracer->userdata = userdata;
+	tracer->taken_bytes = 0;
+	n = ring_buffer__consume(tracer->ring);
+	tracer->handler = NULL;
+	return n == -EAGAIN ? 1 : n < 0 ? n : 0;
+}
+
+int tracer_consume(struct tracer *tracer, tracer_handler_t handler, void *userdata)
+{
+	int r = consume_records(tracer, handler, userdata);
+
+	take_news(tracer, handler, userdata);
+	return r;
+}
+
+uint64_t tracer_report_children(struct tracer *tracer, uint32_t pid, uint64_t before_ns,
+				tracer_handler_t handler, void *userdata)
+{
+	struct wakegov__bss *bss = tracer->programs.bss;
+	uint64_t now_ns = time_now_ns(), oldest_ns = UINT64_MAX;
+
+	if (!bss->children_wait)
+		return UINT64_MAX;
+	/* The record of a waiting child's parent is in the ring before the child waits. */
+	consume_records(tracer, handler, userdata);
+	if (before_ns > now_ns)
+		before_ns = now_ns;
+	/* First: the next child that begins to wait is seen below, or sets it. */
+	__atomic_store_n(&bss->children_wait, 0, __ATOMIC_SEQ_CST);
+	for (uint32_t i = 0; i < WAKEGOV_CHILDREN; i++) {
+		struct wakegov_child *place = &bss->children[i], child;
+
+		if (!find_waiting(place, &child))
+			continue;
+		if (child.born_ns < before_ns && (!pid || pid == child.facts.pid ||
+						  pid == child.parent || pid == child.facts.parent))
+			report_child(place, &child, handler, userdata);
+		else if (child.born_ns < oldest_ns)
+			oldest_ns = child.born_ns;
+	}
+	if (oldest_ns != UINT64_MAX)
+		bss->children_wait = 1;
+	return oldest_ns;
+}
