@@ -176,11 +176,22 @@ VERIFIED_ONCE int chain_comes(struct chain_task *chain, __u64 now_ns, __u32 leve
 	return 0;
 }
 
-/* At each switch. The daemon has no chain. */
-static inline void switch_chains(struct wakegov_cpu *cpu, struct task_struct *prev,
-				 struct task_struct *next, bool sleeps)
+#define TASK_DEAD 0x80 /* include/linux/sched.h */
+
+/* A task that has exited still wakes who waits for that, and may sleep before. */
+static inline void end_chain(__u32 pid)
 {
-	struct chain_task *leaves = sleeps ? find_chain(prev->pid) : NULL;
+	struct wakegov_chain_pair *pair = chain_pair(pid);
+
+	if (pair)
+		pair->pids[pair->pids[0] != pid] = 0;
+}
+
+/* At each switch. state: of the task that leaves, 0: it could run on. The daemon has no chain. */
+static inline void switch_chains(struct wakegov_cpu *cpu, struct task_struct *prev,
+				 struct task_struct *next, __u32 state)
+{
+	struct chain_task *leaves = state ? find_chain(prev->pid) : NULL;
 	struct chain_task *comes = find_chain(next->pid);
 	__u32 level = cpu->load.level_q >> DECAY_Q_SHIFT;
 	__u64 now_ns;
@@ -191,7 +202,9 @@ static inline void switch_chains(struct wakegov_cpu *cpu, struct task_struct *pr
 		__asm__ volatile(""); /* or a compiler tests both pointers as one number */
 	}
 	now_ns = switch_clock(comes ? next : prev);
-	if (leaves)
+	if (leaves && state == TASK_DEAD)
+		end_chain(prev->pid);
+	else if (leaves)
 		chain_leaves(leaves, now_ns, level);
 	if (!comes)
 		return;
@@ -258,16 +271,6 @@ static inline void fork_chain(struct task_struct *parent, struct task_struct *ch
 	to = claim_chain(child, from->updated_ns);
 	if (to)
 		chain_fork(from, to, parent->pid);
-}
-
-static inline void end_chain(__u32 pid)
-{
-	struct wakegov_chain_pair *pair = chain_pair(pid);
-
-	if (pair && pair->pids[0] == pid)
-		pair->pids[0] = 0;
-	if (pair && pair->pids[1] == pid)
-		pair->pids[1] = 0;
 }
 
 VERIFIED_ONCE int chain_follows(struct chain_task *task, struct chain_task *waker, __u32 level)

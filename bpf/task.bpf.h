@@ -146,8 +146,6 @@ static inline void end_number(struct task_struct *task, __u32 pid)
 	struct wakegov_slot *slot;
 
 	forget_task(task, pid);
-	if (settings.chains)
-		end_chain(pid);
 	if (settings.follow)
 		follow_end(pid);
 	if (settings.placing)

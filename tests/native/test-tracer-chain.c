@@ -94,8 +94,8 @@ static int find(const struct native *native, const char *mode, int enough)
 	return find_in(native, mode, start(mode), enough);
 }
 
-/* A shell's work: children that live for a moment, one after the other. */
-static pid_t start_children(void)
+/* A shell's work: children that live for a moment, one after the other; who waits, does so first. */
+static pid_t start_children(uint32_t wait_us)
 {
 	pid_t pid = work_start(), child;
 
@@ -104,8 +104,11 @@ static pid_t start_children(void)
 	for (;;) {
 		child = fork();
 		if (!child) {
-			uint64_t end_ns = native_now_ns() + 2 * NS_PER_MS;
+			uint64_t end_ns;
 
+			if (wait_us)
+				usleep(wait_us);
+			end_ns = native_now_ns() + 2 * NS_PER_MS;
 			while (native_now_ns() < end_ns)
 				;
 			_exit(EXIT_SUCCESS);
@@ -120,7 +123,9 @@ static void test_children(void **state)
 	struct native *native = *state;
 
 	tracer_follow_chains(native->tracer, true);
-	assert_in_range(find_in(native, "children", start_children(), 900), 900, 1024);
+	assert_in_range(find_in(native, "children", start_children(0), 900), 900, 1024);
+	/* With a wait of its own a child has another on-time than its parent. */
+	assert_in_range(find_in(native, "children that wait", start_children(200), 700), 700, 1000);
 	tracer_follow_chains(native->tracer, false);
 }
 
