@@ -70,15 +70,17 @@ static inline struct task_run *find_run(struct task_struct *task)
 	return bpf_task_storage_get(&task_runs, task, NULL, 0);
 }
 
+extern int LINUX_KERNEL_VERSION __kconfig;
+
 /*
  * Before Linux 6.4 an allocation may wake kswapd or a kworker. Where the kernel is waking that
- * thread itself, it holds the locks for it. Since then storage has an allocator of BPF's that wakes
- * nothing; since 6.19 it has no field for that in its map.
+ * thread itself, it holds the locks for it. Since then storage has an allocator that wakes nothing;
+ * no type or field says so in each kernel. (For a type that the kernel has not, libbpf looks through
+ * its modules, for which the unit has no capability.)
  */
 static inline bool may_take_run(const struct task_struct *task)
 {
-	return bpf_core_field_exists(((struct bpf_local_storage_map *)0)->storage_ma) ||
-	       bpf_core_type_exists(rqspinlock_t) || !(task->flags & PF_KTHREAD);
+	return LINUX_KERNEL_VERSION >= KERNEL_VERSION(6, 4, 0) || !(task->flags & PF_KTHREAD);
 }
 
 /* Not with a run queue locked: this may allocate memory. */

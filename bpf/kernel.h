@@ -226,19 +226,6 @@ struct irqaction {
 	unsigned int flags;
 };
 
-struct bpf_mem_alloc {
-	void *cache;
-};
-
-struct bpf_local_storage_map {
-	struct bpf_mem_alloc storage_ma; /* 6.4 to 6.18 */
-};
-
-/* Since 6.15. */
-typedef struct rqspinlock {
-	int val;
-} rqspinlock_t;
-
 struct linux_binprm;
 
 struct bpf_iter_meta {

@@ -240,6 +240,8 @@ drivers() {
 # Those that choose by themselves; acpi-cpufreq is the other suites', where the CPUs count no cycles.
 suite_drivers() {
 	drivers hwp amd
+	# What newer kernels take from the unit's capabilities is not all that older ones ask for.
+	in_lab "--kernel 6.1" "test_kernels.py uclamp Kernels.test_a_starts"
 }
 
 suite_other_drivers() {

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """The same promises on every kernel; argv[1] lists what this machine lacks, as in LACKING; or none."""
 import os
+import re
 import subprocess
 import sys
 import time
@@ -19,6 +20,14 @@ MISSING = {
 }
 # Without timers nothing is to be done, and doctor is silent: the log says it.
 LACKING = set(MISSING) | {"timers"}
+
+
+def as_unit():
+    """What the unit may do, as a command's beginning."""
+    unit = guest.read(f"{guest.REPO}/systemd/wakegovd.service.in")
+    names = re.search(r"^CapabilityBoundingSet=(.*)$", unit, re.M).group(1).lower()
+    only = "-all" + "".join(f",+{name.removeprefix('cap_')}" for name in names.split())
+    return "setpriv", f"--bounding-set={only}", f"--inh-caps={only}"
 
 
 def policy_text():
@@ -43,7 +52,7 @@ class Kernels(unittest.TestCase):
                 guest.stay_off(self.cpus)
                 self.addCleanup(guest.run_anywhere)
         if "btf" not in LACKS:
-            self.daemon = guest.Daemon(policy_text()).start()
+            self.daemon = guest.Daemon(policy_text(), prefix=as_unit()).start()
             self.addCleanup(self.daemon.stop)
 
     def need(self, *things):
@@ -55,7 +64,7 @@ class Kernels(unittest.TestCase):
         guest.wait_for(lambda: guest.frequency("policy0") == khz, 5, f"policy0 at {khz}")
 
     def test_a_starts(self):
-        """starts, with every domain, or says what is missing"""
+        """starts with the unit's capabilities, and every domain, or says what is missing"""
         if "btf" in LACKS:
             status, log = guest.Daemon(policy_text()).run_to_end()
             self.assertEqual(status, 1)
