@@ -12,7 +12,7 @@ import tap
 import utilisation
 
 BIG, LITTLE = "policy0", "policy2"  # --clusters 2x1800x1024,4x1400x485
-REPETITIONS = 12
+REPETITIONS = 40
 LOOKS = 20
 # Wakegov's figure of a CPU has its interrupts as well, the kernel's of a task has not: on a little CPU they
 # are more of what it can do. Seen: 121 of 117 at 600 MHz, 185 of 177 and 187 of 182 at 1000.
@@ -27,7 +27,7 @@ def loop_ns(cpu):
     took = []
     for _ in range(REPETITIONS):
         start = time.monotonic_ns()
-        for _ in range(2000):
+        for _ in range(400):
             pass
         took.append(time.monotonic_ns() - start)
     return min(took)

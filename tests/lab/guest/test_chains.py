@@ -17,8 +17,8 @@ import table_programs as programs
 import tap
 
 BACKENDS = ("wakegov", "wakegov_setspeed", "wakegov_limits")
-# Of performance's.
-LEAST = {"chain-token": 0.96, "chain-pipe": 0.96, "chain-unix": 0.96, "chain-udp": 0.96,
+# Of performance's. A token takes two more switches a turn, for its mutex, and a daemon that only watches leaves 0.92.
+LEAST = {"chain-token": 0.86, "chain-pipe": 0.96, "chain-unix": 0.96, "chain-udp": 0.96,
          "chain-tcp": 0.96, "script": 0.92}
 TIMERS_MHZ = 0.05  # by which two loads with timers of their own may differ from what they have without
 CPUS = (2, 3)  # where the chain runs, and nothing of the test

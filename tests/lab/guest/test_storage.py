@@ -17,7 +17,7 @@ BPF_MAP_LOOKUP_ELEM, BPF_MAP_GET_NEXT_ID, BPF_MAP_GET_FD_BY_ID, BPF_OBJ_GET_INFO
 HUGE_PAGES = "/sys/kernel/mm/transparent_hugepage"
 CGROUP = "/sys/fs/cgroup/limited"
 LIMIT_MIB = 36
-THREADS = 2400  # the least that is kept for the storage of all has space for 2,260
+THREADS = 3200  # the least that is kept for the storage of all has space for 2,621
 # Each works for a tick, and stays.
 CROWD = f"""
 import threading, time
