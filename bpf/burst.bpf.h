@@ -75,8 +75,8 @@ extern int LINUX_KERNEL_VERSION __kconfig;
 /*
  * Before Linux 6.4 an allocation may wake kswapd or a kworker. Where the kernel is waking that
  * thread itself, it holds the locks for it. Since then storage has an allocator that wakes nothing;
- * no type or field says so in each kernel. (For a type that the kernel has not, libbpf looks through
- * its modules, for which the unit has no capability.)
+ * no type or field says so in each kernel. (For a type that the kernel has not, libbpf looks
+ * through its modules, for which the unit has no capability.)
  */
 static inline bool may_take_run(const struct task_struct *task)
 {

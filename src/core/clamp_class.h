@@ -98,6 +98,7 @@ enum clamp_why {
 	CLAMP_BOOST,	 /* its I/O boost */
 	CLAMP_NEIGHBOUR, /* it is a short-running co-runner of a capped task: gets that task's cap
 			  */
+	CLAMP_CHAIN,	 /* it is of a chain that does not fit a little CPU */
 	CLAMP_NEED,	 /* its I/O gains nothing from more than its domain needs without boosts */
 };
 
@@ -112,5 +113,5 @@ struct task_clamp {
 	int32_t max_rule; /* the same; CLAMP_NEIGHBOUR: the rule of the capped task */
 };
 
-/* Names for people: none, rule, io-boost, neighbour, need. Static strings. */
+/* Names for people: none, rule, io-boost, neighbour, chain, need. Static strings. */
 const char *clamp_why_name(enum clamp_why why);

@@ -3,7 +3,7 @@
  * The engine's clamps: the class of each task and, where domains are driven by clamps, the clamps
  * of each task.
  *
- *	min = max(its floor, its I/O boost)
+ *	min = max(its floor, its I/O boost, what its chain needs of a big CPU)
  *	max = min(its cap, the cap that it gets as a co-runner, the need of its domain)
  *
  * and the cap wins where the two cross. The need is the maximum of tasks whose I/O gains nothing
@@ -67,6 +67,7 @@ void engine_clamp_of_task(const struct engine *engine, const struct task *task,
 	clamp_by_rules(engine, task->class, &own);
 	raise_min(ret, own.floor, CLAMP_RULE, own.floor_rule);
 	raise_min(ret, task->boost_cap, CLAMP_BOOST, -1);
+	raise_min(ret, task->chain_cap, CLAMP_CHAIN, -1);
 	lower_max(ret, own.cap, CLAMP_RULE, own.cap_rule);
 	if (task->co_runner_class && !task->does_io && !ret->min_cap) {
 		clamp_by_rules(engine, task->co_runner_class, &beside);
@@ -381,24 +382,64 @@ static bool fits_big_cpus(const struct engine *engine, uint32_t share_ppm, struc
 }
 
 /*
+ * The least minimum that does not fit a little CPU, also by a schedutil that adds its margin after
+ * the clamp; 0: no CPU is larger.
+ */
+static uint32_t big_cap(const struct engine *engine)
+{
+	uint32_t cap = engine->little_capacity * FITS_PERCENT / 100 + 2;
+
+	return cap <= engine->domains[engine->big_domain].info.capacity ? cap : 0;
+}
+
+static bool fits_little_cpu(const struct engine *engine, uint32_t util_q)
+{
+	return (uint64_t)util_q * FITS_PERCENT / 100 <= DECAY_Q(engine->little_capacity);
+}
+
+/*
  * A task whose CPU has more to do than a little one can. The kernel can leave such tasks there,
  * several to a CPU, beside a big one that is idle: what interrupts take of their time does not
  * count for them, and it evens out no difference of one idle CPU (sched_balance_find_src_group()).
- * Returns the least that does not fit a little CPU, also by a schedutil that adds its margin after
- * the clamp; 0: it fits.
+ * Returns what it is to ask for; 0: it fits.
  */
 static uint32_t outgrown_cap(const struct engine *engine, const struct io_task *io)
 {
 	uint32_t domain = topology_domain_of(engine->topology, io->cpu);
-	uint32_t cap = engine->little_capacity * FITS_PERCENT / 100 + 2;
 
 	if (domain == TOPOLOGY_NO_DOMAIN || !engine_places_by_clamps(engine, domain) ||
 	    io_boost_is_over(&io->io_boost) ||
-	    cap > engine->domains[engine->big_domain].info.capacity ||
-	    (uint64_t)engine->cpus[io->cpu].util_q * FITS_PERCENT / 100 <=
-		    DECAY_Q(engine->little_capacity))
+	    fits_little_cpu(engine, engine->cpus[io->cpu].util_q))
 		return 0;
-	return cap;
+	return big_cap(engine);
+}
+
+static bool is_of_chain(const struct domain *domain, uint32_t pid)
+{
+	return pid && (domain->chain_pids[0] == pid || domain->chain_pids[1] == pid);
+}
+
+/* Whether an earlier domain has this one's chain, or part of it. */
+static bool is_of_earlier(const struct engine *engine, uint32_t domain)
+{
+	const uint32_t *pids = engine->domains[domain].chain_pids;
+
+	for (uint32_t i = 0; i < domain; i++)
+		if (is_of_chain(&engine->domains[i], pids[0]) ||
+		    is_of_chain(&engine->domains[i], pids[1]))
+			return true;
+	return false;
+}
+
+/* Each chain takes a big CPU: one of its tasks works at a time. */
+static struct asking asked_by_chains(const struct engine *engine)
+{
+	struct asking asking = { 0 };
+
+	for (uint32_t i = 0; i < engine->topology->n_domains; i++)
+		if (engine->domains[i].chain_pids[0] && !is_of_earlier(engine, i))
+			fits_big_cpus(engine, IO_PPM, &asking);
+	return asking;
 }
 
 /* A floor holds the domain at the OPP of the boost; this also says on which CPUs that is wanted. */
@@ -441,8 +482,75 @@ void clamping_follow_io(struct engine *engine)
 	const struct io_task *task = NULL;
 	struct asking asking = { 0 };
 
+	if (engine->little_capacity)
+		asking = asked_by_chains(engine);
 	while (engine->n_clamping && (task = io_task_next(engine->tasks, task)))
 		follow_io(engine, task, &asking);
+}
+
+static void set_chain_cap(struct engine *engine, uint32_t pid, uint32_t cap)
+{
+	struct task *task = cap ? task_clamp(engine->tasks, pid) : task_find(engine->tasks, pid);
+
+	if (!task || task->chain_cap == cap)
+		return;
+	task->chain_cap = cap;
+	task_queue(engine->tasks, task, TASK_WAIT_CLAMP);
+}
+
+/* What both tasks are to ask for; 0: it fits each CPU. */
+static uint32_t chain_min_cap(const struct engine *engine, uint32_t domain,
+			      const struct input_chain *chain)
+{
+	uint32_t cap;
+
+	if (fits_little_cpu(engine, chain->util_q) || !big_cap(engine))
+		return 0;
+	cap = utilisation_demand_cap(chain->util_q,
+				     engine->domains[domain].policy.headroom_percent);
+	return cap > big_cap(engine) ? cap : big_cap(engine);
+}
+
+/* The domain has the chain, unless each big CPU has another one. */
+static bool take_chain(struct engine *engine, uint32_t domain, const struct input_chain *chain)
+{
+	uint32_t *pids = engine->domains[domain].chain_pids;
+
+	pids[0] = chain->pid;
+	pids[1] = chain->waker;
+	if (asked_by_chains(engine).n <= engine->n_big_cpus)
+		return true;
+	pids[0] = pids[1] = 0;
+	return false;
+}
+
+static bool any_has(const struct engine *engine, uint32_t pid)
+{
+	for (uint32_t i = 0; i < engine->topology->n_domains; i++)
+		if (is_of_chain(&engine->domains[i], pid))
+			return true;
+	return false;
+}
+
+/*
+ * Each task of a chain is idle for part of its time, and fits a little CPU when the chain does not.
+ * There it would be slower however fast that one is. Another domain may have it by now.
+ */
+void clamping_follow_chain(struct engine *engine, uint32_t domain, const struct input_chain *chain)
+{
+	uint32_t *pids = engine->domains[domain].chain_pids;
+	uint32_t before[2] = { pids[0], pids[1] };
+	uint32_t cap = chain ? chain_min_cap(engine, domain, chain) : 0;
+
+	pids[0] = pids[1] = 0;
+	if (!cap || !take_chain(engine, domain, chain))
+		cap = 0;
+	for (uint32_t i = 0; i < 2; i++) {
+		if (before[i] && !any_has(engine, before[i]))
+			set_chain_cap(engine, before[i], 0);
+		if (pids[i])
+			set_chain_cap(engine, pids[i], cap);
+	}
 }
 
 void clamping_end_io(struct engine *engine, uint32_t pid)
@@ -474,7 +582,7 @@ const char *clamp_why_name(enum clamp_why why)
 {
 	static const char *const names[] = {
 		[CLAMP_NONE] = "none",		 [CLAMP_RULE] = "rule", [CLAMP_BOOST] = "io-boost",
-		[CLAMP_NEIGHBOUR] = "neighbour", [CLAMP_NEED] = "need",
+		[CLAMP_NEIGHBOUR] = "neighbour", [CLAMP_NEED] = "need", [CLAMP_CHAIN] = "chain",
 	};
 
 	return names[why];

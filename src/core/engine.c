@@ -270,6 +270,8 @@ static void apply_domain(struct engine *engine, const struct input_domain *input
 	domain->clamps = input->clamps;
 	engine_plan_domain(engine, input->domain);
 	clamping_count_domains(engine);
+	if (!domain->active || !domain->clamps)
+		clamping_follow_chain(engine, input->domain, NULL);
 	if (changed)
 		boosts_disturb(engine, input->domain, now_ns);
 }

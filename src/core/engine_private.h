@@ -340,6 +340,8 @@ void clamping_apply_co_runner(struct engine *engine, const struct input_co_runne
 void clamping_count_domains(struct engine *engine);
 /* Applies the start, the boost and the end of tasks' I/O to their clamps. */
 void clamping_follow_io(struct engine *engine);
+/* The chain with the highest need of a domain that places by clamps. NULL: it has none. */
+void clamping_follow_chain(struct engine *engine, uint32_t domain, const struct input_chain *chain);
 void clamping_end_io(struct engine *engine, uint32_t pid);
 /* The task's own cap in a domain, and the rule that gave it (-1), or CLAMP_CAP_NONE. */
 uint32_t clamping_own_cap(const struct engine *engine, uint32_t pid, uint32_t domain,

@@ -125,7 +125,7 @@ struct task *task_clamp(struct task_table *table, uint32_t pid)
 void task_settle(struct task_table *table, struct task *task)
 {
 	if (task->clamped && !task->class && !task->sent_class && !task->own &&
-	    !task->co_runner_class && !task->boost_cap && !task->need_cap &&
+	    !task->co_runner_class && !task->boost_cap && !task->chain_cap && !task->need_cap &&
 	    task->given_min_cap == CLAMP_MIN_NONE && task->given_max_cap == CLAMP_MAX_NONE &&
 	    !task->waits) {
 		task->clamped = false;

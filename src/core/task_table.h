@@ -34,6 +34,7 @@ struct task {
 	uint32_t co_runner_class; /* class of the capped tasks whose co-runner it is as a
 				     short-running task; 0: none */
 	uint32_t boost_cap;	  /* boost of its I/O; 0: none */
+	uint32_t chain_cap;	  /* of a chain that asks for a big CPU; 0: none */
 	uint32_t need_cap;	  /* its maximum, as its I/O gains nothing from more; 0: none */
 	uint32_t given_min_cap;
 	uint32_t given_max_cap;

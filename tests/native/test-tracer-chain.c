@@ -94,7 +94,8 @@ static int find(const struct native *native, const char *mode, int enough)
 	return find_in(native, mode, start(mode), enough);
 }
 
-/* A shell's work: children that live for a moment, one after the other; who waits, does so first. */
+/* A shell's work: children that live for a moment, one after the other; who waits, does so first.
+ */
 static pid_t start_children(uint32_t wait_us)
 {
 	pid_t pid = work_start(), child;

@@ -12,7 +12,7 @@
 
 static void drive(struct world *world, bool clamps)
 {
-	for (uint32_t i = 0; i < 2; i++)
+	for (uint32_t i = 0; i < world->topology->n_domains; i++)
 		world_apply(world, &(struct input){
 					   .now_ns = world->now_ns,
 					   .type = INPUT_DOMAIN,
@@ -441,17 +441,23 @@ static void keep_busy(struct world *world, uint32_t cpu, uint32_t util_cap)
 	}
 }
 
-/* Two CPUs and two little ones, driven by clamps. */
-static void init_unlike(struct world *world)
+/* A domain of big CPUs and others of little ones, driven by clamps. */
+static void init_domains(struct world *world, uint32_t n_domains, uint32_t n_cpus)
 {
-	struct topology *topology = test_topology_usual(2, 2);
+	struct topology *topology = test_topology_usual(n_domains, n_cpus);
 	struct policy policy;
 
 	policy_init(&policy);
-	topology->domains[1].capacity = 400;
+	for (uint32_t i = 1; i < n_domains; i++)
+		topology->domains[i].capacity = 400;
 	world_init(world, topology, &policy);
 	world_round(world);
 	drive(world, true);
+}
+
+static void init_unlike(struct world *world)
+{
+	init_domains(world, 2, 2);
 }
 
 /*
@@ -707,6 +713,72 @@ static void test_outgrown(void **state)
 	world_deinit(&world);
 }
 
+/* Two tasks work on the CPU in turn; together they take this much of one. */
+static void see_chain(struct world *world, uint32_t cpu, uint32_t pid, uint32_t waker, uint32_t cap)
+{
+	world->cpus[cpu].chain = (struct input_chain){ DECAY_Q(cap), pid, waker, world->now_ns };
+	world_apply(world, &(struct input){
+				   .now_ns = world->now_ns,
+				   .type = INPUT_CPU,
+				   .cpu = { .cpu = cpu, .chain = world->cpus[cpu].chain },
+			   });
+	world_round(world);
+	boosts_run(world, 10 * NS_PER_MS);
+}
+
+static void assert_min_cap(const struct world *world, uint32_t pid, uint32_t cap)
+{
+	assert_int_equal(min_cap_of(world, pid), cap);
+}
+
+/* A chain that fits no little CPU is on a big one, with each of its tasks, as long as it works. */
+static void test_chain_moves_to_big_cpu(void **state)
+{
+	struct world world;
+
+	init_unlike(&world);
+	see_chain(&world, 2, 100, 101, 300);
+	assert_min_cap(&world, 100, CLAMP_MIN_NONE);
+	see_chain(&world, 2, 100, 101, 330);
+	assert_min_cap(&world, 100, 502); /* of which schedutil's margin leaves 401 */
+	assert_min_cap(&world, 101, 502);
+	see_chain(&world, 2, 101, 100, 1024);
+	assert_min_cap(&world, 100, CLAMP_MAX_NONE);
+	assert_min_cap(&world, 101, CLAMP_MAX_NONE);
+	/* It has moved, and is still known where it was. */
+	see_chain(&world, 0, 100, 101, 1024);
+	boosts_run(&world, NS_PER_S);
+	assert_min_cap(&world, 100, CLAMP_MIN_NONE);
+	assert_min_cap(&world, 101, CLAMP_MIN_NONE);
+	assert_no_change(&world);
+	assert_int_equal(task_count(engine_tasks(world.engine)), 0);
+	world_deinit(&world);
+}
+
+/* Each takes a big CPU, and there is one. */
+static void test_chains_share_big_cpus(void **state)
+{
+	struct world world;
+	uint32_t n = 0;
+
+	init_domains(&world, 4, 1);
+	for (uint32_t cpu = 1; cpu < 4; cpu++)
+		see_chain(&world, cpu, 100 * cpu, 100 * cpu + 1, 1024);
+	for (uint32_t cpu = 1; cpu < 4; cpu++)
+		n += min_cap_of(&world, 100 * cpu) > 400;
+	assert_int_equal(n, 1);
+	/* It stays the same one where it has moved. */
+	assert_in_range(min_cap_of(&world, 100), 401, CLAMP_MAX_NONE);
+	see_chain(&world, 0, 101, 100, 1024);
+	boosts_run(&world, 30 * NS_PER_MS);
+	assert_in_range(min_cap_of(&world, 100), 401, CLAMP_MAX_NONE);
+	/* A domain of which another program or nobody decides has none. */
+	world_set_active(&world, 0, false);
+	boosts_run(&world, NS_PER_S);
+	assert_int_equal(min_cap_of(&world, 100), CLAMP_MIN_NONE);
+	world_deinit(&world);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -725,6 +797,8 @@ int main(void)
 		cmocka_unit_test(test_boost_moves_to_big_cpu),
 		cmocka_unit_test(test_boosts_share_big_cpus),
 		cmocka_unit_test(test_outgrown),
+		cmocka_unit_test(test_chain_moves_to_big_cpu),
+		cmocka_unit_test(test_chains_share_big_cpus),
 		cmocka_unit_test(test_no_need),
 		cmocka_unit_test(test_not_seen_by_the_kernel),
 		cmocka_unit_test(test_need_changes),

@@ -70,6 +70,16 @@ static uint32_t cpu_cap(const struct world *world, uint32_t cpu, const struct po
 							policy->headroom_percent));
 }
 
+static uint32_t chain_cap(const struct world *world, uint32_t cpu,
+			  const struct policy_domain *policy)
+{
+	const struct input_chain *chain = &world->cpus[cpu].chain;
+
+	if (!chain->util_q || world->now_ns >= chain->seen_ns + ENGINE_CHAIN_HOLD_NS)
+		return 0;
+	return utilisation_demand_cap(chain->util_q, policy->headroom_percent);
+}
+
 /* The demand as the design states it, in the plainest way. */
 uint32_t world_expected_cap(const struct world *world, uint32_t domain)
 {
@@ -84,8 +94,7 @@ uint32_t world_expected_cap(const struct world *world, uint32_t domain)
 								   policy.headroom_percent)
 					  : cpu_cap(world, cpu, &policy);
 
-		if (demand > cap)
-			cap = demand;
+		cap = larger(cap, larger(demand, chain_cap(world, cpu, &policy)));
 	}
 	while ((task = io_task_next(engine_tasks(world->engine), task)))
 		if (boost_cap(world, task, domain) > cap)

@@ -148,6 +148,7 @@ static void sample(struct world *world, uint32_t cpu)
 		.idle_since_ns = world->cpus[cpu].load.idle_since_ns,
 		.est_q = world->cpus[cpu].load.est_q,
 		.burst_ns = account_burst_ns(&world->cpus[cpu].load, world->now_ns),
+		.chain = world->cpus[cpu].chain,
 	};
 	world_apply(world, &input);
 }

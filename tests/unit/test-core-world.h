@@ -26,6 +26,7 @@
 
 struct world_cpu {
 	struct account_cpu load;
+	struct input_chain chain;
 	struct engine_band band;
 	bool armed; /* band is yet to be told about */
 };

@@ -16,7 +16,7 @@
 
 /*
  * Reports a refusal once per task, see uclamps_set(), with the rule of the clamp. A neighbour's cap
- * has no rule, and its refusal breaks none.
+ * and a chain's minimum have no rule, and their refusal breaks none.
  */
 static void warn_of_refusal(const struct policy *policy, const struct task_clamp *clamp, int error)
 {
@@ -24,7 +24,7 @@ static void warn_of_refusal(const struct policy *policy, const struct task_clamp
 	char by[POLICY_FILE_SIZE + POLICY_NAME_SIZE + 32] = "";
 	const struct policy_rule *rule;
 
-	if (clamp->max_why == CLAMP_NEIGHBOUR)
+	if (clamp->max_why == CLAMP_NEIGHBOUR || clamp->min_why == CLAMP_CHAIN)
 		return;
 	if (rule_exists(policy, index)) {
 		rule = &policy->rules[index];
