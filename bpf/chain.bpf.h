@@ -176,22 +176,11 @@ VERIFIED_ONCE int chain_comes(struct chain_task *chain, __u64 now_ns, __u32 leve
 	return 0;
 }
 
-#define TASK_DEAD 0x80 /* include/linux/sched.h */
-
-/* A task that has exited still wakes who waits for that, and may sleep before. */
-static inline void end_chain(__u32 pid)
-{
-	struct wakegov_chain_pair *pair = chain_pair(pid);
-
-	if (pair)
-		pair->pids[pair->pids[0] != pid] = 0;
-}
-
-/* At each switch. state: of the task that leaves, 0: it could run on. The daemon has no chain. */
+/* At each switch. The daemon has no chain. */
 static inline void switch_chains(struct wakegov_cpu *cpu, struct task_struct *prev,
-				 struct task_struct *next, __u32 state)
+				 struct task_struct *next, bool sleeps)
 {
-	struct chain_task *leaves = state ? find_chain(prev->pid) : NULL;
+	struct chain_task *leaves = sleeps ? find_chain(prev->pid) : NULL;
 	struct chain_task *comes = find_chain(next->pid);
 	__u32 level = cpu->load.level_q >> DECAY_Q_SHIFT;
 	__u64 now_ns;
@@ -202,12 +191,12 @@ static inline void switch_chains(struct wakegov_cpu *cpu, struct task_struct *pr
 		__asm__ volatile(""); /* or a compiler tests both pointers as one number */
 	}
 	now_ns = switch_clock(comes ? next : prev);
-	if (leaves && state == TASK_DEAD)
-		end_chain(prev->pid);
-	else if (leaves)
+	if (leaves)
 		chain_leaves(leaves, now_ns, level);
 	if (!comes)
 		return;
+	if (comes->exited && !(next->flags & PF_EXITING)) /* another task has its number */
+		comes->generation = 0;
 	chain_comes(comes, now_ns, level);
 	cpu->chain_since_ns = comes->since.at_ns;
 	if (comes->waker)
@@ -217,10 +206,12 @@ static inline void switch_chains(struct wakegov_cpu *cpu, struct task_struct *pr
 /* Another task may have the place of one that was not on for so long. */
 #define CHAIN_KEPT_NS 1000000000ULL
 
-/* Whether it is free, or the chain of who has it was not there for that long. */
+/* Whether it is free, or who has it has exited, or was not there for that long. */
 static inline bool may_claim_place(const struct wakegov_chain_pair *pair, __u32 place, __u64 now_ns)
 {
-	return !pair->pids[place] || now_ns > pair->chains[place].updated_ns + CHAIN_KEPT_NS;
+	const struct chain_task *chain = &pair->chains[place];
+
+	return !pair->pids[place] || chain->exited || now_ns > chain->updated_ns + CHAIN_KEPT_NS;
 }
 
 /*
@@ -244,6 +235,7 @@ static inline struct chain_task *claim_chain(struct task_struct *task, __u64 now
 		place = 1;
 	}
 	pair->chains[place].generation = 0;
+	pair->chains[place].exited = 0;
 	pair->chains[place].updated_ns = now_ns; /* it is at work, also before its first switch */
 	pair->pids[place] = pid;
 	return &pair->chains[place];
@@ -271,6 +263,15 @@ static inline void fork_chain(struct task_struct *parent, struct task_struct *ch
 	to = claim_chain(child, from->updated_ns);
 	if (to)
 		chain_fork(from, to, parent->pid);
+}
+
+/* It still wakes who waits for its end, and may sleep before. */
+static inline void exit_chain(__u32 pid)
+{
+	struct chain_task *chain = find_chain(pid);
+
+	if (chain)
+		chain->exited = 1;
 }
 
 VERIFIED_ONCE int chain_follows(struct chain_task *task, struct chain_task *waker, __u32 level)

@@ -146,6 +146,8 @@ static inline void end_number(struct task_struct *task, __u32 pid)
 	struct wakegov_slot *slot;
 
 	forget_task(task, pid);
+	if (settings.chains)
+		exit_chain(pid);
 	if (settings.follow)
 		follow_end(pid);
 	if (settings.placing)

@@ -66,7 +66,7 @@ struct chain_task {
 	__u32 util_q; /* of CHAIN_ONE */
 	__u32 waker;  /* who last worked for it, by thread id; 0: no task does */
 	__u32 generation;
-	__u32 pad;
+	__u32 exited; /* its place is free for another's */
 };
 
 static inline void chain_grow(struct chain_task *task, __u64 on_ns, __u32 level)
