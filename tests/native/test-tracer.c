@@ -379,20 +379,37 @@ static double rested_s(uint32_t cpu)
 	return found;
 }
 
-#define BRIEF_LOOKS	     100
-#define BRIEF_MOST_AWAY	     100 /* of 1024 */
-#define BRIEF_FULL	     960
-#define BRIEF_MOST_AWAY_FULL 200
+#define BRIEF_LOOKS	100
+#define BRIEF_MOST_AWAY 100 /* of 1024 */
+#define BRIEF_FULL	960
+#define BRIEF_TRIES	10
+
+/* What the CPU is taken to have done, and what the kernel says, of 1024, over two seconds. */
+static void compare_busy(struct native *native, double *ret_accounted, double *ret_busy)
+{
+	double rested = rested_s(NATIVE_OTHER), passed, caps = 0;
+	uint64_t start_ns = native_now_ns();
+
+	for (int i = 0; i < BRIEF_LOOKS; i++) {
+		usleep(20000);
+		caps += native_util_cap(native, NATIVE_OTHER);
+	}
+	passed = (native_now_ns() - start_ns) / 1e9;
+	*ret_busy = 1024 * (1 - (rested_s(NATIVE_OTHER) - rested) / passed);
+	*ret_accounted = caps / BRIEF_LOOKS;
+	print_message("accounted %.0f, busy %.0f of 1024\n", *ret_accounted, *ret_busy);
+}
 
 /*
  * A reader's bursts are brief, and most of its switches are not accounted one by one: what the CPU
- * is taken to have done is what the kernel says that it did, whatever else runs there.
+ * is taken to have done is what the kernel says that it did, whatever else runs there. A CPU that
+ * others fill has late ticks, and what they are late by counts as stolen, to us alone: there it is
+ * tried again, and at least not more is accounted.
  */
 static void test_brief_bursts(void **state)
 {
 	struct native *native = *state;
-	double rested, passed, caps = 0, busy;
-	uint64_t start_ns;
+	double accounted, busy;
 	pid_t reader;
 
 	work_start_ordinary(true);
@@ -401,19 +418,15 @@ static void test_brief_bursts(void **state)
 	work_pin(0, NATIVE_CPU);
 	tracer_set_frequency(native->tracer, NATIVE_OTHER, NATIVE_MAX_KHZ);
 	usleep(300000);
-	start_ns = native_now_ns();
-	rested = rested_s(NATIVE_OTHER);
-	for (int i = 0; i < BRIEF_LOOKS; i++) {
-		usleep(20000);
-		caps += native_util_cap(native, NATIVE_OTHER);
+	for (int i = 0; i < BRIEF_TRIES; i++) {
+		compare_busy(native, &accounted, &busy);
+		if (busy < BRIEF_FULL)
+			break;
 	}
-	passed = (native_now_ns() - start_ns) / 1e9;
-	busy = 1024 * (1 - (rested_s(NATIVE_OTHER) - rested) / passed);
 	work_end(reader);
-	print_message("accounted %.0f, busy %.0f of 1024\n", caps / BRIEF_LOOKS, busy);
-	/* A CPU that others fill has late ticks, and what they are late by counts as stolen. */
-	assert_true(fabs(caps / BRIEF_LOOKS - busy) <
-		    (busy < BRIEF_FULL ? BRIEF_MOST_AWAY : BRIEF_MOST_AWAY_FULL));
+	assert_true(accounted < busy + BRIEF_MOST_AWAY);
+	if (busy < BRIEF_FULL)
+		assert_true(accounted > busy - BRIEF_MOST_AWAY);
 }
 
 /* A real-time task is taken to need all of its CPU, however short it has run. */
