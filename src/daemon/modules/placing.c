@@ -327,9 +327,15 @@ static void task_ended(void *state, uint32_t pid)
 static void take_child(struct placing *placing, const struct wakegov_record *record)
 {
 	const struct placed_task *parent = find_task(placing, record->parent);
+	struct placed_task *task = find_task(placing, record->pid);
 
 	affinities_forked(placing->affinities, record->parent, record->pid);
-	if (parent && !find_task(placing, record->pid))
+	/* A scan that found it before did not know where it was forked. */
+	if (parent && task && task->cache == PLACEMENT_NO_CACHE) {
+		remove_task(placing, task);
+		task = NULL;
+	}
+	if (parent && !task)
 		add_task(placing, record->pid, parent->group, record->child_cache);
 }
 
