@@ -296,11 +296,11 @@ static bool find_members(struct search *search)
 	return true;
 }
 
-static int compare_pid(const void *key, const void *element)
+static int compare_pid(const void *one, const void *other)
 {
-	uint32_t pid = *(const uint32_t *)key, other = task_log_pid(element);
+	uint32_t a = task_log_pid(one), b = task_log_pid(other);
 
-	return pid < other ? -1 : pid > other;
+	return a < b ? -1 : a > b;
 }
 
 /* The line of a thread of the process that could have given the child its setting, or NULL. */
@@ -331,10 +331,11 @@ static bool is_given(const struct search *search)
 static void restore_heir(struct search *search, uint32_t pid)
 {
 	const struct task_log_kind *kind = search->kind;
+	const struct logged_task key = { .pid = pid };
 	uint32_t ancestor = pid, process;
 	const void *line = NULL;
 
-	if (bsearch(&pid, search->lines, search->n, kind->size, compare_pid) ||
+	if (bsearch(&key, search->lines, search->n, kind->size, compare_pid) ||
 	    !kind->read(pid, search->child) || !is_given(search) || !find_members(search))
 		return;
 	for (int i = 0; i < GENERATIONS && ancestor > 1 && !line; i++) {
@@ -401,13 +402,6 @@ static void restore_lines(struct task_restore *run, const struct task_log_kind *
 	free(search.child);
 }
 
-static int compare_tasks(const void *one, const void *other)
-{
-	uint32_t a = task_log_pid(one), b = task_log_pid(other);
-
-	return a < b ? -1 : a > b;
-}
-
 int task_log_release(struct task_log *log, restore_report_t report, void *userdata)
 {
 	const struct task_log_kind *kind = log->kind;
@@ -426,7 +420,7 @@ int task_log_release(struct task_log *log, restore_report_t report, void *userda
 	}
 	close_fdp(&log->fd);
 	log->fd = -1;
-	qsort(lines, n, kind->size, compare_tasks);
+	qsort(lines, n, kind->size, compare_pid);
 	restore_lines(&run, kind, lines, n);
 	return finish(&run, log->directory, kind);
 }

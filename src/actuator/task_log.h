@@ -108,7 +108,7 @@ int task_log_read(const char *directory, const struct task_log_kind *kind, void 
  * their setting from an ancestor with one, or from a thread of that process. Drops all entries, and
  * removes the log when no task failed. report (may be NULL) gets one call for each task that failed
  * or that another program changed, and one for all others together, as there can be thousands.
- * Returns 0 or the first error; without memory nothing is restored or dropped.
+ * Returns 0 or the first error; without memory the log stays.
  */
 int task_log_release(struct task_log *log, restore_report_t report, void *userdata);
 

@@ -502,26 +502,24 @@ static void set_chain_cap(struct engine *engine, uint32_t pid, uint32_t cap)
 static uint32_t chain_min_cap(const struct engine *engine, uint32_t domain,
 			      const struct input_chain *chain)
 {
-	uint32_t cap;
+	uint32_t least = big_cap(engine), cap;
 
-	if (fits_little_cpu(engine, chain->util_q) || !big_cap(engine))
+	if (fits_little_cpu(engine, chain->util_q) || !least)
 		return 0;
 	cap = utilisation_demand_cap(chain->util_q,
 				     engine->domains[domain].policy.headroom_percent);
-	return cap > big_cap(engine) ? cap : big_cap(engine);
+	return cap > least ? cap : least;
 }
 
 /* The domain has the chain, unless each big CPU has another one. */
-static bool take_chain(struct engine *engine, uint32_t domain, const struct input_chain *chain)
+static void claim_big_cpu(struct engine *engine, uint32_t domain, const struct input_chain *chain)
 {
 	uint32_t *pids = engine->domains[domain].chain_pids;
 
 	pids[0] = chain->pid;
 	pids[1] = chain->waker;
-	if (asked_by_chains(engine).n <= engine->n_big_cpus)
-		return true;
-	pids[0] = pids[1] = 0;
-	return false;
+	if (asked_by_chains(engine).n > engine->n_big_cpus)
+		pids[0] = pids[1] = 0;
 }
 
 static bool any_has(const struct engine *engine, uint32_t pid)
@@ -543,8 +541,8 @@ void clamping_follow_chain(struct engine *engine, uint32_t domain, const struct 
 	uint32_t cap = chain ? chain_min_cap(engine, domain, chain) : 0;
 
 	pids[0] = pids[1] = 0;
-	if (!cap || !take_chain(engine, domain, chain))
-		cap = 0;
+	if (cap)
+		claim_big_cpu(engine, domain, chain);
 	for (uint32_t i = 0; i < 2; i++) {
 		if (before[i] && !any_has(engine, before[i]))
 			set_chain_cap(engine, before[i], 0);

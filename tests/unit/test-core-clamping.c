@@ -726,11 +726,6 @@ static void see_chain(struct world *world, uint32_t cpu, uint32_t pid, uint32_t 
 	boosts_run(world, 10 * NS_PER_MS);
 }
 
-static void assert_min_cap(const struct world *world, uint32_t pid, uint32_t cap)
-{
-	assert_int_equal(min_cap_of(world, pid), cap);
-}
-
 /* A chain that fits no little CPU is on a big one, with each of its tasks, as long as it works. */
 static void test_chain_moves_to_big_cpu(void **state)
 {
@@ -738,18 +733,18 @@ static void test_chain_moves_to_big_cpu(void **state)
 
 	init_unlike(&world);
 	see_chain(&world, 2, 100, 101, 300);
-	assert_min_cap(&world, 100, CLAMP_MIN_NONE);
+	assert_int_equal(min_cap_of(&world, 100), CLAMP_MIN_NONE);
 	see_chain(&world, 2, 100, 101, 330);
-	assert_min_cap(&world, 100, 502); /* of which schedutil's margin leaves 401 */
-	assert_min_cap(&world, 101, 502);
+	assert_int_equal(min_cap_of(&world, 100), 502); /* of which schedutil's margin leaves 401 */
+	assert_int_equal(min_cap_of(&world, 101), 502);
 	see_chain(&world, 2, 101, 100, 1024);
-	assert_min_cap(&world, 100, CLAMP_MAX_NONE);
-	assert_min_cap(&world, 101, CLAMP_MAX_NONE);
+	assert_int_equal(min_cap_of(&world, 100), CLAMP_MAX_NONE);
+	assert_int_equal(min_cap_of(&world, 101), CLAMP_MAX_NONE);
 	/* It has moved, and is still known where it was. */
 	see_chain(&world, 0, 100, 101, 1024);
 	boosts_run(&world, NS_PER_S);
-	assert_min_cap(&world, 100, CLAMP_MIN_NONE);
-	assert_min_cap(&world, 101, CLAMP_MIN_NONE);
+	assert_int_equal(min_cap_of(&world, 100), CLAMP_MIN_NONE);
+	assert_int_equal(min_cap_of(&world, 101), CLAMP_MIN_NONE);
 	assert_no_change(&world);
 	assert_int_equal(task_count(engine_tasks(world.engine)), 0);
 	world_deinit(&world);
@@ -772,7 +767,7 @@ static void test_chains_share_big_cpus(void **state)
 	see_chain(&world, 0, 101, 100, 1024);
 	boosts_run(&world, 30 * NS_PER_MS);
 	assert_in_range(min_cap_of(&world, 100), 401, CLAMP_MAX_NONE);
-	/* A domain of which another program or nobody decides has none. */
+	/* A domain that is no longer driven asks for nothing. */
 	world_set_active(&world, 0, false);
 	boosts_run(&world, NS_PER_S);
 	assert_int_equal(min_cap_of(&world, 100), CLAMP_MIN_NONE);

@@ -244,6 +244,15 @@ static uint32_t first_cache(const struct placing *placing, const struct placed_g
 	return best;
 }
 
+static void place_first(struct placing *placing, struct placed_task *task, uint32_t forked_in)
+{
+	const struct placed_group *group = &placing->groups[task->group];
+
+	set_cache(placing, task, first_cache(placing, group, task->pid, forked_in));
+	look(placing, task->group, time_now_ns());
+	apply_to_task(placing, task);
+}
+
 static void add_task(struct placing *placing, uint32_t pid, uint32_t index, uint32_t forked_in)
 {
 	struct core *core = placing->core;
@@ -257,9 +266,7 @@ static void add_task(struct placing *placing, uint32_t pid, uint32_t index, uint
 	*task = (struct placed_task){ pid, index, PLACEMENT_NO_CACHE };
 	group->n_tasks++;
 	tracer_place(core->tracer, pid_index_count(placing->index), PLACEMENT_FULL_NS);
-	set_cache(placing, task, first_cache(placing, group, pid, forked_in));
-	look(placing, index, time_now_ns());
-	apply_to_task(placing, task);
+	place_first(placing, task, forked_in);
 }
 
 /* Removes the task, and its group after the last one. */
@@ -330,13 +337,11 @@ static void take_child(struct placing *placing, const struct wakegov_record *rec
 	struct placed_task *task = find_task(placing, record->pid);
 
 	affinities_forked(placing->affinities, record->parent, record->pid);
-	/* A scan that found it before did not know where it was forked. */
-	if (parent && task && task->cache == PLACEMENT_NO_CACHE) {
-		remove_task(placing, task);
-		task = NULL;
-	}
 	if (parent && !task)
 		add_task(placing, record->pid, parent->group, record->child_cache);
+	/* A scan that found it before did not know where it was forked. */
+	else if (parent && task->group == parent->group && task->cache == PLACEMENT_NO_CACHE)
+		place_first(placing, task, record->child_cache);
 }
 
 static void take_event(void *state, const struct wakegov_record *record, uint64_t now_ns)

@@ -304,6 +304,11 @@ def run_anywhere():
     os.sched_setaffinity(0, Places.everywhere())
 
 
+def restore():
+    """Restores what a daemon left, as the unit does after its end."""
+    subprocess.run([f"{BUILD}/wakegovd", "--restore"], check=True, capture_output=True)
+
+
 @functools.cache
 def read_once(path):
     """

@@ -107,7 +107,7 @@ class Modes(unittest.TestCase):
                 self.switch(before)
                 self.switched(before, mode, backend)
                 # As the unit does: while drivers change a domain can be one that has no CPU online.
-                subprocess.run([f"{guest.BUILD}/wakegovd", "--restore"], check=True, capture_output=True)
+                guest.restore()
                 self.assertEqual(guest.snapshot(), fresh[mode])
                 self.assertFalse(os.path.exists("/run/wakegov/originals"))
 

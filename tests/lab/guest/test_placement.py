@@ -84,7 +84,7 @@ class Placement(unittest.TestCase):
         self.end_tasks()
         if self.daemon:
             self.daemon.stop(signal.SIGKILL)
-            self.restore()
+            guest.restore()
 
     def end_tasks(self):
         while self.tasks:
@@ -98,9 +98,6 @@ class Placement(unittest.TestCase):
 
     def start(self, placement):
         self.daemon = guest.Daemon(f"[class {CLASS}]\nplacement = {placement}\n").start()
-
-    def restore(self):
-        subprocess.run([f"{guest.BUILD}/wakegovd", "--restore"], check=True, capture_output=True)
 
     def popen(self, *command, cpus=ALL, group=None, hinted=True):
         def prepare():
@@ -234,7 +231,7 @@ class Placement(unittest.TestCase):
         parent.stdin.flush()
         child = int(parent.stdout.readline())
         self.assertEqual(allowed(child), allowed(parent.pid))
-        self.restore()
+        guest.restore()
         self.assertEqual((allowed(parent.pid), allowed(child)), ("d", "d"))
         self.assertNotIn("affinities", os.listdir("/run/wakegov"))
 
@@ -277,7 +274,7 @@ class Placement(unittest.TestCase):
         self.assertEqual(allowed(task.pid),
                          mask(left - other if part and KERNEL_KEEPS_AFFINITY else left))
         self.daemon.stop(end)
-        self.restore()
+        guest.restore()
         self.assertEqual(allowed(task.pid), mask(left))
         guest.write(f"{GROUP}/cpuset.cpus", "0-3")
         self.assertEqual(allowed(task.pid), mask(ALL))

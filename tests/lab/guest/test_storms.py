@@ -102,10 +102,10 @@ def due_cap(pid):
 
 
 class CapsTest(unittest.TestCase):
-    def start(self, *command, cpus=None):
+    def start(self, *command, cpus=None, **options):
         """A process of its own group, ended with the test."""
         process = subprocess.Popen(command, start_new_session=True, preexec_fn=lambda:
-                                   os.sched_setaffinity(0, cpus or range(os.cpu_count())))
+                                   os.sched_setaffinity(0, cpus or range(os.cpu_count())), **options)
         self.addCleanup(self.end, process)
         return process
 
@@ -116,6 +116,8 @@ class CapsTest(unittest.TestCase):
         except ProcessLookupError:
             pass
         process.wait()
+        if process.stdout:
+            process.stdout.close()
 
 
 class Neighbours(CapsTest):
@@ -171,9 +173,7 @@ signal.pause()
     def test_at_once(self):
         """tasks that end at once on one CPU, where the kernel skips our program for some: none is kept"""
         daemon = guest.KeptDaemon.with_policy(self.POLICY)
-        crowd = subprocess.Popen([sys.executable, "-S", "-c", self.CROWD], stdout=subprocess.PIPE,
-                                 start_new_session=True, preexec_fn=lambda: os.sched_setaffinity(0, {1}))
-        self.addCleanup(crowd.stdout.close)
+        crowd = self.start(sys.executable, "-S", "-c", self.CROWD, cpus={1}, stdout=subprocess.PIPE)
         crowd.stdout.readline()
         tasks = lambda: daemon.call("Rules")["rules"][0]["tasks"]
         guest.wait_for(lambda: tasks() == self.MANY + 1, PATIENCE_S, "all are known")
@@ -208,17 +208,14 @@ signal.pause()
         """uclamp: what a killed daemon left is restored while a capped task forks: nobody keeps the cap"""
         def kill(daemon):
             daemon.stop(signal.SIGKILL)
-            subprocess.run([f"{guest.BUILD}/wakegovd", "--restore"], check=True, capture_output=True)
+            guest.restore()
         self.check(kill)
 
     def check(self, end):
         daemon = guest.Daemon(self.POLICY)
         daemon.start()
         self.addCleanup(daemon.stop)
-        forks = subprocess.Popen([sys.executable, "-S", "-c", self.FORKS], stdout=subprocess.PIPE,
-                                 start_new_session=True)
-        self.addCleanup(forks.stdout.close)
-        self.addCleanup(self.end, forks)
+        forks = self.start(sys.executable, "-S", "-c", self.FORKS, stdout=subprocess.PIPE)
         forks.stdout.readline()
         self.assertEqual(clamps_of(forks.pid), (0, CAP_OF["name"]))
         end(daemon)
