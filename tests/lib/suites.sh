@@ -480,7 +480,7 @@ suite_old_kernels() {
 	for kernel in 6.12 6.1; do
 		echo "# kernel $kernel"
 		in_lab "--machine timed --kernel $kernel" test_govern.py "$CONFORMANCE setspeed" "$CONFORMANCE limits"
-		in_lab "--llcs 2 --kernel $kernel" "test_placement.py Placement.test_cpuset Placement.test_long_path" test_faults.py
+		in_lab "--llcs 2 --kernel $kernel" "test_placement.py Placement.test_cpuset Placement.test_long_path" "test_faults.py Faults"
 		in_lab "--init systemd --kernel $kernel" "test_service.py Service.test_frozen_reader
 			Running.test_programs Running.test_capabilities"
 	done

@@ -110,6 +110,27 @@ class Faults(guest.PutBack, unittest.TestCase):
             self.assertEqual(daemon.domain("policy0")["state"], "driven")
         self.assertEqual(guest.snapshot(), self.before)
 
+    def test_no_capability(self):
+        """without CAP_BPF it says what it needs, and changes nothing"""
+        prefix = ["setpriv", "--bounding-set", "-bpf,-sys_admin", "--inh-caps", "-bpf,-sys_admin"]
+        status, log = guest.Daemon(SETSPEED, prefix=prefix).run_to_end()
+        self.assertEqual(status, 1)
+        self.assertIn("CAP_BPF", log)
+        self.assertEqual(guest.snapshot(), self.before)
+
+    def test_no_btf(self):
+        """without BTF it says what the kernel lacks, and changes nothing"""
+        script = 'mount -t tmpfs none /sys/kernel/btf && exec "$@"'
+        prefix = ["unshare", "-m", "sh", "-c", script, "sh"]
+        status, log = guest.Daemon(SETSPEED, prefix=prefix).run_to_end()
+        self.assertEqual(status, 1)
+        self.assertIn("CONFIG_DEBUG_INFO_BTF", log)
+        self.assertEqual(guest.snapshot(), self.before)
+
+
+class Clamps(guest.PutBack, unittest.TestCase):
+    """What only a kernel with uclamp can do."""
+
     def test_restore_begins_with_the_frequencies(self):
         """what a killed daemon left is put back with the frequencies first, then the clamps"""
         daemon = guest.Daemon(SETSPEED).start()
@@ -127,23 +148,6 @@ class Faults(guest.PutBack, unittest.TestCase):
         self.assertLess(log.index("restored policy2 scaling_governor"),
                         log.index("restored the clamps of 1 task"))
         self.assertEqual(clamps.clamps_of(task.pid), (0, 1024))
-        self.assertEqual(guest.snapshot(), self.before)
-
-    def test_no_capability(self):
-        """without CAP_BPF it says what it needs, and changes nothing"""
-        prefix = ["setpriv", "--bounding-set", "-bpf,-sys_admin", "--inh-caps", "-bpf,-sys_admin"]
-        status, log = guest.Daemon(SETSPEED, prefix=prefix).run_to_end()
-        self.assertEqual(status, 1)
-        self.assertIn("CAP_BPF", log)
-        self.assertEqual(guest.snapshot(), self.before)
-
-    def test_no_btf(self):
-        """without BTF it says what the kernel lacks, and changes nothing"""
-        script = 'mount -t tmpfs none /sys/kernel/btf && exec "$@"'
-        prefix = ["unshare", "-m", "sh", "-c", script, "sh"]
-        status, log = guest.Daemon(SETSPEED, prefix=prefix).run_to_end()
-        self.assertEqual(status, 1)
-        self.assertIn("CONFIG_DEBUG_INFO_BTF", log)
         self.assertEqual(guest.snapshot(), self.before)
 
 
