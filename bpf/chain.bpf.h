@@ -125,18 +125,20 @@ static inline __u32 chain_need_q(const struct chain_task *chain, const struct ta
  * Notes the highest need of the last hold time that is above what the CPU's own utilisation asks
  * for, and emits a record when it is above what the present frequency covers.
  */
-static inline void note_chain(struct wakegov_cpu *cpu, const struct chain_task *chain,
-			      const struct task_struct *task, __u64 now_ns)
+static __noinline void note_chain(struct wakegov_cpu *cpu, const struct chain_task *chain,
+				  const struct task_struct *task, __u64 now_ns)
 {
 	struct wakegov_chain *noted = &cpu->chain;
 	__u32 need_q = chain->util_q;
 	bool over = now_ns > noted->clock_ns + WAKEGOV_CHAIN_HOLD_NS;
 
+	cpu->compared_q = need_q;
+	cpu->compared_ns = now_ns;
 	if ((need_q < noted->need_q - noted->need_q / CHAIN_NEAR && !over) ||
 	    !is_beyond_own(cpu, need_q))
 		return;
 	if (need_q > noted->need_q || over)
-		need_q = chain_need_q(chain, task);
+		need_q = cpu->compared_q = chain_need_q(chain, task);
 	if (need_q > noted->need_q || over) {
 		noted->need_q = need_q;
 		noted->pid = task->pid;
@@ -150,30 +152,23 @@ static inline void note_chain(struct wakegov_cpu *cpu, const struct chain_task *
 		emit_chain(cpu);
 }
 
-static inline bool chain_is_known(struct chain_task *chain, __u64 now_ns)
+/*
+ * Whether the same need, or a higher one, was compared with the CPU's own utilisation a moment ago.
+ * Most switches of a steady chain end here.
+ */
+static inline bool is_no_news(const struct wakegov_cpu *cpu, __u32 need_q, __u64 now_ns)
+{
+	return need_q - need_q / CHAIN_NEAR <= cpu->compared_q && need_q <= cpu->chain_high_q &&
+	       now_ns <= cpu->compared_ns + WAKEGOV_CHAIN_STEP_NS;
+}
+
+/* Returns whether it was known: else it begins now. */
+static inline bool know_chain(struct chain_task *chain, __u64 now_ns)
 {
 	if (chain->generation == settings.chains)
 		return true;
 	chain_start(chain, settings.chains, now_ns);
 	return false;
-}
-
-VERIFIED_ONCE int chain_leaves(struct chain_task *chain, __u64 now_ns, __u32 level)
-{
-	if (!chain)
-		return 0; /* for the verifier: never so */
-	chain_is_known(chain, now_ns);
-	chain_sleep(chain, now_ns, level);
-	return 0;
-}
-
-VERIFIED_ONCE int chain_comes(struct chain_task *chain, __u64 now_ns, __u32 level)
-{
-	if (!chain)
-		return 0; /* for the verifier: never so */
-	if (chain_is_known(chain, now_ns))
-		chain_come(chain, now_ns, level);
-	return 0;
 }
 
 /* At each switch. The daemon has no chain. */
@@ -191,15 +186,18 @@ static inline void switch_chains(struct wakegov_cpu *cpu, struct task_struct *pr
 		__asm__ volatile(""); /* or a compiler tests both pointers as one number */
 	}
 	now_ns = switch_clock(comes ? next : prev);
-	if (leaves)
-		chain_leaves(leaves, now_ns, level);
+	if (leaves) {
+		know_chain(leaves, now_ns);
+		chain_sleep(leaves, now_ns, level);
+	}
 	if (!comes)
 		return;
 	if (comes->exited && !(next->flags & PF_EXITING)) /* another task has its number */
 		comes->generation = 0;
-	chain_comes(comes, now_ns, level);
+	if (know_chain(comes, now_ns))
+		chain_come(comes, now_ns, level);
 	cpu->chain_since_ns = comes->since.at_ns;
-	if (comes->waker)
+	if (comes->waker && !is_no_news(cpu, comes->util_q, now_ns))
 		note_chain(cpu, comes, next, now_ns);
 }
 

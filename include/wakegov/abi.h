@@ -212,10 +212,12 @@ struct wakegov_cpu {
 	__u64 brief_ran_ns;    /* … and the scheduler's count of its time when it left */
 
 	struct wakegov_chain chain; /* written by the kernel side, on the CPU itself */
-	__u32 chain_high_q;	    /* a chain that needs more emits a record; written by both */
-	__u8 bystander;		    /* chain.bpf.h: the current task is a bystander … */
-	__u8 received;		    /* … and the next packets are not its own */
-	__u64 chain_since_ns;	    /* since when the running task's chain is on; 0: it has none */
+	__u64 compared_ns;    /* when a chain's need was last compared with the CPU's own … */
+	__u32 compared_q;     /* … which need: the highest of the last moment */
+	__u32 chain_high_q;   /* a chain that needs more emits a record; written by both */
+	__u8 bystander;	      /* chain.bpf.h: the current task is a bystander … */
+	__u8 received;	      /* … and the next packets are not its own */
+	__u64 chain_since_ns; /* since when the running task's chain is on; 0: it has none */
 
 	/*
 	 * The fields that each request touches, and all that a request touches when it is only

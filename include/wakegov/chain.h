@@ -80,12 +80,15 @@ static inline void chain_grow(struct chain_task *task, __u64 on_ns, __u32 level)
 }
 
 /* The task, which is on, was so until now, at this level: 1024 is full speed. */
-static inline void chain_was_on(struct chain_task *task, __u64 now_ns, __u32 level)
+VERIFIED_ONCE int chain_was_on(struct chain_task *task, __u64 now_ns, __u32 level)
 {
+	if (!task)
+		return 0; /* for the verifier: never so */
 	if (now_ns <= task->updated_ns)
-		return;
+		return 0;
 	chain_grow(task, now_ns - task->updated_ns, level);
 	task->updated_ns = now_ns;
+	return 0;
 }
 
 /* Its utilisation after an external wait, which catches up with lost time. */
@@ -191,23 +194,30 @@ static inline void chain_sleep(struct chain_task *task, __u64 now_ns, __u32 leve
 }
 
 /*
- * A CPU of this level switches to the task. If it still counts as asleep, no task woke it: its
- * wait was external, and who worked for it before is forgotten when it was long.
+ * The task, which sleeps, was woken by no task: its wait was external, and who worked for it before
+ * is forgotten when it was long.
  */
-static inline void chain_come(struct chain_task *task, __u64 now_ns, __u32 level)
+VERIFIED_ONCE int chain_end_wait(struct chain_task *task, __u64 now_ns, __u32 level)
 {
 	__u64 external_ns;
 
-	if (!task->slept_ns) {
-		if (now_ns > task->updated_ns + CHAIN_LATE_NS)
-			chain_was_on(task, now_ns, level);
-		return;
-	}
+	if (!task)
+		return 0; /* for the verifier: never so */
 	chain_was_on(task, task->slept_ns, level);
 	external_ns = now_ns > task->slept_ns ? now_ns - task->slept_ns : 0;
 	if (external_ns > DECAY_HALF_LIFE_NS)
 		task->waker = 0;
 	chain_begin(task, now_ns, chain_rest(task, external_ns));
+	return 0;
+}
+
+/* A CPU of this level switches to the task. */
+static inline void chain_come(struct chain_task *task, __u64 now_ns, __u32 level)
+{
+	if (task->slept_ns)
+		chain_end_wait(task, now_ns, level);
+	else if (now_ns > task->updated_ns + CHAIN_LATE_NS)
+		chain_was_on(task, now_ns, level);
 }
 
 /* The parent, which runs, has a new child: it goes on where the parent is. */
