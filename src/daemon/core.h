@@ -64,6 +64,7 @@ struct rule_tracking {
 	uint64_t children_due_ns;	    /* UINT64_MAX: no child waits to be reported */
 	uint64_t scanned_ns;		    /* last scan of all tasks */
 	uint64_t looked_ns;		    /* last check for lost records */
+	bool scan_failed;		    /* the last one did, which was said */
 	uint64_t scan_lost;		    /* tracer_lost_changes() then */
 	uint64_t crossed[POLICY_RULES_MAX]; /* by rule with the cap: rules with a floor above it,
 					       as bits, that were reported */

@@ -75,7 +75,7 @@ int freq_invariance_start(struct core *core)
 	core->frequency = frequency_new(core->topology->n_cpus, core->base_khz, counter_readers,
 					ask_kernel, core);
 	if (!core->frequency)
-		return -ENOMEM;
+		return log_oom();
 	log_debug("frequency source: %s%s%s", frequency_source(core->frequency),
 		  frequency_why(core->frequency)[0] ? "; " : "", frequency_why(core->frequency));
 	return 0;

@@ -242,6 +242,8 @@ int loop_listen(struct loop *loop)
 		r = sd_event_set_watchdog(event, true);
 	if (r >= 0 && core->n_domains)
 		listen_for_turbo(core);
+	if (r < 0)
+		log_error("cannot listen for events: %s", strerror(-r));
 	return r < 0 ? r : 0;
 }
 

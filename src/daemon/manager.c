@@ -73,7 +73,10 @@ static int start_modules(struct core *core)
 		int r = row->module->start ? row->module->start(row->state) : 0;
 
 		if (r < 0) {
-			log_debug("%s cannot start: %s", row->module->name, strerror(-r));
+			log_error("cannot start %s: %s", row->module->name,
+				  r == -ENOMEM
+					  ? "out of memory: lower max-ruled-tasks in the policy"
+					  : strerror(-r));
 			return r;
 		}
 	}
@@ -107,7 +110,7 @@ int manager_new(const struct daemon_options *options, struct manager **ret)
 	int r;
 
 	if (!manager)
-		return -ENOMEM;
+		return log_oom();
 	manager->options = *options;
 	manager->core.options = &manager->options;
 	manager->core.counts.started_ns = time_now_ns();

@@ -211,6 +211,10 @@ static int on_timer(sd_event_source *source, uint64_t usec, void *userdata)
 
 int rounds_start(struct core *core)
 {
-	return sd_event_add_time(core->event, &core->rounds.timer, CLOCK_MONOTONIC, 0,
-				 TIMER_ACCURACY_US, on_timer, core);
+	int r = sd_event_add_time(core->event, &core->rounds.timer, CLOCK_MONOTONIC, 0,
+				  TIMER_ACCURACY_US, on_timer, core);
+
+	if (r < 0)
+		log_error("cannot set the timer of decisions: %s", strerror(-r));
+	return r;
 }

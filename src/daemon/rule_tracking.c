@@ -129,10 +129,11 @@ void rule_tracking_scan(struct core *core)
 	}
 	tracer_send_marks(core->tracer);
 	modules_call(core, scan_ended, r < 0 ? SCAN_FAILED : SCAN_DONE);
-	if (r < 0)
+	if (r < 0 && !core->tracking.scan_failed)
 		log_warning("cannot list the existing tasks, so rules apply to new ones only: "
 			    "%s",
 			    strerror(-r));
+	core->tracking.scan_failed = r < 0;
 	/* Tasks that were taken before the first task of a condition's rule are taken again. */
 	if (rules_take_conditions(core->rules))
 		plan_scan(core, 0);

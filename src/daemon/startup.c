@@ -33,7 +33,7 @@ int startup_read_policy(struct policies *policies)
 	int r;
 
 	if (asprintf(&policies->dropin_dir, "%s.d", options->policy_path) < 0)
-		return -ENOMEM;
+		return log_oom();
 	r = policy_files_read(options->policy_path, options->policy_may_be_missing,
 			      policies->dropin_dir, NULL, &policies->files, &message);
 	if (r < 0) {
@@ -77,7 +77,7 @@ int startup_lock_run_dir(const char *run_dir)
 	int fd;
 
 	if (asprintf(&path, "%s/lock", run_dir) < 0)
-		return -ENOMEM;
+		return log_oom();
 	/* Read-only, so that --restore can take it when /run cannot be written any more. */
 	fd = lock_file(path, O_RDONLY | O_CREAT, LOG_ERR);
 	if (fd < 0 && fd != -EBUSY && fd != -ENOENT)
@@ -265,7 +265,7 @@ int startup_discover(struct core *core)
 	freq_invariance_choose_references(core);
 	core->domains = calloc(core->topology->n_domains + 1, sizeof(*core->domains));
 	if (!core->domains)
-		return -ENOMEM;
+		return log_oom();
 	for (uint32_t i = 0; i < core->topology->n_domains; i++) {
 		r = init_domain(core, i);
 		if (r < 0)

@@ -70,3 +70,9 @@ void log_message(int level, const char *format, ...)
 	else
 		fprintf(stderr, "%s: %s\n", program_invocation_short_name, line);
 }
+
+int log_oom(void)
+{
+	log_error("out of memory");
+	return -ENOMEM;
+}

@@ -33,3 +33,6 @@ void log_message(int level, const char *format, ...) __attribute__((format(print
 #define log_notice(...)	 log_message(LOG_NOTICE, __VA_ARGS__)
 #define log_warning(...) log_message(LOG_WARNING, __VA_ARGS__)
 #define log_error(...)	 log_message(LOG_ERR, __VA_ARGS__)
+
+/* For what cannot go on without memory. Returns -ENOMEM. */
+int log_oom(void);

@@ -57,7 +57,7 @@ all   fleet      400
 all   idle       200
 all   stalls     200
 all   kernels    600
-all   old_kernels 500
+all   old_kernels 1600
 all   suspend    200
 all   lab_whole  400
 all   sanitize_lab 600

@@ -295,7 +295,7 @@ int api_open(struct manager *manager)
 	int r;
 
 	if (asprintf(&path, "%s/io.wakegov", core->options->run_dir) < 0)
-		return -ENOMEM;
+		return log_oom();
 	fd = query_listen(path);
 	if (fd < 0) {
 		log_error("cannot listen on %s: %s", path,

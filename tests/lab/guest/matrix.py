@@ -262,7 +262,8 @@ class Matrix(unittest.TestCase):
                 self.stop()
                 return
             if self.daemon.process.returncode != 127:  # which is the dynamic linker's
-                self.said_once(*words, log=self.daemon.log().splitlines()[-1])
+                reasons = [line for line in self.lines() if "restored " not in line]
+                self.said_once(*words, log=reasons[-1])
             self.assertTrue(self.is_as_before())
             self.assertFalse(os.path.exists(self.STATE))
         self.fail("never enough")

@@ -57,7 +57,8 @@ class Machine(unittest.TestCase):
                 ns = loop_ns(cpu)
                 tap.note(f"CPU {cpu}, capacity {guest.capacity(cpu)}, at {khz} kHz: {ns} ns")
                 works.append(ns * guest.capacity(cpu) * khz / high)
-        self.assertLess(max(works), 1.02 * min(works))
+        # The clusters are 1.9 % apart, and a loop is up to 1 % off.
+        self.assertLess(max(works), 1.04 * min(works))
 
     def test_energy_model(self):
         """the kernel places tasks by its energy model"""
