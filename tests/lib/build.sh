@@ -23,12 +23,16 @@ set_up_tree() {
 	rm -f "$directory.log"
 }
 
-# build_tree DIRECTORY [MESON OPTION…]: sets up once, then builds; says little when all is well.
+# build_tree DIRECTORY [MESON OPTION…]: sets up once, then builds; says little when all is well. Suites side by
+# side that share a tree wait for each other here.
 build_tree() {
-	local output
+	local lock output="" failed=0
 
-	set_up_tree "$@" || return 1
-	output=$(ninja --quiet -C "$1" 2>&1) || { printf '%s\n' "$output" >&2 && return 1; }
+	mkdir -p "$1" && exec {lock}>"$1/lock" && flock "$lock" || return 1
+	set_up_tree "$@" && output=$(ninja --quiet -C "$1" 2>&1) || failed=1
+	[ "$failed" = 0 ] || printf '%s\n' "$output" >&2
+	exec {lock}>&-
+	return "$failed"
 }
 
 # stage_tree DIRECTORY: puts into its stage/ what meson installs. What is there already stays as it is:

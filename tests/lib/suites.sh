@@ -30,7 +30,7 @@ run   storms     350
 run   drivers    180
 run   harmless   600
 run   lab         100
-all   sanitize   300 here
+all   sanitize   500 here
 all   clang      120 here
 all   fuzz       250 here
 all   browser     60 here
@@ -38,7 +38,7 @@ all   demo       200
 all   readme    4000
 all   analyze   1200 here
 all   sanitize_native 500 here
-all   soak       500
+all   soak      1200
 all   matrix    1500
 all   machine_storms 1000
 all   programs   900
@@ -143,7 +143,7 @@ suite_native() {
 
 # The unit tests once more, with the compiler's checks of memory and arithmetic.
 suite_sanitize() {
-	set_up_tree "$SANITIZED" "${SANITIZERS[@]}" || return 1
+	build_tree "$SANITIZED" "${SANITIZERS[@]}" || return 1
 	meson_tests "$SANITIZED" unit --no-suite native
 }
 
