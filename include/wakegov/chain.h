@@ -118,11 +118,24 @@ static inline void chain_begin(struct chain_task *task, __u64 at_ns, __u32 util_
 	task->slept_ns = 0;
 }
 
-/* Nothing is known of the task but that it is on now. */
+/*
+ * The task is on now. It has the utilisation that it had when chains were last followed, if that is
+ * what the generation before this one was for: all were followed, or none. Else nothing is known.
+ */
 static inline void chain_start(struct chain_task *task, __u32 generation, __u64 now_ns)
 {
-	*task = (struct chain_task){ .generation = generation, .updated_ns = now_ns };
-	task->since.at_ns = now_ns;
+	bool known = task->generation && task->generation + 1 == generation;
+	const struct chain_mark mark = { .at_ns = now_ns, .util_q = known ? task->util_q : 0 };
+
+	*task = (struct chain_task){
+		.since = mark,
+		.ended = mark,
+		.past = { mark, mark },
+		.updated_ns = now_ns,
+		.util_q = mark.util_q,
+		.waker = known ? task->waker : 0,
+		.generation = generation,
+	};
 }
 
 /* What its utilisation was, at a time between two marks. */

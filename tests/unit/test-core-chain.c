@@ -15,7 +15,7 @@ struct scene {
 
 static struct chain_task new_task(const struct scene *scene)
 {
-	struct chain_task task;
+	struct chain_task task = { 0 };
 
 	chain_start(&task, 1, scene->now_ns);
 	return task;
@@ -202,6 +202,34 @@ static void test_bounds(void **state)
 }
 
 /*
+ * Chains are not followed for a while: a task goes on with what it had, also for one that slept
+ * meanwhile and that it wakes. After more than one such while nothing is known of it.
+ */
+static void test_followed_again(void **state)
+{
+	struct scene scene = { .now_ns = 1000 * MS, .level = 1024 };
+	struct chain_task client = new_task(&scene), server = new_sleeper(&scene);
+
+	for (int i = 0; i < 100; i++) {
+		hand_over(&scene, &client, &server, MS);
+		hand_over(&scene, &server, &client, MS);
+	}
+	assert_in_range(permille(&scene, &client), 980, 1000);
+	scene.now_ns += 500 * MS;
+	chain_start(&client, 2, scene.now_ns);
+	chain_start(&server, 2, scene.now_ns);
+	assert_int_equal(server.waker, 7);
+	assert_in_range(permille(&scene, &client), 980, 1000);
+	hand_over(&scene, &client, &server, MS);
+	hand_over(&scene, &server, &client, MS);
+	assert_in_range(permille(&scene, &client), 980, 1000);
+
+	chain_start(&client, 4, scene.now_ns);
+	assert_int_equal(client.waker, 0);
+	assert_int_equal(permille(&scene, &client), 0);
+}
+
+/*
  * A shell waits for one child after the other, each of which waits for a page or a file several
  * times. Only the waits are external: 200 us of each 4.2 ms.
  */
@@ -259,10 +287,15 @@ static void test_clock_goes_back(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_pair),	   cmocka_unit_test(test_requests),
-		cmocka_unit_test(test_timers),	   cmocka_unit_test(test_dispatcher),
-		cmocka_unit_test(test_long_sleep), cmocka_unit_test(test_bounds),
-		cmocka_unit_test(test_children),   cmocka_unit_test(test_clock_goes_back),
+		cmocka_unit_test(test_pair),
+		cmocka_unit_test(test_requests),
+		cmocka_unit_test(test_timers),
+		cmocka_unit_test(test_dispatcher),
+		cmocka_unit_test(test_long_sleep),
+		cmocka_unit_test(test_bounds),
+		cmocka_unit_test(test_followed_again),
+		cmocka_unit_test(test_children),
+		cmocka_unit_test(test_clock_goes_back),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

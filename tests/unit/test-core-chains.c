@@ -203,16 +203,18 @@ static void test_cap(void **state)
 static void test_saturation(void **state)
 {
 	struct machine machine;
+	uint64_t full_ns;
 
 	begin(&machine, true);
 	for (uint32_t domain = 0; domain < 2; domain++) {
 		sample(&machine, 2 * domain, 1000, 1000, machine.now_ns);
 		decide(&machine, domain);
 	}
-	assert_true(engine_follows_chains(machine.engine, machine.now_ns + NS_PER_S - 1));
-	assert_false(engine_follows_chains(machine.engine, machine.now_ns + NS_PER_S));
-	assert_int_equal(engine_full_ns(machine.engine, machine.now_ns), machine.now_ns + NS_PER_S);
-	machine.now_ns += NS_PER_S;
+	full_ns = engine_full_ns(machine.engine, machine.now_ns);
+	assert_int_equal(full_ns, machine.now_ns + 250 * NS_PER_MS);
+	assert_true(engine_follows_chains(machine.engine, full_ns - 1));
+	assert_false(engine_follows_chains(machine.engine, full_ns));
+	machine.now_ns = full_ns;
 	/* Four fifths of the time, with a headroom of a quarter. */
 	assert_true(engine_keeps_full(machine.engine, 0, 1024 * 82 / 100));
 	assert_false(engine_keeps_full(machine.engine, 0, 1024 * 40 / 100));
