@@ -265,6 +265,10 @@ static void test_own_class(void **state)
 	assert_int_equal(class, 0);
 	ask_itself(&world, PID + 1, 0);
 	assert_int_equal(count_classes(&world, PID, &class), 0);
+	/* Nothing more is to be known of them. */
+	while (engine_take_clamp(world.engine, &(struct task_clamp){ 0 }))
+		;
+	assert_int_equal(task_count(engine_tasks(world.engine)), 0);
 	world_deinit(&world);
 }
 
@@ -290,6 +294,10 @@ static void test_other_policy(void **state)
 	assert_clamp(&world, PID, CLAMP_MIN_NONE, 461);
 	assert_int_equal(count_classes(&world, PID + 1, &class), 3);
 	assert_in_range(class, 1, CLAMP_CLASSES_MAX - 1);
+	policy.n_rules = 0;
+	world_set_policy(&world, &policy);
+	assert_int_equal(count_classes(&world, PID, &class), 2);
+	assert_int_equal(class, 0);
 	world_deinit(&world);
 }
 

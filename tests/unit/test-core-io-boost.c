@@ -149,6 +149,7 @@ static void test_depth(void **state)
 		{ 128, 128 * WINDOW_NS, 0 }, { 128, 129 * WINDOW_NS, 0 },
 		{ 128, 64 * WINDOW_NS, 50 }, /* it may have had 127 places */
 		{ 4, 3 * WINDOW_NS, 25 },    { UINT32_MAX, 128 * WINDOW_NS, 50 },
+		{ 2, WINDOW_NS * 2 / 5, 0 }, /* mostly one: as its host's CPU time says */
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -387,6 +388,19 @@ static void test_counters_that_jump(void **state)
 	assert_in_range(run.boost.ratio, ratio - ratio / 100, ratio + ratio / 100);
 }
 
+/* Totals are as large as after 25 minutes of work on a CPU: twice that would not fit. */
+static void test_long_totals(void **state)
+{
+	struct run run = begin();
+
+	run.task.n_ios = 1;
+	run.task.ios[0].host_ns = run.task.ios[0].host_cpu_ns = 1500 * NS_PER_S;
+	sample(&run);
+	add_window(&run, 0, 50, 25);
+	assert_int_equal(run.boost.rate_per_s, 5000);
+	assert_int_equal(share_percent(&run), 25);
+}
+
 static void test_plan(void **state)
 {
 	struct run run = begin();
@@ -434,6 +448,7 @@ int main(void)
 		cmocka_unit_test(test_lapse),
 		cmocka_unit_test(test_level_is_a_mean),
 		cmocka_unit_test(test_counters_that_jump),
+		cmocka_unit_test(test_long_totals),
 		cmocka_unit_test(test_plan),
 		cmocka_unit_test(test_state_names),
 	};
