@@ -60,12 +60,15 @@ shell_is_clean() {
 }
 
 manual_is_clean() {
-	local page warnings bad=0 date='^\.(TH [A-Z-]+ [1-8] "20[0-9]{2}-[01][0-9]-[0-3][0-9]"|Dd [A-Z][a-z]+ [0-9]+, 20[0-9]{2}$)'
+	local page warnings named bad=0 date='^\.(TH [A-Z-]+ [1-8] "20[0-9]{2}-[01][0-9]-[0-3][0-9]"|Dd [A-Z][a-z]+ [0-9]+, 20[0-9]{2}$)'
 
 	while IFS= read -r page; do
 		warnings=$(man --warnings -l "$page" 2>&1 >/dev/null)
 		[ -z "$warnings" ] || { echo "$page: $warnings" && bad=1; }
 		grep -qE "$date" "$page" || { echo "$page has no date" && bad=1; }
+		while IFS= read -r named; do
+			[ -e "$REPO/$named" ] || { echo "$page names $named, which is not there" && bad=1; }
+		done < <(grep -oE '\b(src|bpf|include|tests|conf)/[a-z_0-9./-]+\.[ch]\b' "$page" | sort -u)
 	done < <(files '*.[1578]')
 	return $bad
 }
@@ -106,7 +109,7 @@ suite_style() {
 	cd "$REPO" || return 1
 	check "C is formatted as .clang-format says" format_is_clean
 	check "shellcheck finds nothing" shell_is_clean
-	check "manual pages are free of warnings, and have a date" manual_is_clean
+	check "manual pages are free of warnings, have a date, and name files that are there" manual_is_clean
 	check "every file carries its SPDX line" spdx_everywhere
 	check "nothing at the top but what belongs there" top_level
 	check "words are those of the field" words_of_the_field
