@@ -13,9 +13,8 @@
  */
 #define CHAIN_GAP_MOST_NS (400 * NS_PER_MS)
 #define LOOK_NS		  (100 * NS_PER_MS) /* between looks at domains whose target nothing depends on */
-/* With four times the time, a server's first second with as many clients as CPUs is traced whole.
- */
-#define FULL_NS (250 * NS_PER_MS)
+/* With a quarter of it, work that becomes serial again is without its chains for a moment too often. */
+#define FULL_NS NS_PER_S
 
 /* The next OPP below the target, or 0 when the limits allow none. */
 static uint32_t lower_khz(const struct domain *domain)

@@ -11,8 +11,6 @@
  * too few ticks.
  */
 #define LOOK_NS (200 * NS_PER_MS)
-/* Where work comes and goes, programs are detached and attached no more often than this. */
-#define AGAIN_NS NS_PER_S
 
 static bool is_kept_full(struct core *core, uint32_t domain)
 {
@@ -41,7 +39,6 @@ static uint64_t trace_all_again(struct saturation *saturation, uint64_t now_ns)
 	struct core *core = saturation->core;
 
 	saturation->next_ns = 0;
-	saturation->again_ns = now_ns + AGAIN_NS;
 	tracer_trace_only_ticks(core->tracer, false);
 	for (uint32_t domain = 0; domain < core->n_domains; domain++)
 		inputs_sample_domain(core, domain, now_ns);
@@ -55,8 +52,6 @@ static uint64_t look(struct saturation *saturation, uint64_t now_ns)
 	uint64_t *next_ns = &saturation->next_ns;
 	uint64_t full_ns = engine_full_ns(core->engine, now_ns);
 
-	if (full_ns && full_ns < saturation->again_ns)
-		full_ns = saturation->again_ns;
 	if (!full_ns || now_ns < full_ns || core->handed_back_until_ns ||
 	    !tracer_may_trace_only_ticks(core->tracer)) {
 		*next_ns = 0;

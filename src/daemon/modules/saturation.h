@@ -13,7 +13,6 @@
 struct saturation {
 	struct core *core;
 	uint64_t next_ns;  /* next look; 0: ticks are not counted */
-	uint64_t again_ns; /* not to begin before */
 	uint64_t round_ns; /* when a round is due for it */
 };
 

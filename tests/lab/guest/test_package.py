@@ -9,6 +9,7 @@ import contextlib
 import glob
 import os
 import platform
+import shutil
 import subprocess
 import unittest
 
@@ -86,7 +87,9 @@ class Fleet(unittest.TestCase):
         run("rm", "-rf", "/etc/apt/sources.list", "/etc/apt/sources.list.d")
         os.mkdir("/etc/apt/sources.list.d")
         guest.write("/run/policy.conf", RIGHT)
-        said = self.play("rollout,measure", repository=f"deb [trusted=yes] file:{BUILT}/repository ./",
+        # Where apt's own user may read it.
+        shutil.copytree(f"{BUILT}/repository", "/run/repository")
+        said = self.play("rollout,measure", repository="deb [trusted=yes] file:/run/repository ./",
                          policy="/run/policy.conf", **{"for": "1m", "block": "5s"})
         tap.note(next(line.strip() for line in said.splitlines() if '"msg": "' in line))
         self.assertEqual((show("ActiveState"), show("UnitFileState")), ("active", "enabled"))
