@@ -13,7 +13,7 @@
  */
 #define CHAIN_GAP_MOST_NS (400 * NS_PER_MS)
 #define LOOK_NS		  (100 * NS_PER_MS) /* between looks at domains whose target nothing depends on */
-/* With a quarter of it, work that becomes serial again is without its chains for a moment too often. */
+/* With a quarter of it, work that becomes serial again is without its chains too often. */
 #define FULL_NS NS_PER_S
 
 /* The next OPP below the target, or 0 when the limits allow none. */

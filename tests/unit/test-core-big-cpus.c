@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Who asks for a big CPU, where CPUs are of unlike capacity and domains are driven by clamps. */
+#include "test-core-clamping.h"
+
+/* The CPU runs with this utilisation for a while. */
+static void keep_busy(struct world *world, uint32_t cpu, uint32_t util_cap)
+{
+	world_switch(world, cpu, util_cap);
+	for (uint32_t i = 0; i < 10; i++) {
+		world_apply(world, &(struct input){
+					   .now_ns = world->now_ns,
+					   .type = INPUT_CPU,
+					   .cpu = { .cpu = cpu,
+						    .running = util_cap,
+						    .util_q = DECAY_Q(util_cap) },
+				   });
+		world_round(world);
+		boosts_run(world, 10 * NS_PER_MS);
+	}
+}
+
+/* A domain of big CPUs and others of little ones, driven by clamps. */
+static void init_domains(struct world *world, uint32_t n_domains, uint32_t n_cpus)
+{
+	struct topology *topology = test_topology_usual(n_domains, n_cpus);
+	struct policy policy;
+
+	policy_init(&policy);
+	for (uint32_t i = 1; i < n_domains; i++)
+		topology->domains[i].capacity = 400;
+	world_init(world, topology, &policy);
+	world_round(world);
+	drive(world, true);
+}
+
+static void init_unlike(struct world *world)
+{
+	init_domains(world, 2, 2);
+}
+
+/*
+ * On CPUs of unlike capacity a maximum can leave tasks several to a little CPU: there is none where
+ * one of these could not do all that the machine does.
+ */
+static void test_need_beside_little_cpus(void **state)
+{
+	struct fake_io io = boosts_io(FAKE_IO_DEEP, 0, 100, 5);
+	struct task_clamp clamp;
+	struct world world;
+
+	init_unlike(&world);
+	world.domains[0].kernel_khz = HIGHEST_KHZ;
+	world_start_io(&world, 0, 100, 0, &io);
+	boosts_run_to(&world, 0, IO_BOOST_DOESNT_PAY, 3 * NS_PER_S);
+	find_last(&world, 100, &clamp);
+	assert_string_equal(clamp_why_name(clamp.max_why), "need");
+	keep_busy(&world, 2, 380);
+	assert_in_range(world_last(&world, 0)->target_khz, LOWEST_KHZ, HIGHEST_KHZ - 1);
+	find_last(&world, 100, &clamp);
+	assert_int_equal(clamp.max_cap, CLAMP_MAX_NONE);
+	keep_busy(&world, 2, 0);
+	boosts_run(&world, 300 * NS_PER_MS);
+	find_last(&world, 100, &clamp);
+	assert_string_equal(clamp_why_name(clamp.max_why), "need");
+	world_deinit(&world);
+}
+
+/* As the scheduler does: a minimum above the capacity of a little CPU moves the task to a big one.
+ */
+static void place_by_minimum(struct world *world, uint32_t *min_cap)
+{
+	struct task_clamp clamp;
+	uint32_t cpu;
+
+	while (engine_take_clamp(world->engine, &clamp))
+		*min_cap = clamp.min_cap;
+	cpu = *min_cap > world->topology->domains[1].capacity ? 0 : 2;
+	if (world_task(world, 0)->cpu == cpu)
+		return;
+	world->devices[0].completion_cpu = cpu;
+	world_move_task(world, 0, cpu);
+}
+
+/*
+ * A reader on a little CPU that would gain more on a big one asks for what that one is to have. The
+ * experiment follows it to and fro, and is one.
+ */
+static void test_boost_moves_to_big_cpu(void **state)
+{
+	const struct fake_io io = TENTH;
+	uint32_t min_cap = CLAMP_MIN_NONE, n_moves = 0, cpu = 2;
+	struct world world;
+
+	init_unlike(&world);
+	world.devices[0].completion_cpu = cpu;
+	world_start_io(&world, 0, 100, cpu, &io);
+	for (uint32_t ms = 0; ms < 3000; ms++) {
+		boosts_run(&world, NS_PER_MS);
+		place_by_minimum(&world, &min_cap);
+		n_moves += world_task(&world, 0)->cpu != cpu;
+		cpu = world_task(&world, 0)->cpu;
+	}
+	boosts_assert_state(&world, 0, IO_BOOST_PAYS);
+	assert_int_equal(cpu, 0);
+	assert_int_equal(min_cap, opp_cap_at_khz(&world.topology->domains[0], 2200000));
+	boosts_assert_target(&world, 0, 2200000, REASON_IO_BOOST);
+	assert_in_range(n_moves, 5, 100);
+	assert_false(engine_group(world.engine, 1)->used);
+	world_deinit(&world);
+}
+
+static uint32_t min_cap_of(const struct world *world, uint32_t pid)
+{
+	const struct task *task = task_find(engine_tasks(world->engine), pid);
+	struct task_clamp clamp;
+
+	if (!task)
+		return CLAMP_MIN_NONE;
+	engine_clamp_of_task(world->engine, task, &clamp);
+	return clamp.min_cap;
+}
+
+/* How many of five readers with this much work on the host ask for one of two big CPUs. */
+static uint32_t count_asking(uint64_t host_us)
+{
+	const struct fake_io io = boosts_sync_io(0, 100 - host_us, host_us);
+	struct world world;
+	uint32_t n = 0;
+
+	init_unlike(&world);
+	for (uint32_t i = 0; i < 5; i++)
+		world_start_io(&world, i, 100 + i, i % 4, &io);
+	boosts_run_to(&world, 0, IO_BOOST_PAYS, 3 * NS_PER_S);
+	for (uint32_t i = 0; i < 5; i++) {
+		assert_in_range(min_cap_of(&world, 100 + i), 400, CLAMP_MAX_NONE);
+		n += min_cap_of(&world, 100 + i) > 400;
+	}
+	world_deinit(&world);
+	return n;
+}
+
+/* As many as there are, and more of those that leave them idle for half of the time. */
+static void test_boosts_share_big_cpus(void **state)
+{
+	assert_int_equal(count_asking(50), 2);
+	assert_int_equal(count_asking(30), 3);
+	assert_int_equal(count_asking(10), 5);
+}
+
+/* A task with I/O asks for a big CPU when a little one has more to do than fits there. */
+static void test_outgrown(void **state)
+{
+	const struct fake_io io = boosts_io(FAKE_IO_DEEP, 0, 100, 5);
+	struct world world;
+
+	init_unlike(&world);
+	world_start_io(&world, 0, 100, 2, &io);
+	keep_busy(&world, 2, 300);
+	assert_in_range(min_cap_of(&world, 100), CLAMP_MIN_NONE, 400);
+	keep_busy(&world, 2, 380);
+	assert_int_equal(min_cap_of(&world, 100), 502); /* of which schedutil's margin leaves 401 */
+	/* On a big CPU the same, until it has less to do. */
+	world_move_task(&world, 0, 0);
+	keep_busy(&world, 0, 600);
+	assert_int_equal(min_cap_of(&world, 100), 502);
+	keep_busy(&world, 0, 200);
+	assert_in_range(min_cap_of(&world, 100), CLAMP_MIN_NONE, 400);
+	world_deinit(&world);
+}
+
+/* Two tasks work on the CPU in turn; together they take this much of one. */
+static void see_chain(struct world *world, uint32_t cpu, uint32_t pid, uint32_t waker, uint32_t cap)
+{
+	world->cpus[cpu].chain = (struct input_chain){ DECAY_Q(cap), pid, waker, world->now_ns };
+	world_apply(world, &(struct input){
+				   .now_ns = world->now_ns,
+				   .type = INPUT_CPU,
+				   .cpu = { .cpu = cpu, .chain = world->cpus[cpu].chain },
+			   });
+	world_round(world);
+	boosts_run(world, 10 * NS_PER_MS);
+}
+
+/* A chain that fits no little CPU is on a big one, with each of its tasks, as long as it works. */
+static void test_chain_moves_to_big_cpu(void **state)
+{
+	struct world world;
+
+	init_unlike(&world);
+	see_chain(&world, 2, 100, 101, 300);
+	assert_int_equal(min_cap_of(&world, 100), CLAMP_MIN_NONE);
+	see_chain(&world, 2, 100, 101, 330);
+	assert_int_equal(min_cap_of(&world, 100), 502); /* of which schedutil's margin leaves 401 */
+	assert_int_equal(min_cap_of(&world, 101), 502);
+	see_chain(&world, 2, 101, 100, 1024);
+	assert_int_equal(min_cap_of(&world, 100), CLAMP_MAX_NONE);
+	assert_int_equal(min_cap_of(&world, 101), CLAMP_MAX_NONE);
+	/* It has moved, and is still known where it was. */
+	see_chain(&world, 0, 100, 101, 1024);
+	boosts_run(&world, NS_PER_S);
+	assert_int_equal(min_cap_of(&world, 100), CLAMP_MIN_NONE);
+	assert_int_equal(min_cap_of(&world, 101), CLAMP_MIN_NONE);
+	assert_false(engine_take_clamp(world.engine, &(struct task_clamp){ 0 }));
+	assert_int_equal(task_count(engine_tasks(world.engine)), 0);
+	world_deinit(&world);
+}
+
+/* Each takes a big CPU, and there is one. */
+static void test_chains_share_big_cpus(void **state)
+{
+	struct world world;
+	uint32_t n = 0;
+
+	init_domains(&world, 4, 1);
+	for (uint32_t cpu = 1; cpu < 4; cpu++)
+		see_chain(&world, cpu, 100 * cpu, 100 * cpu + 1, 1024);
+	for (uint32_t cpu = 1; cpu < 4; cpu++)
+		n += min_cap_of(&world, 100 * cpu) > 400;
+	assert_int_equal(n, 1);
+	/* It stays the same one where it has moved. */
+	assert_in_range(min_cap_of(&world, 100), 401, CLAMP_MAX_NONE);
+	see_chain(&world, 0, 101, 100, 1024);
+	boosts_run(&world, 30 * NS_PER_MS);
+	assert_in_range(min_cap_of(&world, 100), 401, CLAMP_MAX_NONE);
+	/* A domain that is no longer driven asks for nothing. */
+	world_set_active(&world, 0, false);
+	boosts_run(&world, NS_PER_S);
+	assert_int_equal(min_cap_of(&world, 100), CLAMP_MIN_NONE);
+	world_deinit(&world);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_need_beside_little_cpus),
+		cmocka_unit_test(test_boost_moves_to_big_cpu),
+		cmocka_unit_test(test_boosts_share_big_cpus),
+		cmocka_unit_test(test_outgrown),
+		cmocka_unit_test(test_chain_moves_to_big_cpu),
+		cmocka_unit_test(test_chains_share_big_cpus),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

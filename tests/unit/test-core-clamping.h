@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#pragma once
+
+/* Domains that are driven by clamps, and what comes of it for a task. */
+
+#include "test-core-boosts.h"
+
+static inline void drive(struct world *world, bool clamps)
+{
+	for (uint32_t i = 0; i < world->topology->n_domains; i++)
+		world_apply(world, &(struct input){
+					   .now_ns = world->now_ns,
+					   .type = INPUT_DOMAIN,
+					   .domain = { .domain = i,
+						       .active = true,
+						       .driven = true,
+						       .clamps = clamps },
+				   });
+}
+
+/* The last of the changes for the task so far. */
+static inline void find_last(struct world *world, uint32_t pid, struct task_clamp *ret)
+{
+	struct task_clamp clamp;
+
+	*ret = (struct task_clamp){ 0 };
+	while (engine_take_clamp(world->engine, &clamp))
+		if (clamp.pid == pid)
+			*ret = clamp;
+}
