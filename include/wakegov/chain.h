@@ -119,8 +119,8 @@ static inline void chain_begin(struct chain_task *task, __u64 at_ns, __u32 util_
 }
 
 /*
- * The task is on now. It has the utilisation that it had when chains were last followed, if that is
- * what the generation before this one was for: all were followed, or none. Else nothing is known.
+ * The task is on now. Each time that chains are followed again begins a generation: a task that was
+ * seen in the one before goes on with its utilisation, of any other nothing is known.
  */
 static inline void chain_start(struct chain_task *task, __u32 generation, __u64 now_ns)
 {
