@@ -121,7 +121,7 @@ fedora_builds() {
 arch_builds() {
 	local top
 
-	packages_install makepkg libarchive-tools shellcheck "${BUILD_PACKAGES[@]}" || return 1
+	packages_install makepkg pacman-package-manager libarchive-tools shellcheck "${BUILD_PACKAGES[@]}" || return 1
 	shellcheck conf/arch/PKGBUILD || return 1
 	top=$(mktemp -d) && git clone -q "file://$REPO" "$top/wakegov" && chown -R nobody "$top" || return 1
 	(cd "$top/wakegov/conf/arch" && HOME=$top setpriv --reuid=nobody --regid=nogroup --clear-groups \
