@@ -82,6 +82,7 @@ int authority_ask(struct desktop *desktop, sd_bus_message *call, desktop_action_
 
 /* Follows other owners of the names, while there are any. Returns 0 or a negative errno. */
 int follow_start(struct desktop *desktop);
+void follow_end(struct desktop *desktop);
 
 /*
  * Calls to wakegovd. Failures are logged, and returned as a negative errno. governor_listen() also

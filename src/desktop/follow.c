@@ -90,3 +90,9 @@ int follow_start(struct desktop *desktop)
 	}
 	return r < 0 ? r : 0;
 }
+
+void follow_end(struct desktop *desktop)
+{
+	for (int i = 0; i < DESKTOP_NAMES; i++)
+		bus_watch_end(&desktop->follows[i].watch);
+}

@@ -224,6 +224,7 @@ int main(int argc, char *argv[])
 		sd_notify(0, "READY=1");
 		r = sd_event_loop(desktop.event);
 	}
+	follow_end(&desktop);
 	sd_bus_flush_close_unref(desktop.bus);
 	sd_event_unref(desktop.event);
 	/* The loop returns EXIT_FAILURE when the bus ends. */

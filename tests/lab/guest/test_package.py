@@ -46,7 +46,7 @@ class Package(unittest.TestCase):
         before = guest.snapshot()
         package = glob.glob(f"{BUILT}/debs/wakegov_*.deb")[0]
         let_units_start()
-        os.makedirs(os.path.dirname(POLICY))
+        os.makedirs(os.path.dirname(POLICY), exist_ok=True)
         guest.write(POLICY, RIGHT)
         dpkg("-i", package)
         self.assertEqual((show("ActiveState"), show("UnitFileState")), ("active", "enabled"))
