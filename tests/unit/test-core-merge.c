@@ -74,103 +74,103 @@ static uint32_t covered_q(uint32_t khz)
 	}
 
 /* Each row: the CPUs, the decision, and what is watched of each CPU after it. */
+static const struct {
+	struct load loads[2];
+	uint32_t khz, cpu;
+	uint32_t low_khz[2], high_khz; /* 0: no utilisation is too low, or too high */
+	bool watch_idle[2];
+	uint64_t next_ns; /* from now on */
+} watched[] = {
+	{ { { 600, 600, true, LONG_NS, 0 }, ASLEEP },
+	  1800000,
+	  0,
+	  { 1600000, 0 },
+	  1800000,
+	  { true, false },
+	  NEVER },
+	/* It was idle a moment ago: it is not watched, but decided for again. */
+	{ { { 600, 600, true, LAST, 0 }, ASLEEP },
+	  1800000,
+	  0,
+	  { 1600000, 0 },
+	  1800000,
+	  { false, false },
+	  HOLD_NS },
+	{ { { 600, 600, true, HOLD_NS, 0 }, ASLEEP },
+	  1800000,
+	  0,
+	  { 1600000, 0 },
+	  1800000,
+	  { true, false },
+	  NEVER },
+	/* The same of the CPU that does not decide. */
+	{ { { 10, 10, true, LAST, 0 }, { 600, 600, true, LONG_NS, 0 } },
+	  1800000,
+	  1,
+	  { 0, 1600000 },
+	  1800000,
+	  { false, true },
+	  HOLD_NS },
+	{ { { 10, 10, true, HOLD_NS, 0 }, { 600, 600, true, LONG_NS, 0 } },
+	  1800000,
+	  1,
+	  { 0, 1600000 },
+	  1800000,
+	  { true, true },
+	  NEVER },
+	/* The burst asks for more than the utilisation, for which the OPP below suffices.
+	 */
+	{ { { 10, 10, true, LONG_NS, RISE_NS / 2 }, ASLEEP },
+	  1200000,
+	  0,
+	  { 0, 0 },
+	  1200000,
+	  { true, false },
+	  NEVER },
+	/* The highest and the lowest OPP have one neighbour. */
+	{ { { 1024, 1024, true, LONG_NS, 0 }, ASLEEP },
+	  2400000,
+	  0,
+	  { 2200000, 0 },
+	  0,
+	  { true, false },
+	  NEVER },
+	{ { { 100, 100, true, LONG_NS, 0 }, ASLEEP },
+	  800000,
+	  0,
+	  { 0, 0 },
+	  800000,
+	  { false, false },
+	  NEVER },
+	/* An idle domain falls after the hold time. */
+	{ { { 600, 600, false, NS_PER_MS, 0 }, ASLEEP },
+	  1800000,
+	  0,
+	  { 0, 0 },
+	  1800000,
+	  { false, false },
+	  HOLD_NS - NS_PER_MS },
+	{ { { 600, 600, false, NS_PER_MS, 0 }, { 0, 0, false, NS_PER_MS / 2, 0 } },
+	  1800000,
+	  0,
+	  { 0, 0 },
+	  1800000,
+	  { false, false },
+	  HOLD_NS - NS_PER_MS / 2 },
+	/* Beside one at work it decays, which is looked at no sooner than after the hold.
+	 */
+	{ { { 600, 600, false, NS_PER_MS, 0 }, { 10, 10, true, LONG_NS, 0 } },
+	  1800000,
+	  0,
+	  { 0, 0 },
+	  1800000,
+	  { false, true },
+	  HOLD_NS },
+};
+
 static void test_watch(void **state)
 {
-	static const struct {
-		struct load loads[2];
-		uint32_t khz, cpu;
-		uint32_t low_khz[2], high_khz; /* 0: no utilisation is too low, or too high */
-		bool watch_idle[2];
-		uint64_t next_ns; /* from now on */
-	} rows[] = {
-		{ { { 600, 600, true, LONG_NS, 0 }, ASLEEP },
-		  1800000,
-		  0,
-		  { 1600000, 0 },
-		  1800000,
-		  { true, false },
-		  NEVER },
-		/* It was idle a moment ago: it is not watched, but decided for again. */
-		{ { { 600, 600, true, LAST, 0 }, ASLEEP },
-		  1800000,
-		  0,
-		  { 1600000, 0 },
-		  1800000,
-		  { false, false },
-		  HOLD_NS },
-		{ { { 600, 600, true, HOLD_NS, 0 }, ASLEEP },
-		  1800000,
-		  0,
-		  { 1600000, 0 },
-		  1800000,
-		  { true, false },
-		  NEVER },
-		/* The same of the CPU that does not decide. */
-		{ { { 10, 10, true, LAST, 0 }, { 600, 600, true, LONG_NS, 0 } },
-		  1800000,
-		  1,
-		  { 0, 1600000 },
-		  1800000,
-		  { false, true },
-		  HOLD_NS },
-		{ { { 10, 10, true, HOLD_NS, 0 }, { 600, 600, true, LONG_NS, 0 } },
-		  1800000,
-		  1,
-		  { 0, 1600000 },
-		  1800000,
-		  { true, true },
-		  NEVER },
-		/* The burst asks for more than the utilisation, for which the OPP below suffices.
-		 */
-		{ { { 10, 10, true, LONG_NS, RISE_NS / 2 }, ASLEEP },
-		  1200000,
-		  0,
-		  { 0, 0 },
-		  1200000,
-		  { true, false },
-		  NEVER },
-		/* The highest and the lowest OPP have one neighbour. */
-		{ { { 1024, 1024, true, LONG_NS, 0 }, ASLEEP },
-		  2400000,
-		  0,
-		  { 2200000, 0 },
-		  0,
-		  { true, false },
-		  NEVER },
-		{ { { 100, 100, true, LONG_NS, 0 }, ASLEEP },
-		  800000,
-		  0,
-		  { 0, 0 },
-		  800000,
-		  { false, false },
-		  NEVER },
-		/* An idle domain falls after the hold time. */
-		{ { { 600, 600, false, NS_PER_MS, 0 }, ASLEEP },
-		  1800000,
-		  0,
-		  { 0, 0 },
-		  1800000,
-		  { false, false },
-		  HOLD_NS - NS_PER_MS },
-		{ { { 600, 600, false, NS_PER_MS, 0 }, { 0, 0, false, NS_PER_MS / 2, 0 } },
-		  1800000,
-		  0,
-		  { 0, 0 },
-		  1800000,
-		  { false, false },
-		  HOLD_NS - NS_PER_MS / 2 },
-		/* Beside one at work it decays, which is looked at no sooner than after the hold.
-		 */
-		{ { { 600, 600, false, NS_PER_MS, 0 }, { 10, 10, true, LONG_NS, 0 } },
-		  1800000,
-		  0,
-		  { 0, 0 },
-		  1800000,
-		  { false, true },
-		  HOLD_NS },
-	};
-
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+	for (size_t i = 0; i < sizeof(watched) / sizeof(watched[0]); i++) {
 		struct topology *topology = test_topology_usual(1, 2);
 		const struct decision *decision;
 		struct policy policy;
@@ -178,28 +178,30 @@ static void test_watch(void **state)
 
 		policy_init(&policy);
 		engine = make_engine(topology, &policy, false);
-		decision = decide(engine, rows[i].loads, START_NS);
-		assert_int_equal(decision->target_khz, rows[i].khz);
-		assert_int_equal(decision->cpu, rows[i].cpu);
+		decision = decide(engine, watched[i].loads, START_NS);
+		assert_int_equal(decision->target_khz, watched[i].khz);
+		assert_int_equal(decision->cpu, watched[i].cpu);
 		assert_int_equal(decision->rule, 0);
 		assert_int_equal(decision->pid, 0);
 		assert_int_equal(engine_explanation(engine, 0)->n_contenders,
-				 !!rows[i].loads[0].util_cap + !!rows[i].loads[1].util_cap);
+				 !!watched[i].loads[0].util_cap + !!watched[i].loads[1].util_cap);
 		assert_string_equal(reason_name(decision->reason), "utilisation");
-		assert_int_equal(engine_next_ns(engine),
-				 rows[i].next_ns == NEVER ? NEVER : START_NS + rows[i].next_ns);
+		assert_int_equal(engine_next_ns(engine), watched[i].next_ns == NEVER
+								 ? NEVER
+								 : START_NS + watched[i].next_ns);
 		for (uint32_t cpu = 0; cpu < 2; cpu++) {
-			uint64_t burst_ns = rows[i].khz * RISE_NS / 2400000;
+			uint64_t burst_ns = watched[i].khz * RISE_NS / 2400000;
 			struct engine_band band;
 
 			engine_band(engine, cpu, &band);
 			assert_true(band.watch);
-			assert_int_equal(band.watch_idle, rows[i].watch_idle[cpu]);
-			assert_int_equal(band.low_q, covered_q(rows[i].low_khz[cpu]));
-			assert_int_equal(band.high_q, rows[i].high_khz ? covered_q(rows[i].high_khz)
-								       : UINT32_MAX);
+			assert_int_equal(band.watch_idle, watched[i].watch_idle[cpu]);
+			assert_int_equal(band.low_q, covered_q(watched[i].low_khz[cpu]));
+			assert_int_equal(band.high_q, watched[i].high_khz
+							      ? covered_q(watched[i].high_khz)
+							      : UINT32_MAX);
 			/* Within one part of the capacity. */
-			if (rows[i].high_khz)
+			if (watched[i].high_khz)
 				assert_in_range(band.burst_ns, burst_ns, burst_ns + RISE_NS / 1024);
 			else
 				assert_int_equal(band.burst_ns, 0);

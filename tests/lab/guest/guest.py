@@ -305,8 +305,9 @@ def run_anywhere():
 
 
 def restore():
-    """Restores what a daemon left, as the unit does after its end."""
-    subprocess.run([f"{BUILD}/wakegovd", "--restore"], check=True, capture_output=True)
+    """Restores what a daemon left, as the unit does after its end; what it says."""
+    return subprocess.run([f"{BUILD}/wakegovd", "--restore"], check=True, text=True,
+                          capture_output=True).stderr
 
 
 @functools.cache

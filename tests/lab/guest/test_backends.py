@@ -67,7 +67,7 @@ class Limits(unittest.TestCase):
             self.assertEqual(daemon.domain("policy0")["state"], "driven", daemon.log())
         daemon.stop(end or signal.SIGTERM)
         if end == signal.SIGKILL:
-            subprocess.run([f"{guest.BUILD}/wakegovd", "--restore"], check=True)
+            guest.restore()
         set_cooling(0)
         guest.wait_for(lambda: guest.snapshot() == self.before, 10, "everything restored")
         self.assertEqual(limits("policy0"), (400000, 1800000))
@@ -351,7 +351,7 @@ class Wakegovctl(unittest.TestCase):
         code, findings = self.findings()
         self.assertEqual(code, 1)
         self.assertIn("wakegovd --restore", findings["/run/wakegov/originals",]["advice"])
-        subprocess.run([f"{guest.BUILD}/wakegovd", "--restore"], check=True)
+        guest.restore()
         self.assertEqual(self.findings()[0], 0)
 
     def test_report(self):

@@ -144,7 +144,7 @@ class HandBack(guest.PutBack, unittest.TestCase):
         self.hand_back(governor="powersave")
         self.daemon.stop(signal.SIGKILL)
         self.assertEqual(self.governors(), ["powersave", "powersave"])
-        subprocess.run([f"{guest.BUILD}/wakegovd", "--restore"], check=True, capture_output=True)
+        guest.restore()
         self.wait_as_before()
 
     def test_foreign(self):

@@ -45,15 +45,12 @@ class IdleLatency(unittest.TestCase):
             self.end(self.tasks.pop())
         if self.daemon:
             self.daemon.stop(signal.SIGKILL)
-            self.restore()
+            guest.restore()
         for cpu in CPUS:
             guest.write(path(cpu), 0)
 
     def start(self, policy=POLICY):
         self.daemon = guest.Daemon(policy).start()
-
-    def restore(self):
-        subprocess.run([f"{guest.BUILD}/wakegovd", "--restore"], check=True, capture_output=True)
 
     def ctl(self, *arguments):
         return subprocess.run([f"{guest.BUILD}/wakegovctl", *arguments], check=True, capture_output=True,
@@ -127,7 +124,7 @@ class IdleLatency(unittest.TestCase):
                 self.daemon.stop(end)
                 if end == signal.SIGKILL:
                     self.assertEqual(latencies(), ["50", "50", "20", "n/a"])
-                    self.restore()
+                    guest.restore()
                 self.assertEqual(latencies(), before)
                 self.assertNotIn("originals", os.listdir("/run/wakegov"))
             self.clean_up()  # of a case that failed, too

@@ -186,12 +186,6 @@ class Promises(Domains):
         guest.shell_write(path, HIGHEST_KHZ)
         guest.wait_for(lambda: guest.snapshot() == self.before, 5, "everything put back")
 
-    @staticmethod
-    def restore():
-        """What wakegovd --restore says."""
-        return subprocess.run([f"{guest.BUILD}/wakegovd", "--restore"], check=True, text=True,
-                              capture_output=True).stderr
-
     def test_unclean_end(self):
         """what killed daemons left is put back by wakegovd --restore: limits, clamps, governors, tunables"""
         guest.KeptDaemon.end()
@@ -210,11 +204,11 @@ class Promises(Domains):
             os.kill(tasks[-1].pid, signal.SIGSTOP)  # or it would take the CPU that the next start takes
             daemon.stop(signal.SIGKILL)
             self.assertNotEqual(guest.snapshot(), self.before)
-        self.assertIn("restored policy0 scaling_", self.restore())
+        self.assertIn("restored policy0 scaling_", guest.restore())
         guest.wait_for(lambda: guest.snapshot() == self.before, 5, "everything put back")
         self.assertEqual({clamps_of(task.pid) for task in tasks}, {(0, 1024)})
         self.assertFalse(os.path.exists("/run/wakegov/originals") or os.path.exists("/run/wakegov/clamps"))
-        self.assertEqual(self.restore(), "")
+        self.assertEqual(guest.restore(), "")
 
     def test_cap(self):
         """a task with a cap has no more, whatever it asks for, and without the rule what it had"""
