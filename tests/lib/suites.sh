@@ -127,8 +127,8 @@ meson_tests() {
 	        print(f"ok - {name} # SKIP {lines[0]}")
 	    else:
 	        print(f"not ok - {name}")
-	        output = (test.get("stdout") or "") + (test.get("stderr") or "")
-	        print("\n".join("# " + text for text in output.splitlines()[-60:]))
+	        for output in (test.get("stderr") or "", test.get("stdout") or ""):  # why, then what
+	            print("\n".join("# " + text for text in output.splitlines()[-40:]))
 	END
 }
 

@@ -105,25 +105,32 @@ struct input_device disk_read(const struct native *native, const struct disk_und
 	return input.device;
 }
 
-bool disk_agrees_at_rest(const struct native *native, const struct disk_under_test *disk,
-			 uint32_t timeout_ms)
+/* The kernel's depth and the tracer's agree within 200 ms, at rest or at any depth. */
+static bool agrees(const struct native *native, const struct disk_under_test *disk, bool at_rest)
 {
-	for (uint32_t ms = 0; ms < timeout_ms; ms++) {
-		if (!disk_kernel_in_flight(disk) && !disk_read(native, disk).depth)
+	uint32_t before, depth;
+
+	for (int ms = 0; ms < 200; ms++) {
+		before = disk_kernel_in_flight(disk);
+		depth = disk_read(native, disk).depth;
+		if (depth == before && depth == disk_kernel_in_flight(disk) && !(at_rest && depth))
 			return true;
 		usleep(1000);
 	}
 	return false;
 }
 
+/* After this time others keep the disk busy. */
+#define REST_MS 5000
+
 void disk_settle(struct native *native, const struct disk_under_test *disk)
 {
 	for (uint32_t ms = 0; ms < PATIENCE_MS; ms += 200) {
-		if (disk_agrees_at_rest(native, disk, 200))
+		if (agrees(native, disk, ms < REST_MS))
 			return;
 		native_resync(native);
 	}
-	fail_msg("at rest, depth %u, kernel %u; started %llu, completed %llu, merged %llu",
+	fail_msg("depth %u, kernel %u; started %llu, completed %llu, merged %llu",
 		 disk_read(native, disk).depth, disk_kernel_in_flight(disk),
 		 (unsigned long long)native_program_events(native, "block_io_start"),
 		 (unsigned long long)native_program_events(native, "block_rq_complete"),

@@ -27,11 +27,10 @@ uint32_t disk_kernel_in_flight(const struct disk_under_test *disk);
 
 struct input_device disk_read(const struct native *native, const struct disk_under_test *disk);
 
-/* Depths agree within so long: others use the disk as well. */
-bool disk_agrees_at_rest(const struct native *native, const struct disk_under_test *disk,
-			 uint32_t timeout_ms);
-
-/* Waits until they agree, with what sets the tracer's right again where it missed an event. */
+/*
+ * Waits until the tracer's depth and the kernel's agree at rest, with what sets the tracer's right
+ * again where it missed an event; or at any depth, where others keep the disk busy.
+ */
 void disk_settle(struct native *native, const struct disk_under_test *disk);
 
 /* What the task did to the disk so far; zeros if nothing. */

@@ -49,7 +49,7 @@ static void test_start_without_completion(void **state)
 	for (uint32_t set = 0; set < 3; set++)
 		add_lost_request(native->tracer, disk.index, set);
 	native_resync(native);
-	assert_false(disk_agrees_at_rest(native, &disk, 200));
+	assert_true(disk_read(native, &disk).depth >= 3);
 	disk_settle(native, &disk);
 	assert_true(anomalies_of(native) >= before + 3); /* and those of others who use the disk */
 }
