@@ -56,6 +56,61 @@ int BPF_PROG(on_hrtimer_expire_exit)
 	return 0;
 }
 
+#define CPUS_MAX 8192 /* NR_CPUS of any kernel is no higher */
+
+/*
+ * With the default headroom a CPU asks for the highest frequency from 13/16 of its capacity on.
+ * Once it is full it is so until then; to become so it takes a little more. Of a CPU without a
+ * domain the frequency is not known.
+ */
+static inline bool is_cpu_full(const struct wakegov_cpu *cpu)
+{
+	return cpu->domain != WAKEGOV_NO_DOMAIN &&
+	       account_util_q(&cpu->load) >=
+		       DECAY_Q(cpu->load.capacity) / 16 * (cpu->full ? 13 : 14);
+}
+
+/* One step for bpf_loop(). Returns 1 at a CPU that is not full, or after the last. */
+static long find_room(__u32 index, bool *ret)
+{
+	const struct wakegov_cpu *cpu = cpu_at(index);
+
+	if (!cpu)
+		return 1;
+	if (cpu->full)
+		return 0;
+	*ret = true;
+	return 1;
+}
+
+/*
+ * While all CPUs are full no chain is followed: the chains of those who work then stand still, and
+ * begin a new generation when one of the CPUs has room. The daemon finds out much later, and then
+ * also traces less. A CPU that is idle and full by its last look has room when it is woken.
+ */
+static __noinline int note_full(struct wakegov_cpu *cpu)
+{
+	bool full = is_cpu_full(cpu), room = false;
+	__u32 generation = settings.chains;
+
+	if (full == cpu->full && (full || followed_chains))
+		return 0;
+	cpu->full = full;
+	if (full) {
+		bpf_loop(CPUS_MAX, find_room, &room, 0);
+		if (!room)
+			followed_chains = 0;
+		return 0;
+	}
+	if (followed_chains || !generation)
+		return 0;
+	if (__sync_val_compare_and_swap(&settings.chains, generation, generation + 1) == generation)
+		followed_chains = generation + 1;
+	if (!settings.chains) /* the daemon has just ended them */
+		followed_chains = 0;
+	return 0;
+}
+
 static inline struct wakegov_chain_pair *chain_pair(__u32 pid)
 {
 	__u32 pair = pid % WAKEGOV_CHAIN_PAIRS;
@@ -201,9 +256,6 @@ static inline void switch_chains(struct wakegov_cpu *cpu, struct task_struct *pr
 		note_chain(cpu, comes, next, now_ns);
 }
 
-/* Another task may have the place of one that was not on for so long. */
-#define CHAIN_KEPT_NS 1000000000ULL
-
 /* Whether it is free, or who has it has exited, or was not there for that long. */
 static inline bool may_claim_place(const struct wakegov_chain_pair *pair, __u32 place, __u64 now_ns)
 {
@@ -256,7 +308,7 @@ static inline void fork_chain(struct task_struct *parent, struct task_struct *ch
 {
 	struct chain_task *from = find_chain(parent->pid), *to;
 
-	if (!from || from->generation != settings.chains || from->slept_ns)
+	if (!from || from->generation != settings.chains || (from->slept_ns && followed_chains))
 		return;
 	to = claim_chain(child, from->updated_ns);
 	if (to)

@@ -328,6 +328,8 @@ static __noinline int account_at_switch(struct wakegov_cpu *cpu, switch_argument
 	if (settings.n_clamp_classes)
 		awaited |= switch_classes(cpu, prev_stored ? prev : NULL, next_stored ? next : NULL,
 					  sleeps, now_ns);
+	if (settings.chains)
+		note_full(cpu);
 	cpu->met_ns = now_ns;
 	if (awaited)
 		emit_cpu(cpu);
@@ -351,7 +353,7 @@ int on_sched_switch(switch_arguments arguments)
 
 	if (!cpu)
 		return 0;
-	if (settings.chains)
+	if (followed_chains)
 		chains_at_switch(cpu, arguments);
 	if (switch_unseen(cpu, arguments))
 		return 0;

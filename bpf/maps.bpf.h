@@ -132,6 +132,9 @@ volatile __u64 unplaced[WAKEGOV_UNPLACED];
 volatile __u32 task_ends[WAKEGOV_ENDS];
 struct wakegov_child children[WAKEGOV_CHILDREN];
 volatile __u32 children_wait; /* the daemon knows that some do */
+volatile __u32 ticks_ended;   /* while only ticks are traced, those of a domain ended */
+/* settings.chains; 0: they are off, or all CPUs are full, so that they could ask for no more */
+volatile __u32 followed_chains;
 struct wakegov_shares process_shares;
 volatile __u32 n_processes;	  /* in the map */
 volatile __u64 processes_refused; /* found no place in it */

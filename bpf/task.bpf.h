@@ -25,7 +25,7 @@ int BPF_PROG(on_sched_waking, struct task_struct *task)
 {
 	struct wakegov_slot *slot;
 
-	if (settings.chains)
+	if (followed_chains)
 		wake_chain(task);
 	if (settings.at_switch)
 		wake_ruled(task);

@@ -82,6 +82,37 @@ static inline void meet_unseen(struct wakegov_cpu *cpu, struct task_struct *task
 	account_switch(&cpu->load, task->pid, now_ns);
 }
 
+#define NO_TICK_NS 20000000ULL /* two ticks of the slowest kernels */
+
+/* When a tick last met a task on one of its CPUs, while only ticks are traced. */
+static __u64 domain_ticked_ns[WAKEGOV_DOMAINS];
+
+/*
+ * The ticks of a domain end when all its CPUs are idle, so others look, each tick at the domain of
+ * another CPU: if one CPU in four works, a domain of one CPU is looked at every four ticks.
+ */
+static __noinline int watch_domains(struct wakegov_cpu *cpu, __u64 now_ns)
+{
+	const struct wakegov_cpu *other;
+	__u64 ticked_ns;
+
+	if (!cpu)
+		return 0; /* for the verifier: never so */
+	domain_ticked_ns[cpu->domain % WAKEGOV_DOMAINS] = now_ns;
+	other = cpu_at(cpu->watched++);
+	if (!other) {
+		cpu->watched = 0;
+		return 0;
+	}
+	ticked_ns = domain_ticked_ns[other->domain % WAKEGOV_DOMAINS];
+	if (ticks_ended || ticked_ns < settings.only_ticks_since_ns ||
+	    now_ns < ticked_ns + NO_TICK_NS)
+		return 0;
+	ticks_ended = 1;
+	emit(WAKEGOV_RECORD_NEWS, 0, 0);
+	return 0;
+}
+
 static __noinline int account_at_tick(struct task_struct *task, const struct hrtimer *timer)
 {
 	struct wakegov_cpu *cpu = this_cpu();
@@ -101,6 +132,8 @@ static __noinline int account_at_tick(struct task_struct *task, const struct hrt
 	ticked_ns = cpu->ticked_ns;
 	cpu->ticked_ns = now_ns;
 	cpu->ticks++;
+	if (settings.only_ticks_since_ns)
+		watch_domains(cpu, now_ns);
 	look_for_clamps(task);	   /* a busy loop is at no switch */
 	watch_bytes(task, now_ns); /* one that polls goes to no sleep */
 	if (settings.chains)
@@ -126,6 +159,8 @@ static __noinline int account_at_tick(struct task_struct *task, const struct hrt
 	else if (settings.n_clamp_classes || (settings.follow_own && has_clamps(task)))
 		awaited = meet_task(cpu, task, now_ns);
 	account_running(cpu, stolen_ns, now_ns);
+	if (settings.chains && !settings.only_ticks_since_ns)
+		note_full(cpu);
 	if (cpu->armed & WAKEGOV_ARM_BAND)
 		awaited |= outside_band(cpu, now_ns);
 	if (awaited)

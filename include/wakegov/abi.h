@@ -48,6 +48,7 @@
 #define WAKEGOV_CACHES	      64 /* last-level caches, or clusters, among which tasks are placed */
 #define WAKEGOV_NO_CACHE      0xffffffffU
 #define WAKEGOV_PLACED_GROUPS 64
+#define WAKEGOV_DOMAINS	      1024
 #define WAKEGOV_CHAIN_PAIRS   2048 /* of places for tasks whose chains are known */
 /* A chain counts on a CPU for so long after it was last there. */
 #define WAKEGOV_CHAIN_HOLD_NS 50000000ULL
@@ -217,6 +218,7 @@ struct wakegov_cpu {
 	__u32 chain_high_q;   /* a chain that needs more emits a record; written by both */
 	__u8 bystander;	      /* chain.bpf.h: the current task is a bystander … */
 	__u8 received;	      /* … and the next packets are not its own */
+	__u8 full;	      /* its own utilisation keeps it at the highest frequency */
 	__u64 chain_since_ns; /* since when the running task's chain is on; 0: it has none */
 
 	/*
@@ -233,6 +235,7 @@ struct wakegov_cpu {
 	/* when the work of a tick was last done here, by both clocks */
 	__u64 ticked_ns;
 	__u64 ticked_jiffies;
+	__u32 watched; /* while only ticks are traced: the CPU whose domain the next one looks at */
 
 	__u64 drops_ring;    /* records lost because the ring buffer was full */
 	__u64 drops_slots;   /* tasks for which there was no slot */
@@ -474,6 +477,9 @@ struct wakegov_settings {
 	__u32 follow_clamps;			/* report forked children with clamps */
 
 	__u32 chains; /* chains are followed: a number that no earlier time had; 0: they are not */
+
+	/* Only ticks are traced since then, and the end of a domain's is news; 0: it is not so. */
+	__u64 only_ticks_since_ns;
 
 	/* placement */
 	__u32 placing_generation; /* incremented: no CPU is known to be busy */

@@ -50,6 +50,9 @@
  */
 #define CHAIN_LATE_NS 250000ULL
 
+/* What is known of a task that has not been on for so long is worth nothing. */
+#define CHAIN_KEPT_NS 1000000000ULL
+
 struct chain_mark {
 	__u64 at_ns;
 	__u32 util_q;
@@ -120,11 +123,13 @@ static inline void chain_begin(struct chain_task *task, __u64 at_ns, __u32 util_
 
 /*
  * The task is on now. Each time that chains are followed again begins a generation: a task that was
- * seen in the one before goes on with its utilisation, of any other nothing is known.
+ * seen in the one before, or a moment ago, goes on with its utilisation, of any other nothing is
+ * known.
  */
 static inline void chain_start(struct chain_task *task, __u32 generation, __u64 now_ns)
 {
-	bool known = task->generation && task->generation + 1 == generation;
+	bool known = task->generation && (task->generation + 1 == generation ||
+					  now_ns < task->updated_ns + CHAIN_KEPT_NS);
 	const struct chain_mark mark = { .at_ns = now_ns, .util_q = known ? task->util_q : 0 };
 
 	*task = (struct chain_task){

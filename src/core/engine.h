@@ -246,7 +246,7 @@ bool engine_needs_own_clamps(const struct engine *engine);
 bool engine_follows_requests(const struct engine *engine);
 
 /*
- * When every domain will have had to run at its highest OPP for a second, by the utilisation of its
+ * When every domain will have had to run at its highest OPP for 100 ms, by the utilisation of its
  * CPUs alone: from then on, as long as that stays so, no task could change a decision. UINT64_MAX:
  * a domain has not; 0: none is governed.
  */
@@ -257,9 +257,6 @@ uint64_t engine_full_ns(const struct engine *engine, uint64_t now_ns);
  * allow is enough to keep the domain there. Of a domain that is not governed it is.
  */
 bool engine_keeps_full(const struct engine *engine, uint32_t domain, uint32_t share);
-
-/* Whether chains must be followed: not where they could change nothing. Call it after a round. */
-bool engine_follows_chains(const struct engine *engine, uint64_t now_ns);
 
 /*
  * A block device that a task uses, by the tracer's index. Sample it (INPUT_DEVICE, then

@@ -13,8 +13,8 @@
  */
 #define CHAIN_GAP_MOST_NS (400 * NS_PER_MS)
 #define LOOK_NS		  (100 * NS_PER_MS) /* between looks at domains whose target nothing depends on */
-/* With a quarter of it, work that becomes serial again is without its chains too often. */
-#define FULL_NS NS_PER_S
+/* Utilisation takes as long to grow; with a half of it, short storms would cross it. */
+#define FULL_NS (100 * NS_PER_MS)
 
 /* The next OPP below the target, or 0 when the limits allow none. */
 static uint32_t lower_khz(const struct domain *domain)
@@ -205,11 +205,6 @@ bool engine_keeps_full(const struct engine *engine, uint32_t domain, uint32_t sh
 	util_q = (uint64_t)DECAY_Q(opp_cap_at_khz(&d->info, max_khz)) * share / 1024;
 	return opp_khz_for_cap(&d->info, utilisation_demand_cap(
 						 util_q, d->policy.headroom_percent)) >= max_khz;
-}
-
-bool engine_follows_chains(const struct engine *engine, uint64_t now_ns)
-{
-	return engine->policy.chains && now_ns < engine_full_ns(engine, now_ns);
 }
 
 void engine_band(const struct engine *engine, uint32_t cpu, struct engine_band *ret)

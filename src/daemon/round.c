@@ -191,7 +191,7 @@ void round_run(struct core *core)
 	modules_call(core, run, now_ns);
 	tracer_follow_clamps(core->tracer, engine_clamps_tasks(core->engine),
 			     engine_needs_own_clamps(core->engine));
-	tracer_follow_chains(core->tracer, !stands && engine_follows_chains(core->engine, now_ns));
+	tracer_follow_chains(core->tracer, !stands && core->policy.chains);
 	tracer_follow_requests(core->tracer,
 			       !stands && !tracer_only_ticks(core->tracer) &&
 				       engine_follows_requests(core->engine),

@@ -13,6 +13,21 @@ bool tracer_may_trace_only_ticks(const struct tracer *tracer)
 	       !(shared->settings.follow_own && shared->clamps_seen);
 }
 
+/* Of passed_ns, in 1024ths; as in every ratio of counts, one too many is no more than all. */
+static uint32_t share_of(uint64_t worked, uint64_t passed)
+{
+	return worked < passed ? worked * SHARE_ALL / passed : SHARE_ALL;
+}
+
+/* By its utilisation, where switches are traced. */
+static uint32_t work_share(const struct tracer *tracer, uint32_t cpu, uint64_t now_ns)
+{
+	struct input input;
+
+	tracer_read_cpu(tracer, cpu, now_ns, &input);
+	return share_of(input.cpu.util_q, tracer_level_q(tracer, cpu));
+}
+
 void tracer_count_ticks(struct tracer *tracer, uint64_t now_ns)
 {
 	uint64_t passed_ns = now_ns - tracer->ticked_ns;
@@ -20,12 +35,12 @@ void tracer_count_ticks(struct tracer *tracer, uint64_t now_ns)
 	tracer->ticked_ns = now_ns;
 	for (uint32_t cpu = 0; cpu < tracer->topology->n_cpus; cpu++) {
 		struct ticked *ticked = &tracer->ticked[cpu];
-		uint64_t ticks = tracer->cpus[cpu].ticks;
-		uint64_t worked_ns = (ticks - ticked->ticks) * tracer->tick_ns;
+		uint64_t ticks = tracer->cpus[cpu].ticks - ticked->ticks;
 
-		ticked->ticks = ticks;
-		ticked->share = worked_ns < passed_ns ? worked_ns * SHARE_ALL / passed_ns
-						      : SHARE_ALL;
+		ticked->ticks += ticks;
+		ticked->share = tracer_only_ticks(tracer)
+					? share_of(ticks * tracer->tick_ns, passed_ns)
+					: work_share(tracer, cpu, now_ns);
 	}
 }
 
@@ -41,11 +56,14 @@ static void begin(struct tracer *tracer)
 	tracer_follow_requests(tracer, false, time_now_ns());
 	programs_want(&tracer->programs, PROGRAMS_TICKS);
 	now_ns = time_now_ns();
+	tracer->programs.bss->ticks_ended = false;
+	tracer->programs.bss->settings.only_ticks_since_ns = now_ns;
 	for (uint32_t cpu = 0; cpu < tracer->topology->n_cpus; cpu++) {
 		struct wakegov_cpu *shared = &tracer->cpus[cpu];
 
 		account_cpu(&shared->load, now_ns);
 		shared->brief = 0;
+		shared->watched = cpu; /* each another one */
 	}
 }
 
@@ -79,8 +97,15 @@ void tracer_account_ticks(struct tracer *tracer)
 	}
 }
 
+/* Chains stand still until a CPU turns out to have room. */
 static void end(struct tracer *tracer)
 {
+	struct wakegov__bss *shared = tracer->programs.bss;
+
+	shared->settings.only_ticks_since_ns = 0;
+	for (uint32_t cpu = 0; cpu < tracer->topology->n_cpus; cpu++)
+		tracer->cpus[cpu].full = true;
+	shared->followed_chains = 0;
 	tracer_account_ticks(tracer);
 	tracer_rest_cpus(tracer, time_now_ns());
 	programs_want(&tracer->programs, PROGRAMS_ALL);
@@ -89,6 +114,11 @@ static void end(struct tracer *tracer)
 bool tracer_only_ticks(const struct tracer *tracer)
 {
 	return tracer->programs.wanted == PROGRAMS_TICKS;
+}
+
+bool tracer_ticks_ended(const struct tracer *tracer)
+{
+	return tracer_only_ticks(tracer) && tracer->programs.bss->ticks_ended;
 }
 
 void tracer_trace_only_ticks(struct tracer *tracer, bool only)

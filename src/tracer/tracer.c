@@ -327,11 +327,17 @@ void tracer_follow_clamps(struct tracer *tracer, bool children, bool own)
 
 void tracer_follow_chains(struct tracer *tracer, bool follow)
 {
-	volatile struct wakegov_settings *settings = &tracer->programs.bss->settings;
+	struct wakegov__bss *shared = tracer->programs.bss;
+	volatile uint32_t *generation = &shared->settings.chains;
 
-	if (follow == (settings->chains != 0))
+	if (follow == (*generation != 0))
 		return;
-	settings->chains = follow ? ++tracer->chain_generation : 0;
+	/* The kernel side begins generations as well. */
+	if (follow)
+		*generation = ++tracer->chain_generation;
+	else
+		tracer->chain_generation = __atomic_exchange_n(generation, 0, __ATOMIC_SEQ_CST);
+	__atomic_store_n(&shared->followed_chains, *generation, __ATOMIC_SEQ_CST);
 	tracer_attach_needed(tracer, !tracer_counts_only(tracer));
 }
 

@@ -160,7 +160,8 @@ bool tracer_may_trace_only_ticks(const struct tracer *tracer);
 
 /*
  * Counts the scheduler's ticks in a task's time since the last call. tracer_tick_share() is then
- * how much of that time the CPU worked, in 1024ths, exact to two ticks.
+ * how much of that time the CPU worked, in 1024ths, exact to two ticks; or while all is traced, its
+ * utilisation as such a share.
  */
 void tracer_count_ticks(struct tracer *tracer, uint64_t now_ns);
 uint32_t tracer_tick_share(const struct tracer *tracer, uint32_t cpu);
@@ -173,6 +174,8 @@ uint32_t tracer_tick_share(const struct tracer *tracer, uint32_t cpu);
  */
 void tracer_trace_only_ticks(struct tracer *tracer, bool only);
 bool tracer_only_ticks(const struct tracer *tracer); /* whether it is so */
+/* Whether it is so, and no tick met a task in one of the domains for a while, which is reported. */
+bool tracer_ticks_ended(const struct tracer *tracer);
 
 #define TRACER_DISK_SIZE 32
 

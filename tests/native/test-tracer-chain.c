@@ -30,6 +30,17 @@ static pid_t start(const char *mode)
 	return work_exec(argv);
 }
 
+/*
+ * Follows chains also where other work keeps all CPUs full: of one without a domain it is not known
+ * that chains could ask for no more.
+ */
+static void follow(const struct native *native)
+{
+	for (uint32_t cpu = 0; cpu < native->topology->n_cpus; cpu++)
+		native->tracer->cpus[cpu].domain = WAKEGOV_NO_DOMAIN;
+	tracer_follow_chains(native->tracer, true);
+}
+
 /* What the kernel side has of a thread. */
 static bool read_chain(const struct native *native, uint32_t pid, struct chain_task *ret)
 {
@@ -123,7 +134,7 @@ static void test_children(void **state)
 {
 	struct native *native = *state;
 
-	tracer_follow_chains(native->tracer, true);
+	follow(native);
 	assert_in_range(find_in(native, "children", start_children(0), 900), 900, 1024);
 	/* With a wait of its own a child has another on-time than its parent. */
 	assert_in_range(find_in(native, "children that wait", start_children(200), 700), 700, 1000);
@@ -136,7 +147,7 @@ static void test_hands_over(void **state)
 					     "eventfd", "udp",	 "tcp" };
 	struct native *native = *state;
 
-	tracer_follow_chains(native->tracer, true);
+	follow(native);
 	for (size_t i = 0; i < sizeof(modes) / sizeof(modes[0]); i++)
 		assert_in_range(find(native, modes[i], 900), 900, 1024);
 	tracer_follow_chains(native->tracer, false);
@@ -175,7 +186,7 @@ static void test_timers(void **state)
 	struct wakers wakers = { 0 };
 	pid_t timers, others[2];
 
-	tracer_follow_chains(native->tracer, true);
+	follow(native);
 	timers = start("timers");
 	for (uint32_t i = 0; i < 2; i++) {
 		others[i] = work_start();
@@ -235,7 +246,7 @@ static void test_places(void **state)
 	while (!kill(first, 0) || !kill(first + WAKEGOV_CHAIN_PAIRS, 0) ||
 	       !kill(first + 2 * WAKEGOV_CHAIN_PAIRS, 0))
 		first++;
-	tracer_follow_chains(native->tracer, true);
+	follow(native);
 	for (int i = 0; i < 3; i++) {
 		pids[i] = start_as(first + i * WAKEGOV_CHAIN_PAIRS);
 		assert_true(pids[i] > 0);
@@ -249,13 +260,81 @@ static void test_places(void **state)
 	tracer_follow_chains(native->tracer, false);
 }
 
+static void see_update(uint32_t pid, const struct chain_task *chain, void *userdata)
+{
+	struct chain_task *last = userdata;
+
+	if (chain->updated_ns > last->updated_ns)
+		*last = *chain;
+}
+
+/* Of the thread of the process whose chain changed last. */
+static struct chain_task last_change(const struct native *native, pid_t process)
+{
+	struct chain_task last = { 0 };
+
+	look(native, process, see_update, &last);
+	return last;
+}
+
+static void wait_until_saturated(const struct native *native, bool saturated)
+{
+	const volatile struct wakegov__bss *shared = native->tracer->programs.bss;
+
+	for (int ms = 0; ms < PATIENCE_MS && !shared->followed_chains != saturated; ms += 10)
+		usleep(10000);
+	assert_int_equal(!shared->followed_chains, saturated);
+}
+
+/* While all CPUs are full chains stand still; then they go on with what they had. */
+static void test_saturation(void **state)
+{
+	struct native *native = *state;
+	const volatile struct wakegov_settings *settings = &native->tracer->programs.bss->settings;
+	struct wakegov_cpu *cpus = native->tracer->cpus;
+	struct chain_task before, after;
+	pid_t token, spinners[TOPOLOGY_CPUS_MAX];
+	uint32_t generation;
+
+	tracer_follow_chains(native->tracer, true);
+	cpus[0].domain = WAKEGOV_NO_DOMAIN; /* never full, whatever else the machine does */
+	token = start("token");
+	for (int i = 0; i < LOOKS && last_change(native, token).util_q < DECAY_Q(800); i++)
+		usleep(LOOK_US);
+	generation = settings->chains;
+	for (uint32_t cpu = 0; cpu < native->topology->n_cpus; cpu++)
+		cpus[cpu].load.capacity = 1; /* full by whatever it does */
+	for (uint32_t cpu = 0; cpu < native->topology->n_cpus; cpu++)
+		spinners[cpu] = work_spin(cpu);
+	cpus[0].domain = NATIVE_CPU;
+	wait_until_saturated(native, true);
+	usleep(10 * LOOK_US);
+	before = last_change(native, token);
+	usleep(10 * LOOK_US);
+	after = last_change(native, token);
+	assert_memory_equal(&before, &after, sizeof(before));
+	assert_int_equal(settings->chains, generation);
+	cpus[0].domain = WAKEGOV_NO_DOMAIN;
+	wait_until_saturated(native, false);
+	assert_int_equal(settings->chains, generation + 1);
+	for (int i = 0; i < LOOKS && after.generation == generation; i++) {
+		usleep(LOOK_US);
+		after = last_change(native, token);
+	}
+	assert_int_equal(after.generation, generation + 1);
+	assert_true(after.util_q >= before.util_q / 16 * 15);
+	for (uint32_t cpu = 0; cpu < native->topology->n_cpus; cpu++)
+		work_end(spinners[cpu]);
+	work_end(token);
+	tracer_follow_chains(native->tracer, false);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_hands_over),
-		cmocka_unit_test(test_children),
-		cmocka_unit_test(test_timers),
-		cmocka_unit_test(test_places),
+		cmocka_unit_test(test_hands_over), cmocka_unit_test(test_children),
+		cmocka_unit_test(test_timers),	   cmocka_unit_test(test_places),
+		cmocka_unit_test(test_saturation),
 	};
 
 	return native_run(tests);

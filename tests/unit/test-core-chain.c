@@ -203,7 +203,8 @@ static void test_bounds(void **state)
 
 /*
  * Chains are not followed for a while: a task goes on with what it had, also for one that slept
- * meanwhile and that it wakes. After more than one such while nothing is known of it.
+ * meanwhile and that it wakes. After several short times as well, but after more than one long one
+ * nothing is known of it.
  */
 static void test_followed_again(void **state)
 {
@@ -225,6 +226,10 @@ static void test_followed_again(void **state)
 	assert_in_range(permille(&scene, &client), 980, 1000);
 
 	chain_start(&client, 4, scene.now_ns);
+	assert_in_range(permille(&scene, &client), 980, 1000);
+
+	scene.now_ns += 1000 * MS;
+	chain_start(&client, 6, scene.now_ns);
 	assert_int_equal(client.waker, 0);
 	assert_int_equal(permille(&scene, &client), 0);
 }

@@ -11,6 +11,8 @@
  * too few ticks.
  */
 #define LOOK_NS (200 * NS_PER_MS)
+/* What ends again and again is not worth the attaching and detaching of programs. */
+#define AGAIN_NS NS_PER_S
 
 static bool is_kept_full(struct core *core, uint32_t domain)
 {
@@ -39,6 +41,7 @@ static uint64_t trace_all_again(struct saturation *saturation, uint64_t now_ns)
 	struct core *core = saturation->core;
 
 	saturation->next_ns = 0;
+	saturation->again_ns = now_ns + AGAIN_NS;
 	tracer_trace_only_ticks(core->tracer, false);
 	for (uint32_t domain = 0; domain < core->n_domains; domain++)
 		inputs_sample_domain(core, domain, now_ns);
@@ -52,8 +55,10 @@ static uint64_t look(struct saturation *saturation, uint64_t now_ns)
 	uint64_t *next_ns = &saturation->next_ns;
 	uint64_t full_ns = engine_full_ns(core->engine, now_ns);
 
+	if (full_ns && full_ns < saturation->again_ns)
+		full_ns = saturation->again_ns;
 	if (!full_ns || now_ns < full_ns || core->handed_back_until_ns ||
-	    !tracer_may_trace_only_ticks(core->tracer)) {
+	    !tracer_may_trace_only_ticks(core->tracer) || tracer_ticks_ended(core->tracer)) {
 		*next_ns = 0;
 		if (tracer_only_ticks(core->tracer))
 			return trace_all_again(saturation, now_ns);
@@ -62,8 +67,7 @@ static uint64_t look(struct saturation *saturation, uint64_t now_ns)
 	if (now_ns < *next_ns)
 		return *next_ns;
 	tracer_count_ticks(core->tracer, now_ns);
-	/* The first look only begins to count. */
-	if (*next_ns && are_kept_full(core))
+	if (are_kept_full(core))
 		tracer_trace_only_ticks(core->tracer, true);
 	else if (tracer_only_ticks(core->tracer))
 		return trace_all_again(saturation, now_ns);

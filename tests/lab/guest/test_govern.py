@@ -53,9 +53,9 @@ class Govern(unittest.TestCase):
         return next(program["state"] for program in self.daemon.call("Status")["programs"]
                     if program["name"] == tracepoint)
 
-    def fill(self, stack):
-        """A loop in each domain, until nothing is traced but ticks."""
-        for cpu in (1, 3):
+    def fill(self, stack, *cpus):
+        """A loop on each of these CPUs, until nothing is traced but ticks."""
+        for cpu in cpus:
             stack.enter_context(guest.busy_loop(cpu))
         guest.wait_for(lambda: self.program_state("sched_switch") == "not-needed", 5, "only ticks are traced")
 
@@ -63,7 +63,7 @@ class Govern(unittest.TestCase):
         """where each domain has to be at its highest OPP only ticks are traced, until one has less to do"""
         self.settle()
         with contextlib.ExitStack() as stack:
-            self.fill(stack)
+            self.fill(stack, 1, 3)
             self.assertEqual(self.program_state("hrtimer_expire_entry"), "attached")
             woken, decided = self.daemon.switches(), len(self.daemon.decisions())
             time.sleep(1)
@@ -80,11 +80,31 @@ class Govern(unittest.TestCase):
         self.assertLess(lowered_ms, 200 + 30 + 20)
         self.assertEqual(self.program_state("sched_switch"), "attached")
 
+    def test_saturation_ends(self):
+        """the first CPU that becomes idle while only ticks are traced is noticed at once"""
+        self.settle()
+        took_ms = []
+        with contextlib.ExitStack() as stack:
+            stack.callback(os.sched_setaffinity, 0, os.sched_getaffinity(0))
+            os.sched_setaffinity(0, {0})
+            stack.enter_context(guest.busy_loop(1))
+            for _ in range(4):
+                with contextlib.ExitStack() as ending:
+                    self.fill(ending, 3)
+                    time.sleep(0.05)
+                took_ms.append(1000 * guest.wait_for(lambda: self.program_state("sched_switch") == "attached",
+                                                     1, "all is traced again"))
+                guest.wait_for(lambda: guest.frequency("policy2") == 400000, 1, "policy2 at 400")
+                self.assertEqual(guest.frequency("policy0"), 1800000)
+        tap.note(f"all is traced again after {', '.join(f'{ms:.0f}' for ms in took_ms)} ms")
+        # Of four CPUs one works, each of whose ticks looks at another one's: had they none for 20 ms?
+        self.assertLess(max(took_ms), 20 + 5 * 4 + 20)
+
     def test_saturated_rule(self):
         """a cap that comes while only ticks are traced holds at once"""
         self.settle()
         with contextlib.ExitStack() as stack:
-            self.fill(stack)
+            self.fill(stack, 1, 3)
             self.daemon.set_policy("[wakegov]\nbackend = setspeed\n"
                                    "[rule slow]\ncomm = python*\ncap = 30%\n")
             self.daemon.call("Reload")
