@@ -6,8 +6,8 @@
  *
  * Usage: instruction-cost DEVICE MHZ PROGRAM: a device to read from, the frequency of all CPUs, and
  * a program that does nothing. A line for each program and load: load, program, runs for each
- * event, instructions for each event, less those of an empty program. A load's last line has the
- * sum.
+ * event, instructions for each event, less those of an empty program, which have a line of their
+ * own at the end. A load's last line has the sum.
  */
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
@@ -208,6 +208,14 @@ static void report(const struct load *load, struct cost costs[N_MEASURES][WAKEGO
 	fflush(stdout);
 }
 
+static void report_empty(const struct empty *empty, double mhz)
+{
+	struct runs runs = runs_of(bpf_program__fd(empty->progs.empty_sched_switch));
+
+	printf("%-16s %-22s %6.2f %8.1f\n", "empty", "sched_switch", 1.0,
+	       runs.ns / runs.n * mhz / 1000 / CYCLES_PER_INSTRUCTION);
+}
+
 static bool measure(const struct load *load, struct tracer *tracer, const struct empty *empty,
 		    int file, double mhz)
 {
@@ -278,6 +286,7 @@ int main(int argc, char **argv)
 			fprintf(stderr, "instruction-cost: %s: nothing is seen\n", loads[i].name);
 			seen = false;
 		}
+	report_empty(empty, atof(argv[2]));
 	tracer_free(tracer);
 	empty__destroy(empty);
 	free(topology);

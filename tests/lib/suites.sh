@@ -335,7 +335,8 @@ suite_placement_pays() {
 # On the timed machine no program is worse off than without wakegov.
 suite_harmless() {
 	# As the table was made: on two CPUs, and first.
-	in_lab "--machine timed --driver pstate --cpus 2" "test_harmless.py Harmless.test_instructions" \
+	in_lab "--machine timed --driver pstate --cpus 2 --packages dbench,rt-tests,redis-server,redis-tools" \
+		"test_harmless.py Harmless.test_instructions" \
 		"test_realtime.py Alone Setspeed Limits Uclamp"
 	in_lab "--machine timed --driver pstate" "test_harmless.py Harmless.test_psync Harmless.test_pool" \
 		"test_chains.py Chains"
