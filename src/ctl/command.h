@@ -204,6 +204,7 @@ enum ctl_exit command_export(struct ctl *ctl);
 
 /* show.c */
 void show_status(const json_t *reply);
+void show_status_and_programs(const json_t *reply);
 void show_reload(const json_t *reply);
 void show_domains(const json_t *reply);
 void show_devices(const json_t *reply);

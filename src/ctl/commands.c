@@ -24,7 +24,8 @@ static enum ctl_exit command_status(struct ctl *ctl)
 	if (code != CTL_OK)
 		return code;
 	json_object_set_new(reply, "machine", machine_find("/sys"));
-	return ctl_print(ctl, reply, show_status);
+	return ctl_print(ctl, reply,
+			 ctl_value(ctl, "programs") ? show_status_and_programs : show_status);
 }
 
 static void show_metrics(const json_t *reply)
@@ -128,6 +129,9 @@ const struct ctl_command ctl_commands[] = {
 		.name = "status",
 		.help = "the daemon, its domains, its own cost; turbo, heat and power",
 		.run = command_status,
+		.options = {
+			{ "programs", NULL, "also all BPF programs, what each is for and what it saw" },
+		},
 	},
 	{
 		.name = "domains",

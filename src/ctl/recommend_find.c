@@ -59,7 +59,10 @@ static void find_faults(json_t *found, const json_t *findings)
 	}
 }
 
-/* Estimated energy of each domain against the governor before wakegov, and how much was counted. */
+/*
+ * How much was counted, and from an hour on the estimated energy of each domain against the
+ * governor before wakegov.
+ */
 static void find_worth(json_t *found, const json_t *stats)
 {
 	const json_t *account, *time;
@@ -78,6 +81,8 @@ static void find_worth(json_t *found, const json_t *stats)
 			"work.",
 			counted ?: "?");
 	}
+	if (counted_us < 3600 * US_PER_S)
+		return;
 	json_array_foreach(json_object_get(stats, "account"), i, account) {
 		double joules = ((double)field_number(account, "spent_mj") -
 				 (double)field_number(account, "saved_mj")) /

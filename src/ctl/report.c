@@ -253,7 +253,7 @@ static void show(const json_t *report)
 	} parts[] = {
 		{ "versions", "Versions", show_versions },
 		{ "doctor", "Doctor", doctor_show },
-		{ "status", "Status", show_status },
+		{ "status", "Status", show_status_and_programs },
 		{ "configuration", "Configuration, as the files are now", show_configuration },
 		{ "decisions", "Decisions", show_decisions },
 	};

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Prints the daemon's status, its domains and its disks. */
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "ctl/command.h"
 #include "ctl/format.h"
@@ -125,8 +127,12 @@ static void show_policy(const json_t *policy)
 	const char *last_error = field_text(policy, "last_error");
 	uint64_t reloads = field_number(policy, "reloads");
 
-	print_line(stdout, "policy     %s, reloaded %" PRIu64 " time%s",
-		   field_shown(policy, "path"), reloads, reloads == 1 ? "" : "s");
+	const char *path = field_text(policy, "path");
+	bool missing = path && access(path, F_OK) < 0 && errno == ENOENT;
+
+	print_line(stdout, "policy     %s%s%s, reloaded %" PRIu64 " time%s",
+		   missing ? "built in, there is no " : "", field_shown(policy, "path"),
+		   missing ? " yet" : "", reloads, reloads == 1 ? "" : "s");
 	if (field_text(policy, "profile"))
 		print_line(stdout, "profile    %s: %s", field_text(policy, "profile"),
 			   field_shown(policy, "profile_why"));
@@ -211,7 +217,7 @@ static char *cell_purpose(const json_t *program, const char *key)
 	return format_print("%s%s%s", field_shown(program, key), error ? ": " : "", error ?: "");
 }
 
-void show_status(const json_t *reply)
+static void show_programs(const json_t *programs)
 {
 	static const struct table_column columns[] = {
 		{ "PROGRAM", TABLE_LEFT, cell_text, "name" },
@@ -219,8 +225,29 @@ void show_status(const json_t *reply)
 		{ "EVENTS", TABLE_RIGHT, cell_number, "events" },
 		{ "FOR", TABLE_LEFT, cell_purpose, "purpose" },
 	};
-	const json_t *programs = json_object_get(reply, "programs");
 
+	if (!json_array_size(programs))
+		return;
+	putchar('\n');
+	table_print(TABLE(columns), programs, stdout);
+}
+
+/* Those that could not be attached: something is not seen, or not as well. */
+static void show_unable_programs(const json_t *programs)
+{
+	json_auto_t *unable = json_array();
+	json_t *program;
+	size_t i;
+
+	json_array_foreach(programs, i, program)
+		if (field_is_word(program, "state", "failed") ||
+		    field_is_word(program, "state", "missing"))
+			json_array_append(unable, program);
+	show_programs(unable);
+}
+
+static void show_all_but_programs(const json_t *reply)
+{
 	show_head(reply);
 	show_policy(json_object_get(reply, "policy"));
 	show_counts(reply);
@@ -235,10 +262,18 @@ void show_status(const json_t *reply)
 	show_sentences("advice", json_object_get(reply, "advice"));
 	putchar('\n');
 	show_domains(reply);
-	if (json_array_size(programs)) {
-		putchar('\n');
-		table_print(TABLE(columns), programs, stdout);
-	}
+}
+
+void show_status(const json_t *reply)
+{
+	show_all_but_programs(reply);
+	show_unable_programs(json_object_get(reply, "programs"));
+}
+
+void show_status_and_programs(const json_t *reply)
+{
+	show_all_but_programs(reply);
+	show_programs(json_object_get(reply, "programs"));
 }
 
 void show_reload(const json_t *reply)

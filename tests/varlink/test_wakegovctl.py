@@ -37,10 +37,9 @@ class ControlTest(ServiceTest):
         return done.stdout or done.stderr
 
     def on_terminal(self, *command, columns=80, **environment):
-        """What a command, status without one, prints to a terminal."""
+        """What a command prints to a terminal."""
         leader, follower = os.openpty()
         fcntl.ioctl(follower, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
-        command = command or ("status",)
         with subprocess.Popen([WAKEGOVCTL, "--socket", self.path, *command], stdout=follower,
                               env={"TERM": "xterm", **environment}) as process:
             os.close(follower)
@@ -75,12 +74,13 @@ class Commands(ControlTest):
                 self.assertEqual(shown, said)
 
     def test_colours_on_terminals_that_want_them(self):
-        self.assertIn(b"PROGRAM", self.on_terminal())
-        self.assertIn(b"\x1b[1m", self.on_terminal())
-        self.assertIn(b"\x1b[1m", self.on_terminal(NO_COLOR=""))
+        command = "status", "--programs"
+        self.assertIn(b"PROGRAM", self.on_terminal(*command))
+        self.assertIn(b"\x1b[1m", self.on_terminal(*command))
+        self.assertIn(b"\x1b[1m", self.on_terminal(*command, NO_COLOR=""))
         for environment in ({"NO_COLOR": "1"}, {"TERM": "dumb"}):
-            self.assertNotIn(b"\x1b", self.on_terminal(**environment))
-        self.assertNotIn("\x1b", self.run_command("status"))
+            self.assertNotIn(b"\x1b", self.on_terminal(*command, **environment))
+        self.assertNotIn("\x1b", self.run_command(*command))
 
     def test_option_may_follow_the_command(self):
         self.assertIn("version", json.loads(self.run_command("status", "--json")))
@@ -104,9 +104,13 @@ class Output(ControlTest):
                      "tasks      4 known, room for 20000",
                      "drops      ring 0, slots 3, tasks 0, devices 4, anomalies 5, missed 0, processes 0, hints 0, threads 0"):
             self.assertIn(line + "\n", text)
-        self.assertRegex(text, r"policy     /etc/wakegov\.conf, reloaded \d+ times?\n")
+        self.assertRegex(text, r"policy     built in, there is no /etc/wakegov\.conf yet, reloaded \d+ times?\n")
         self.assertRegex(text, r"own cost   [\d.]+ m?s of CPU time \([\d.]+ % of one CPU\), [\d.]+ MiB")
         self.assertRegex(text, r"block_rq_issue +failed +0  asynchronous I/O: Operation not supported\n")
+        self.assertNotIn("sched_switch", text)  # it is attached
+
+    def test_programs(self):
+        self.assertRegex(self.run_command("status", "--programs"), r"sched_switch +attached +\d+")
 
     def test_advice_keeps_to_the_width(self):
         lines = self.run_command("status").splitlines()
