@@ -82,8 +82,6 @@ static inline void meet_unseen(struct wakegov_cpu *cpu, struct task_struct *task
 	account_switch(&cpu->load, task->pid, now_ns);
 }
 
-#define NO_TICK_NS 20000000ULL /* two ticks of the slowest kernels */
-
 /* When a tick last met a task on one of its CPUs, while only ticks are traced. */
 static __u64 domain_ticked_ns[WAKEGOV_DOMAINS];
 
@@ -106,7 +104,7 @@ static __noinline int watch_domains(struct wakegov_cpu *cpu, __u64 now_ns)
 	}
 	ticked_ns = domain_ticked_ns[other->domain % WAKEGOV_DOMAINS];
 	if (ticks_ended || ticked_ns < settings.only_ticks_since_ns ||
-	    now_ns < ticked_ns + NO_TICK_NS)
+	    now_ns < ticked_ns + WAKEGOV_NO_TICK_NS)
 		return 0;
 	ticks_ended = 1;
 	emit(WAKEGOV_RECORD_NEWS, 0, 0);

@@ -49,7 +49,9 @@
 #define WAKEGOV_NO_CACHE      0xffffffffU
 #define WAKEGOV_PLACED_GROUPS 64
 #define WAKEGOV_DOMAINS	      1024
-#define WAKEGOV_CHAIN_PAIRS   2048 /* of places for tasks whose chains are known */
+/* Without a tick that meets a task for so long, two of the slowest kernels, a CPU is idle. */
+#define WAKEGOV_NO_TICK_NS  20000000ULL
+#define WAKEGOV_CHAIN_PAIRS 2048 /* of places for tasks whose chains are known */
 /* A chain counts on a CPU for so long after it was last there. */
 #define WAKEGOV_CHAIN_HOLD_NS 50000000ULL
 #define WAKEGOV_CHAIN_STEP_NS 2000000ULL  /* by which its time there may be too early */

@@ -49,6 +49,11 @@ uint32_t tracer_tick_share(const struct tracer *tracer, uint32_t cpu)
 	return tracer->ticked[cpu].share;
 }
 
+void tracer_watch_ticks(struct tracer *tracer)
+{
+	tracer->programs.bss->ticks_ended = false;
+}
+
 static void begin(struct tracer *tracer)
 {
 	uint64_t now_ns;
@@ -56,7 +61,6 @@ static void begin(struct tracer *tracer)
 	tracer_follow_requests(tracer, false, time_now_ns());
 	programs_want(&tracer->programs, PROGRAMS_TICKS);
 	now_ns = time_now_ns();
-	tracer->programs.bss->ticks_ended = false;
 	tracer->programs.bss->settings.only_ticks_since_ns = now_ns;
 	for (uint32_t cpu = 0; cpu < tracer->topology->n_cpus; cpu++) {
 		struct wakegov_cpu *shared = &tracer->cpus[cpu];
@@ -119,6 +123,11 @@ bool tracer_only_ticks(const struct tracer *tracer)
 bool tracer_ticks_ended(const struct tracer *tracer)
 {
 	return tracer_only_ticks(tracer) && tracer->programs.bss->ticks_ended;
+}
+
+bool tracer_cpu_ticks(const struct tracer *tracer, uint32_t cpu, uint64_t now_ns)
+{
+	return now_ns < tracer->cpus[cpu].ticked_ns + WAKEGOV_NO_TICK_NS;
 }
 
 void tracer_trace_only_ticks(struct tracer *tracer, bool only)

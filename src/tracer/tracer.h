@@ -174,8 +174,13 @@ uint32_t tracer_tick_share(const struct tracer *tracer, uint32_t cpu);
  */
 void tracer_trace_only_ticks(struct tracer *tracer, bool only);
 bool tracer_only_ticks(const struct tracer *tracer); /* whether it is so */
-/* Whether it is so, and no tick met a task in one of the domains for a while, which is reported. */
+/*
+ * Of that: whether no tick met a task in one of the domains for a while, which is reported, once
+ * until tracer_watch_ticks(); and whether one did on a CPU.
+ */
 bool tracer_ticks_ended(const struct tracer *tracer);
+void tracer_watch_ticks(struct tracer *tracer);
+bool tracer_cpu_ticks(const struct tracer *tracer, uint32_t cpu, uint64_t now_ns);
 
 #define TRACER_DISK_SIZE 32
 

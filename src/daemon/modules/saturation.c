@@ -35,6 +35,25 @@ static bool are_kept_full(struct core *core)
 	return true;
 }
 
+static bool is_idle(struct core *core, uint32_t domain, uint64_t now_ns)
+{
+	topology_for_each_cpu(core->topology, cpu, domain)
+		if (tracer_cpu_ticks(core->tracer, cpu, now_ns))
+			return false;
+	return true;
+}
+
+/* Whether a domain that was kept full has nothing to do. */
+static bool has_ended(struct core *core, uint64_t now_ns)
+{
+	if (!tracer_ticks_ended(core->tracer))
+		return false;
+	for (uint32_t domain = 0; domain < core->n_domains; domain++)
+		if (is_idle(core, domain, now_ns) && !engine_keeps_full(core->engine, domain, 0))
+			return true;
+	return false;
+}
+
 /* Returns when the next round is due: at once, for what was sampled. */
 static uint64_t trace_all_again(struct saturation *saturation, uint64_t now_ns)
 {
@@ -58,7 +77,7 @@ static uint64_t look(struct saturation *saturation, uint64_t now_ns)
 	if (full_ns && full_ns < saturation->again_ns)
 		full_ns = saturation->again_ns;
 	if (!full_ns || now_ns < full_ns || core->handed_back_until_ns ||
-	    !tracer_may_trace_only_ticks(core->tracer) || tracer_ticks_ended(core->tracer)) {
+	    !tracer_may_trace_only_ticks(core->tracer) || has_ended(core, now_ns)) {
 		*next_ns = 0;
 		if (tracer_only_ticks(core->tracer))
 			return trace_all_again(saturation, now_ns);
@@ -67,10 +86,12 @@ static uint64_t look(struct saturation *saturation, uint64_t now_ns)
 	if (now_ns < *next_ns)
 		return *next_ns;
 	tracer_count_ticks(core->tracer, now_ns);
-	if (are_kept_full(core))
+	if (are_kept_full(core)) {
 		tracer_trace_only_ticks(core->tracer, true);
-	else if (tracer_only_ticks(core->tracer))
+		tracer_watch_ticks(core->tracer);
+	} else if (tracer_only_ticks(core->tracer)) {
 		return trace_all_again(saturation, now_ns);
+	}
 	*next_ns = now_ns + LOOK_NS;
 	return *next_ns;
 }
