@@ -6,7 +6,6 @@ wakegovctl is one that answers what a test wants. Nothing is installed; packages
 """
 import json
 import os
-import subprocess
 import sys
 import tempfile
 import unittest
@@ -14,9 +13,8 @@ import unittest
 REPO = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 sys.path.insert(0, f"{REPO}/tests/lib")
 
+import playbook  # noqa: E402
 import tap  # noqa: E402
-
-PLAYBOOK = f"{REPO}/conf/fleet/wakegov.yml"
 
 
 class Playbook(unittest.TestCase):
@@ -26,13 +24,9 @@ class Playbook(unittest.TestCase):
         self.folder = folder.name
 
     def play(self, *arguments):
-        return subprocess.run(["ansible-playbook", "-i", "localhost,", "-c", "local", "-e", "ansible_become=false",
-                               *arguments, PLAYBOOK], text=True, check=False, stdout=subprocess.PIPE,
-                              stderr=subprocess.STDOUT,
-                              env={**os.environ, "PATH": f"{self.folder}:{os.environ['PATH']}",
-                                   "ANSIBLE_HOME": self.folder, "ANSIBLE_ASYNC_DIR": f"{self.folder}/async",
-                                   "ANSIBLE_REMOTE_TEMP": f"{self.folder}/tmp",
-                                   "ANSIBLE_LOCALHOST_WARNING": "false"})
+        return playbook.play(self.folder, "-e", "ansible_become=false", *arguments,
+                             PATH=f"{self.folder}:{os.environ['PATH']}", ANSIBLE_ASYNC_DIR=f"{self.folder}/async",
+                             ANSIBLE_REMOTE_TEMP=f"{self.folder}/tmp")
 
     def answer(self, figures):
         with open(f"{self.folder}/wakegovctl", "w", encoding="utf-8") as program:

@@ -10,10 +10,10 @@ import glob
 import os
 import platform
 import shutil
-import subprocess
 import unittest
 
 import guest
+import playbook
 import tap
 from installed import POLICY, journal, run, show
 
@@ -21,7 +21,6 @@ RIGHT = "[wakegov]\nbackend = setspeed\n"
 WRONG = "nonsense = yes\n"
 RELEASE = platform.freedesktop_os_release()["VERSION_CODENAME"]
 BUILT = f"{guest.BUILD}/package/{RELEASE}"
-PLAYBOOK = "conf/fleet/wakegov.yml"
 FLEETS = f"{POLICY}.d/50-fleet.conf"
 
 
@@ -71,11 +70,7 @@ class Fleet(unittest.TestCase):
 
     def play(self, tags, **variables):
         words = [word for name, value in variables.items() for word in ("-e", f"wakegov_{name}='{value}'")]
-        done = subprocess.run(["ansible-playbook", "-i", "localhost,", "-c", "local", "--tags", tags, *words,
-                               PLAYBOOK], text=True, check=False, stdout=subprocess.PIPE,
-                              stderr=subprocess.STDOUT,
-                              env={**os.environ, "ANSIBLE_HOME": "/run/ansible",
-                                   "ANSIBLE_LOCALHOST_WARNING": "false"})
+        done = playbook.play("/run/ansible", "--tags", tags, *words)
         self.assertEqual(done.returncode, 0, done.stdout)
         return done.stdout
 
