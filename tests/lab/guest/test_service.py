@@ -506,8 +506,7 @@ class Running(Installed):
         self.addCleanup(task.wait)
         self.addCleanup(task.kill)
         guest.write(path, run("wakegovctl", "recommend").stdout)
-        self.assertRegex(guest.read(path), "(?s)The statistics of the last week are of .*policy0 took .* than "
-                                           "schedutil")
+        self.assertIn("The statistics of the last week are of ", guest.read(path))
         self.assertNotIn("[rule", guest.read(path))
         run("wakegovd", "--config", path, "--check-config")
         run("systemctl", "reload", "wakegovd.service")
