@@ -201,12 +201,30 @@ static void test_statistics(void **state)
 	assert_int_equal(policy.max_ruled_tasks, 32768);
 }
 
+/* Of minutes nothing is said but that they are few. */
+static void test_few_statistics(void **state)
+{
+	struct policy policy;
+	_cleanup_free_ char *text = recommend(
+		NULL,
+		"{\"domains\": [{\"domain\": \"policy0\", \"times\": [{\"khz\": 1, \"reason\": \"idle\", "
+		"\"time_us\": 120000000}]}], \"account\": [{\"kind\": \"domain\", \"name\": \"policy0\", "
+		"\"device\": \"schedutil\", \"time_us\": 120000000, \"spent_mj\": 1000, \"saved_mj\": "
+		"4000}]}",
+		"{}", "{}", &policy);
+
+	assert_says(text, "# The statistics of the last week are of 2 min");
+	assert_null(strstr(text, "policy0 took"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_nothing, fake_files_set_up,
 						fake_files_tear_down),
 		cmocka_unit_test_setup_teardown(test_faults, fake_files_set_up,
+						fake_files_tear_down),
+		cmocka_unit_test_setup_teardown(test_few_statistics, fake_files_set_up,
 						fake_files_tear_down),
 		cmocka_unit_test_setup_teardown(test_background, fake_files_set_up,
 						fake_files_tear_down),
