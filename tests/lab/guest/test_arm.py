@@ -247,8 +247,13 @@ class Clusters(unittest.TestCase):
         guest.wait_for(lambda: not self.at_highest(), 5, "none at its highest OPP")
         with guest.busy_loop(guest.cpus_of(name)[-1]):
             guest.wait_for(lambda: self.at_highest() == {name}, 3, f"{name} alone at its highest OPP")
-            time.sleep(0.3)
-            self.assertEqual(self.at_highest(), {name})
+            looks = []
+            for _ in range(30):
+                time.sleep(0.01)
+                looks.append(self.at_highest())
+            self.assertTrue(all(name in look for look in looks), looks)
+            # The test itself works on another one, for a moment.
+            self.assertLess(sum(look != {name} for look in looks), 10, looks)
 
     def test_each(self):
         """each cluster follows its own load, and none that of another; all is put back"""
