@@ -27,7 +27,7 @@ int BPF_PROG(on_sched_waking, struct task_struct *task)
 
 	if (followed_chains)
 		wake_chain(task);
-	if (settings.at_switch)
+	if (settings.at_every_switch || clamps_seen)
 		wake_ruled(task);
 	if (!may_be_hot(task->pid))
 		return 0;

@@ -29,11 +29,12 @@ struct measure measure(struct native *native, const struct disk_under_test *disk
 	struct input first = { 0 }, last = { 0 };
 	struct input_device before, after;
 	struct input_task_io io;
-	struct tracer_drops drops;
+	struct tracer_drops drops_before, drops;
 
 	watch(native, pid, &change);
 	if (change.told)
 		read_watched(native, &first);
+	tracer_drops(native->tracer, &drops_before);
 	flushes = disk_kernel_flushes(disk);
 	around = disk_kernel_completions(disk);
 	before = disk_read(native, disk);
@@ -63,7 +64,8 @@ struct measure measure(struct native *native, const struct disk_under_test *disk
 	change.host_cpu_ns += io.host_cpu_ns;
 	change.ios += io.ios;
 	tracer_drops(native->tracer, &drops);
-	print_message("%llu anomalies; ", (unsigned long long)drops.anomalies);
+	change.anomalies = drops.anomalies - drops_before.anomalies;
+	print_message("%llu anomalies; ", (unsigned long long)change.anomalies);
 	print_message(
 		"%llu completions (kernel %llu to %llu), idle %.0f %%; task: %llu waits, %llu starts, "
 		"%llu ios, host %.0f %%, of it on a CPU %.0f %%\n",

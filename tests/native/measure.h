@@ -15,6 +15,8 @@ struct measure {
 	uint64_t kernel_least, kernel_most; /* completions too, counted just within and around */
 	bool told;			    /* of the task, without which these are 0 */
 	uint64_t waits, starts, ios, host_ns, host_cpu_ns;
+	uint64_t anomalies; /* of all: I/Os whose end no program heard, and which have no host time
+			     */
 };
 
 /*

@@ -16,6 +16,11 @@ static struct measure run(struct native *native, const struct disk_under_test *d
 	return change;
 }
 
+static uint64_t heard_ios(const struct measure *change)
+{
+	return change->ios > change->anomalies ? change->ios - change->anomalies : 0;
+}
+
 #define COMPUTE_US 300
 #define PAUSE_US   1000
 
@@ -32,7 +37,7 @@ static void test_computing_reader(void **state)
 	measure_check(native, &disk, &change);
 	assert_true(change.told);
 	/* However long the disk takes, which others use, too. */
-	assert_true(change.host_ns > change.ios * COMPUTE_US * 900);
+	assert_true(change.host_ns > heard_ios(&change) * COMPUTE_US * 900);
 	assert_true(change.host_cpu_ns > change.host_ns * 9 / 10);
 }
 
@@ -53,7 +58,7 @@ static void test_thinking_reader(void **state)
 		if (change.host_cpu_ns < change.host_ns / 2)
 			break;
 	}
-	assert_true(change.host_ns > change.ios * PAUSE_US * 900);
+	assert_true(change.host_ns > heard_ios(&change) * PAUSE_US * 900);
 	assert_true(change.host_cpu_ns < change.host_ns / 2);
 }
 
