@@ -13,7 +13,7 @@
  */
 #define CHAIN_GAP_MOST_NS (400 * NS_PER_MS)
 #define LOOK_NS		  (100 * NS_PER_MS) /* between looks at domains whose target nothing depends on */
-/* Utilisation takes as long to grow; with a half of it, short storms would cross it. */
+/* Utilisation takes as long to grow: what is shorter is no saturation. */
 #define FULL_NS (100 * NS_PER_MS)
 
 /* The next OPP below the target, or 0 when the limits allow none. */

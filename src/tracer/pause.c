@@ -17,7 +17,7 @@ void tracer_pause(struct tracer *tracer)
 	for (uint32_t cpu = 0; cpu < tracer->topology->n_cpus; cpu++)
 		account_cpu(&tracer->cpus[cpu].load, now_ns);
 	if (by_ticks)
-		tracer_account_ticks(tracer);
+		tracer_end_ticks(tracer);
 	tracer_rest_cpus(tracer, now_ns);
 	for (uint32_t i = 0; i < WAKEGOV_SLOTS; i++)
 		tracer->slots[i].hold_ns = 0; /* the end of the hold time is not watched any more */

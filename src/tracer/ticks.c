@@ -13,7 +13,7 @@ bool tracer_may_trace_only_ticks(const struct tracer *tracer)
 	       !(shared->settings.follow_own && shared->clamps_seen);
 }
 
-/* Of passed_ns, in 1024ths; as in every ratio of counts, one too many is no more than all. */
+/* In 1024ths. There may be a tick too many. */
 static uint32_t share_of(uint64_t worked, uint64_t passed)
 {
 	return worked < passed ? worked * SHARE_ALL / passed : SHARE_ALL;
@@ -90,27 +90,25 @@ void tracer_rest_cpus(struct tracer *tracer, uint64_t now_ns)
 	}
 }
 
-void tracer_account_ticks(struct tracer *tracer)
+void tracer_end_ticks(struct tracer *tracer)
 {
+	struct wakegov__bss *shared = tracer->programs.bss;
+
+	shared->settings.only_ticks_since_ns = 0;
+	shared->followed_chains = 0; /* until a CPU turns out to have room */
 	for (uint32_t cpu = 0; cpu < tracer->topology->n_cpus; cpu++) {
 		struct account_cpu *load = &tracer->cpus[cpu].load;
 
+		tracer->cpus[cpu].full = true;
 		load->util_q = (uint64_t)load->level_q * tracer->ticked[cpu].share / SHARE_ALL;
 		load->moved_q = 0;
 		load->worked_ns = 0;
 	}
 }
 
-/* Chains stand still until a CPU turns out to have room. */
 static void end(struct tracer *tracer)
 {
-	struct wakegov__bss *shared = tracer->programs.bss;
-
-	shared->settings.only_ticks_since_ns = 0;
-	for (uint32_t cpu = 0; cpu < tracer->topology->n_cpus; cpu++)
-		tracer->cpus[cpu].full = true;
-	shared->followed_chains = 0;
-	tracer_account_ticks(tracer);
+	tracer_end_ticks(tracer);
 	tracer_rest_cpus(tracer, time_now_ns());
 	programs_want(&tracer->programs, PROGRAMS_ALL);
 }

@@ -78,8 +78,9 @@ static inline bool tracer_counts_only(const struct tracer *tracer)
  */
 void tracer_rest_cpus(struct tracer *tracer, uint64_t now_ns);
 
-/* Sets the utilisation of every CPU to what the last tracer_count_ticks() says. */
-void tracer_account_ticks(struct tracer *tracer);
+/* More than ticks will be traced. Each CPU's utilisation is what the last tracer_count_ticks()
+ * says. */
+void tracer_end_ticks(struct tracer *tracer);
 
 /* requests.c: attaches exactly the programs that are needed. follow: requests are followed. */
 void tracer_attach_needed(struct tracer *tracer, bool follow);

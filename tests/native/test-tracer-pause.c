@@ -231,13 +231,50 @@ static void test_cpu(void **state)
 	assert_in_range(idle_cap, 0, 128);
 }
 
+static void follow_chains(struct native *native)
+{
+	const volatile struct wakegov__bss *shared = native->tracer->programs.bss;
+
+	tracer_follow_chains(native->tracer, true);
+	for (int ms = 0; ms < PATIENCE_MS && !shared->followed_chains; ms += 10)
+		usleep(10000);
+	assert_true(shared->followed_chains);
+}
+
+/* A pause also ends a time in which only ticks are traced, as if all had been traced before. */
+static void test_only_ticks(void **state)
+{
+	struct native *native = *state;
+	struct tracer *tracer = native->tracer;
+	uint32_t generation;
+
+	follow_chains(native);
+	tracer_count_ticks(tracer, native_now_ns());
+	tracer_trace_only_ticks(tracer, true);
+	assert_true(tracer_only_ticks(tracer));
+	tracer_pause(tracer);
+	assert_false(tracer_only_ticks(tracer));
+	tracer_follow_chains(tracer, false);
+	tracer_resume(tracer);
+	follow_chains(native);
+	/* Whether all CPUs are full is looked at again, at ticks too. */
+	generation = tracer->programs.bss->settings.chains;
+	for (uint32_t cpu = 0; cpu < native->topology->n_cpus; cpu++)
+		tracer->cpus[cpu].domain = WAKEGOV_NO_DOMAIN;
+	tracer->programs.bss->followed_chains = 0;
+	for (int ms = 0; ms < PATIENCE_MS && !tracer->programs.bss->followed_chains; ms += 10)
+		usleep(10000);
+	assert_int_equal(tracer->programs.bss->followed_chains, generation + 1);
+	assert_int_equal(tracer->programs.bss->settings.only_ticks_since_ns, 0);
+	tracer_follow_chains(tracer, false);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_nothing_runs),
-		cmocka_unit_test(test_task_goes_on),
-		cmocka_unit_test(test_task_ended),
-		cmocka_unit_test(test_cpu),
+		cmocka_unit_test(test_nothing_runs), cmocka_unit_test(test_task_goes_on),
+		cmocka_unit_test(test_task_ended),   cmocka_unit_test(test_cpu),
+		cmocka_unit_test(test_only_ticks),
 	};
 
 	return native_run(tests);
