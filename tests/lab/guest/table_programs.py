@@ -432,7 +432,7 @@ WORKLOADS = (
              warm_postgres),
     *(workload(f"tbench{clients}", "MB/s", "higher", tbench_command(clients), tbench, (),
                tbench_server) for clients in (1, 2, 4)),
-    # Most of it is over before each domain has had to be at its highest OPP for a second.
+    # A good part of it is over before each domain is known to be kept at its highest OPP.
     workload("tbench4-2s", "MB/s", "higher", tbench_command(4, 2), tbench, (), tbench_server),
     workload("redis-aof", "requests/s", "higher",
              "redis-benchmark -t set -c 2 -n 2000 --csv", redis_benchmark, (ext4,), redis),

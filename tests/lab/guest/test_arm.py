@@ -247,6 +247,7 @@ class Clusters(unittest.TestCase):
         guest.wait_for(lambda: not self.at_highest(), 5, "none at its highest OPP")
         with guest.busy_loop(guest.cpus_of(name)[-1]):
             guest.wait_for(lambda: self.at_highest() == {name}, 3, f"{name} alone at its highest OPP")
+            time.sleep(0.3)
             looks = []
             for _ in range(30):
                 time.sleep(0.01)
