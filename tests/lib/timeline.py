@@ -17,8 +17,9 @@ MAX_DOMAINS = 4
 MAX_ROWS = 8
 # At the lowest OPP the last reason may be a trace of utilisation: it is no reason for that one.
 LOWEST, OTHER = "lowest", "other"
-MARKS = {"io-boost": "#", "utilisation": "=", LOWEST: "-", OTHER: "+"}
-COLOURS = {"io-boost": "#d1495b", "utilisation": "#30638e", LOWEST: "#8a8a8a", OTHER: "#8f6bb3"}
+MARKS = {"io-boost": "#", "chain": "&", "utilisation": "=", LOWEST: "-", OTHER: "+"}
+COLOURS = {"io-boost": "#d1495b", "chain": "#2a9d8f", "utilisation": "#30638e", LOWEST: "#8a8a8a",
+           OTHER: "#8f6bb3"}
 
 
 def read_csv(path):
