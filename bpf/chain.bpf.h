@@ -85,8 +85,8 @@ static long find_room(__u32 index, bool *ret)
 
 /*
  * While all CPUs are full no chain is followed: the chains of those who work then stand still, and
- * begin a new generation when one of the CPUs has room. The daemon finds out much later, and then
- * also traces less. A CPU that is idle and full by its last look has room when it is woken.
+ * begin a new generation when one of the CPUs has room. The daemon finds out later, and then also
+ * traces less. A CPU that is idle and full by its last look has room when it is woken.
  */
 static __noinline int note_full(struct wakegov_cpu *cpu)
 {

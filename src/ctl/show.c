@@ -126,7 +126,6 @@ static void show_policy(const json_t *policy)
 {
 	const char *last_error = field_text(policy, "last_error");
 	uint64_t reloads = field_number(policy, "reloads");
-
 	const char *path = field_text(policy, "path");
 	bool missing = path && access(path, F_OK) < 0 && errno == ENOENT;
 

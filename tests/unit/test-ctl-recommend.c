@@ -181,15 +181,19 @@ static void test_machine(void **state)
 	assert_int_equal(policy.n_rules, 0);
 }
 
+/* Of one domain that saved 3 J in so many microseconds. */
+#define STATISTICS(time_us)                                                                        \
+	"{\"domains\": [{\"domain\": \"policy0\", \"times\": [{\"khz\": 1, \"reason\": \"idle\", " \
+	"\"time_us\": " time_us                                                                    \
+	"}]}], \"account\": [{\"kind\": \"domain\", \"name\": \"policy0\", "                       \
+	"\"device\": \"schedutil\", \"time_us\": " time_us ", \"spent_mj\": 1000, "                \
+	"\"saved_mj\": 4000}]}"
+
 static void test_statistics(void **state)
 {
 	struct policy policy;
 	_cleanup_free_ char *text = recommend(
-		NULL,
-		"{\"domains\": [{\"domain\": \"policy0\", \"times\": [{\"khz\": 1, \"reason\": \"idle\", "
-		"\"time_us\": 7200000000}]}], \"account\": [{\"kind\": \"domain\", \"name\": \"policy0\", "
-		"\"device\": \"schedutil\", \"time_us\": 7200000000, \"spent_mj\": 1000, \"saved_mj\": "
-		"4000}]}",
+		NULL, STATISTICS("7200000000"),
 		"{\"tasks\": {\"count\": 64, \"max\": 64}, \"drops\": {\"tasks\": 3}}",
 		"{\"tasks\": 16384, \"max_tasks\": 16384, \"refused\": 9, \"rules\": []}", &policy);
 
@@ -205,13 +209,7 @@ static void test_statistics(void **state)
 static void test_few_statistics(void **state)
 {
 	struct policy policy;
-	_cleanup_free_ char *text = recommend(
-		NULL,
-		"{\"domains\": [{\"domain\": \"policy0\", \"times\": [{\"khz\": 1, \"reason\": \"idle\", "
-		"\"time_us\": 120000000}]}], \"account\": [{\"kind\": \"domain\", \"name\": \"policy0\", "
-		"\"device\": \"schedutil\", \"time_us\": 120000000, \"spent_mj\": 1000, \"saved_mj\": "
-		"4000}]}",
-		"{}", "{}", &policy);
+	_cleanup_free_ char *text = recommend(NULL, STATISTICS("120000000"), "{}", "{}", &policy);
 
 	assert_says(text, "# The statistics of the last week are of 2 min");
 	assert_null(strstr(text, "policy0 took"));
