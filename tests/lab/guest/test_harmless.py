@@ -86,8 +86,9 @@ class Harmless(unittest.TestCase):
             if program == "all" or abs(float(runs) - 1) < 0.02 and (load in ("fork", "exec") or load not in MOST):
                 each_run = float(each) / float(runs)
                 self.assertAlmostEqual(each_run / float(table), 1, delta=most, msg=line)
+        # A program that runs for hardly a tenth of a load's events has a row in one start and none in another.
         with open("tests/bench/instructions.table", encoding="ascii") as file:
-            self.assertEqual(len(lines), len(file.readlines()))
+            self.assertEqual({line.split()[0] for line in lines}, {line.split()[0] for line in file})
 
 
 if __name__ == "__main__":
