@@ -128,9 +128,12 @@ static inline struct chain_task *chain_in(struct wakegov_chain_pair *pair, __u32
 /* Of a thread; NULL: it has none. The idle task has none. */
 static inline struct chain_task *find_chain(__u32 pid)
 {
-	struct wakegov_chain_pair *pair = chain_pair(pid);
+	struct wakegov_chain_pair *pair;
 
-	return pid && pair ? chain_in(pair, pid) : NULL;
+	if (!pid)
+		return NULL;
+	pair = chain_pair(pid);
+	return pair ? chain_in(pair, pid) : NULL;
 }
 
 /* The clock of the run queue, which the scheduler has read for this switch. */

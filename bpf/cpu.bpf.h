@@ -93,21 +93,27 @@ static inline struct account_task *take_load(struct task_struct *task)
 	return load;
 }
 
+static inline struct wakegov_brief *brief_of(struct wakegov_cpu *cpu,
+					     const struct task_struct *task)
+{
+	return &cpu->briefs[(__u32)task->pid % WAKEGOV_BRIEFS];
+}
+
 /*
- * Most switches are accounted together with the first one of the next jiffy, and take no clock. A
- * task that comes to an idle CPU for a moment only, as a reader does for each request, and is the
- * one that was here before, comes and leaves unseen: it is noted that it runs, and then for how
- * long, by the scheduler's count of its time.
+ * Most switches of a task are accounted together with the first one of the next jiffy, and take no
+ * clock. A task that comes to an idle CPU for a moment only, as a reader does for each request, and
+ * was so before, comes and leaves unseen: it is noted that it runs, and then for how long, by the
+ * scheduler's count of its time.
  */
 static inline bool comes_unseen(struct wakegov_cpu *cpu, const struct task_struct *next)
 {
-	__u32 est_q = cpu->load.last_est_q, pid = next->pid;
+	const struct wakegov_brief *brief = brief_of(cpu, next);
+	__u32 est_q = brief->est_q, pid = next->pid;
 
-	if (pid != cpu->brief || (est_q > cpu->band_high_q && cpu->armed & WAKEGOV_ARM_BAND))
+	if (pid != brief->pid || (est_q > cpu->band_high_q && cpu->armed & WAKEGOV_ARM_BAND))
 		return false;
-	cpu->load.running = pid;
-	cpu->load.est_q = est_q;
-	cpu->load.busy_since_ns = 0;
+	account_come_unseen(&cpu->load, pid, est_q);
+	cpu->came_ran_ns = next->se.sum_exec_runtime;
 	cpu->ticked_ns = 0;
 	return true;
 }
@@ -129,13 +135,12 @@ static inline bool counts_wait(struct wakegov_cpu *cpu, struct task_struct *task
 
 static inline bool leaves_unseen(struct wakegov_cpu *cpu, struct task_struct *prev)
 {
-	__u64 ran_ns;
+	const struct wakegov_brief *brief = brief_of(cpu, prev);
 
-	if ((__u32)prev->pid != cpu->brief || cpu->load.busy_since_ns || !counts_wait(cpu, prev))
+	if ((__u32)prev->pid != brief->pid || (__u32)bpf_jiffies64() != brief->jiffy ||
+	    cpu->load.busy_since_ns || !counts_wait(cpu, prev))
 		return false;
-	ran_ns = prev->se.sum_exec_runtime;
-	cpu->load.worked_ns += ran_ns - cpu->brief_ran_ns;
-	cpu->brief_ran_ns = ran_ns;
+	cpu->load.worked_ns += prev->se.sum_exec_runtime - cpu->came_ran_ns;
 	cpu->load.running = 0;
 	cpu->load.est_q = 0;
 	if (cpu->armed & WAKEGOV_ARM_IDLE)
@@ -171,9 +176,9 @@ static inline bool passes_unseen(struct wakegov_cpu *cpu, switch_arguments argum
 {
 	struct task_struct *prev = prev_of(arguments), *next = next_of(arguments);
 
-	if (settings.at_every_switch || has_storage(prev) || has_storage(next) ||
-	    cpu->load.running != (__u32)prev->pid || !cpu->load.busy_since_ns || is_own(next) ||
-	    is_realtime(next) ||
+	if ((__u32)bpf_jiffies64() != cpu->accounted_jiffy || settings.at_every_switch ||
+	    has_storage(prev) || has_storage(next) || cpu->load.running != (__u32)prev->pid ||
+	    !cpu->load.busy_since_ns || is_own(next) || is_realtime(next) ||
 	    ((is_in_iowait(prev) || !cpu->count_only) && sleeps_after(arguments)))
 		return false;
 	account_pass(&cpu->load, next->pid);
@@ -184,16 +189,16 @@ static inline bool switch_unseen(struct wakegov_cpu *cpu, switch_arguments argum
 {
 	if (!prev_of(arguments)->pid)
 		return comes_unseen(cpu, next_of(arguments));
-	if ((__u32)bpf_jiffies64() != cpu->accounted_jiffy)
-		return false;
 	return next_of(arguments)->pid ? passes_unseen(cpu, arguments)
 				       : leaves_unseen(cpu, prev_of(arguments));
 }
 
 /* For how long the running task, which came unseen, has run. */
-static inline __u64 ran_unseen_ns(const struct wakegov_cpu *cpu, const struct task_struct *task)
+static inline __u64 ran_unseen_ns(struct wakegov_cpu *cpu, const struct task_struct *task)
 {
-	return cpu->brief == (__u32)task->pid ? task->se.sum_exec_runtime - cpu->brief_ran_ns : 0;
+	return brief_of(cpu, task)->pid == (__u32)task->pid
+		       ? task->se.sum_exec_runtime - cpu->came_ran_ns
+		       : 0;
 }
 
 /* The running task came unseen. Returns whether the CPU left its band while it was idle. */
@@ -225,11 +230,13 @@ static inline void account_leaving(struct wakegov_cpu *cpu, struct task_struct *
  */
 static inline void note_brief(struct wakegov_cpu *cpu, const struct task_struct *task, __u64 now_ns)
 {
-	bool brief = now_ns < cpu->load.busy_since_ns + ACCOUNT_LATE_NS &&
-		     !settings.at_every_switch;
+	struct wakegov_brief *brief = brief_of(cpu, task);
+	bool is_brief = now_ns < cpu->load.busy_since_ns + ACCOUNT_LATE_NS &&
+			!settings.at_every_switch;
 
-	cpu->brief = brief && !(task->flags & PF_EXITING) && !is_realtime(task) ? task->pid : 0;
-	cpu->brief_ran_ns = task->se.sum_exec_runtime;
+	brief->pid = is_brief && !(task->flags & PF_EXITING) && !is_realtime(task) ? task->pid : 0;
+	brief->est_q = cpu->load.last_est_q;
+	brief->jiffy = cpu->accounted_jiffy;
 }
 
 /*

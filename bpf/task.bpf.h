@@ -39,13 +39,11 @@ int BPF_PROG(on_sched_waking, struct task_struct *task)
 	return 0;
 }
 
-/* What it runs elsewhere must not count as a burst here. */
-static inline void end_brief(struct task_struct *task)
+/* What it runs elsewhere must not count as a burst here. Another task may get its number. */
+static inline void end_brief(struct wakegov_cpu *cpu, const struct task_struct *task)
 {
-	struct wakegov_cpu *cpu = cpu_at(task->thread_info.cpu);
-
-	if (cpu && cpu->brief == (__u32)task->pid)
-		cpu->brief = 0;
+	if (cpu && brief_of(cpu, task)->pid == (__u32)task->pid)
+		brief_of(cpu, task)->pid = 0;
 }
 
 /* The task takes its utilisation along. */
@@ -71,7 +69,7 @@ int BPF_PROG(on_sched_migrate_task, struct task_struct *task, int to)
 	__u64 now_ns;
 
 	count_event(WAKEGOV_SCHED_MIGRATE);
-	end_brief(task);
+	end_brief(cpu_at(task->thread_info.cpu), task);
 	move_load(task, to);
 	if (!may_be_hot(task->pid))
 		return 0;
@@ -207,8 +205,7 @@ int BPF_PROG(on_sched_process_exit, struct task_struct *task)
 	struct wakegov_cpu *cpu = count_event(WAKEGOV_PROCESS_EXIT);
 
 	__sync_fetch_and_add(&task_ends[(__u32)task->pid % WAKEGOV_ENDS], 1);
-	if (cpu)
-		cpu->brief = 0; /* another task may get its pid */
+	end_brief(cpu, task);
 	give_back_load(task, cpu);
 	if (settings.follow & WAKEGOV_FOLLOW_PROCESSES)
 		follow_end_of_process(task);

@@ -195,6 +195,17 @@ struct wakegov_chain_pair {
 	struct chain_task chains[2];
 };
 
+/* A task that last ran on the CPU for a moment only; see comes_unseen(). */
+struct wakegov_brief {
+	__u32 pid;   /* 0: none */
+	__u32 est_q; /* what it is known to need */
+	__u32 jiffy; /* when it was last accounted here */
+	__u32 pad;
+};
+
+/* A CPU between whose tasks there is idle time has few tasks, by the remainder of their numbers. */
+#define WAKEGOV_BRIEFS 8
+
 struct wakegov_cpu {
 	/*
 	 * What each switch touches, beside its count: two cache lines.
@@ -209,10 +220,7 @@ struct wakegov_cpu {
 	__u32 armed;	     /* enum wakegov_arm; cleared by the kernel side */
 	__u32 long_burst_ns; /* a burst of this length at full capacity is long */
 
-	/* written by the kernel side; see comes_unseen() */
-	__u32 brief;	       /* the task that ran last here, for a moment only; 0: not so … */
-	__u32 accounted_jiffy; /* … when its switches were last accounted … */
-	__u64 brief_ran_ns;    /* … and the scheduler's count of its time when it left */
+	__u32 accounted_jiffy; /* when a switch was last accounted; written by the kernel side */
 
 	struct wakegov_chain chain; /* written by the kernel side, on the CPU itself */
 	__u64 compared_ns;    /* when a chain's need was last compared with the CPU's own … */
@@ -222,6 +230,10 @@ struct wakegov_cpu {
 	__u8 received;	      /* … and the next packets are not its own */
 	__u8 full;	      /* its own utilisation keeps it at the highest frequency */
 	__u64 chain_since_ns; /* since when the running task's chain is on; 0: it has none */
+
+	/* written by the kernel side */
+	struct wakegov_brief briefs[WAKEGOV_BRIEFS];
+	__u64 came_ran_ns; /* the scheduler's count of its time when one of them came unseen */
 
 	/*
 	 * The fields that each request touches, and all that a request touches when it is only

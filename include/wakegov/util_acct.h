@@ -344,6 +344,16 @@ static inline void account_pass(struct account_cpu *cpu, __u32 next)
 	cpu->switched_ns = 0;
 }
 
+/* The task comes to an idle CPU, and it is not noted when; est_q is what is known of it. */
+static inline void account_come_unseen(struct account_cpu *cpu, __u32 next, __u32 est_q)
+{
+	cpu->running = next;
+	cpu->last = next;
+	cpu->last_est_q = est_q;
+	cpu->est_q = est_q;
+	cpu->busy_since_ns = 0;
+}
+
 /*
  * The task that runs came to an idle CPU unseen, ran_ns before now; no more than the CPU was idle.
  * Returns when.
