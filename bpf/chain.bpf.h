@@ -13,6 +13,7 @@
  */
 
 #include "clamped.bpf.h"
+#include "following.bpf.h"
 
 #define NET_RX_SOFTIRQ 3 /* include/linux/interrupt.h */
 
@@ -56,61 +57,6 @@ int BPF_PROG(on_hrtimer_expire_exit)
 	return 0;
 }
 
-#define CPUS_MAX 8192 /* NR_CPUS of any kernel is no higher */
-
-/*
- * With the default headroom a CPU asks for the highest frequency from 13/16 of its capacity on.
- * Once it is full it is so until then; to become so it takes a little more. Of a CPU without a
- * domain the frequency is not known.
- */
-static inline bool is_cpu_full(const struct wakegov_cpu *cpu)
-{
-	return cpu->domain != WAKEGOV_NO_DOMAIN &&
-	       account_util_q(&cpu->load) >=
-		       DECAY_Q(cpu->load.capacity) / 16 * (cpu->full ? 13 : 14);
-}
-
-/* One step for bpf_loop(). Returns 1 at a CPU that is not full, or after the last. */
-static long find_room(__u32 index, bool *ret)
-{
-	const struct wakegov_cpu *cpu = cpu_at(index);
-
-	if (!cpu)
-		return 1;
-	if (cpu->full)
-		return 0;
-	*ret = true;
-	return 1;
-}
-
-/*
- * While all CPUs are full no chain is followed: the chains of those who work then stand still, and
- * begin a new generation when one of the CPUs has room. The daemon finds out later, and then also
- * traces less. A CPU that is idle and full by its last look has room when it is woken.
- */
-static __noinline int note_full(struct wakegov_cpu *cpu)
-{
-	bool full = is_cpu_full(cpu), room = false;
-	__u32 generation = settings.chains;
-
-	if (full == cpu->full && (full || followed_chains))
-		return 0;
-	cpu->full = full;
-	if (full) {
-		bpf_loop(CPUS_MAX, find_room, &room, 0);
-		if (!room)
-			followed_chains = 0;
-		return 0;
-	}
-	if (followed_chains || !generation)
-		return 0;
-	if (__sync_val_compare_and_swap(&settings.chains, generation, generation + 1) == generation)
-		followed_chains = generation + 1;
-	if (!settings.chains) /* the daemon has just ended them */
-		followed_chains = 0;
-	return 0;
-}
-
 static inline struct wakegov_chain_pair *chain_pair(__u32 pid)
 {
 	__u32 pair = pid % WAKEGOV_CHAIN_PAIRS;
@@ -136,12 +82,15 @@ static inline struct chain_task *find_chain(__u32 pid)
 	return pair ? chain_in(pair, pid) : NULL;
 }
 
-/* The clock of the run queue, which the scheduler has read for this switch. */
-static inline __u64 switch_clock(const struct task_struct *task)
+/*
+ * The chains' clock: that of the run queue, which the scheduler has read for this switch, less the
+ * time in which chains were not followed.
+ */
+static inline __u64 chain_clock(const struct task_struct *task)
 {
 	if (!bpf_core_field_exists(task->se.cfs_rq)) /* CONFIG_FAIR_GROUP_SCHED */
-		return bpf_ktime_get_ns();
-	return task->se.cfs_rq->rq->clock;
+		return bpf_ktime_get_ns() - chains_skipped_ns;
+	return task->se.cfs_rq->rq->clock - chains_skipped_ns;
 }
 
 static __noinline void emit_chain(struct wakegov_cpu *cpu)
@@ -188,7 +137,8 @@ static __noinline void note_chain(struct wakegov_cpu *cpu, const struct chain_ta
 {
 	struct wakegov_chain *noted = &cpu->chain;
 	__u32 need_q = chain->util_q;
-	bool over = now_ns > noted->clock_ns + WAKEGOV_CHAIN_HOLD_NS;
+	__u64 clock_ns = now_ns + chains_skipped_ns;
+	bool over = clock_ns > noted->clock_ns + WAKEGOV_CHAIN_HOLD_NS;
 
 	cpu->compared_q = need_q;
 	cpu->compared_ns = now_ns;
@@ -197,14 +147,18 @@ static __noinline void note_chain(struct wakegov_cpu *cpu, const struct chain_ta
 		return;
 	if (need_q > noted->need_q || over)
 		need_q = cpu->compared_q = chain_need_q(chain, task);
+	if (need_q > noted->need_q && !over)
+		chains_changed_ns = noted->seen_ns;
 	if (need_q > noted->need_q || over) {
 		noted->need_q = need_q;
 		noted->pid = task->pid;
 		noted->waker = chain->waker;
 	}
-	if (now_ns > noted->clock_ns + WAKEGOV_CHAIN_STEP_NS) {
-		noted->clock_ns = now_ns;
+	if (clock_ns > noted->clock_ns + WAKEGOV_CHAIN_STEP_NS) {
 		noted->seen_ns = bpf_ktime_get_ns();
+		note_arrival(now_ns - noted->chain_ns, noted->seen_ns);
+		noted->clock_ns = clock_ns;
+		noted->chain_ns = now_ns;
 	}
 	if (need_q > cpu->chain_high_q)
 		emit_chain(cpu);
@@ -221,11 +175,11 @@ static inline bool is_no_news(const struct wakegov_cpu *cpu, __u32 need_q, __u64
 }
 
 /* Returns whether it was known: else it begins now. */
-static inline bool know_chain(struct chain_task *chain, __u64 now_ns)
+static inline bool know_chain(struct chain_task *chain, __u64 now_ns, __u32 level)
 {
 	if (chain->generation == settings.chains)
 		return true;
-	chain_start(chain, settings.chains, now_ns);
+	chain_start(chain, settings.chains, now_ns, level);
 	return false;
 }
 
@@ -243,16 +197,16 @@ static inline void switch_chains(struct wakegov_cpu *cpu, struct task_struct *pr
 			return;
 		__asm__ volatile(""); /* or a compiler tests both pointers as one number */
 	}
-	now_ns = switch_clock(comes ? next : prev);
+	now_ns = chain_clock(comes ? next : prev);
 	if (leaves) {
-		know_chain(leaves, now_ns);
+		know_chain(leaves, now_ns, level);
 		chain_sleep(leaves, now_ns, level);
 	}
 	if (!comes)
 		return;
 	if (comes->exited && !(next->flags & PF_EXITING)) /* another task has its number */
 		comes->generation = 0;
-	if (know_chain(comes, now_ns))
+	if (know_chain(comes, now_ns, level))
 		chain_come(comes, now_ns, level);
 	cpu->chain_since_ns = comes->since.at_ns;
 	if (comes->waker && !is_no_news(cpu, comes->util_q, now_ns))
@@ -291,6 +245,7 @@ static inline struct chain_task *claim_chain(struct task_struct *task, __u64 now
 	pair->chains[place].exited = 0;
 	pair->chains[place].updated_ns = now_ns; /* it is at work, also before its first switch */
 	pair->pids[place] = pid;
+	chains_changed_ns = bpf_ktime_get_ns();
 	return &pair->chains[place];
 }
 
@@ -301,7 +256,7 @@ static inline struct chain_task *claim_chain(struct task_struct *task, __u64 now
 static inline void tick_chains(struct task_struct *task)
 {
 	struct task_struct *parent = task->real_parent;
-	__u64 now_ns = switch_clock(task);
+	__u64 now_ns = chain_clock(task);
 
 	claim_chain(task, now_ns);
 	claim_chain(parent, now_ns);
@@ -316,6 +271,13 @@ static inline void fork_chain(struct task_struct *parent, struct task_struct *ch
 	to = claim_chain(child, from->updated_ns);
 	if (to)
 		chain_fork(from, to, parent->pid);
+}
+
+/* Where it comes to another CPU, what it needs is to be seen there. */
+static inline void move_chain(__u32 pid)
+{
+	if (chains_resume_ns && find_chain(pid))
+		resume_chains(bpf_ktime_get_ns());
 }
 
 /* It still wakes who waits for its end, and may sleep before. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #pragma once
 
-/* CPUs: their utilisation and frequency, and when they emit a record. */
+/* Switches of tasks: how busy CPUs are by them, and when a CPU emits a record. */
 
 #include "burst.bpf.h"
 #include "chain.bpf.h"
@@ -336,7 +336,7 @@ static __noinline int account_at_switch(struct wakegov_cpu *cpu, switch_argument
 		awaited |= switch_classes(cpu, prev_stored ? prev : NULL, next_stored ? next : NULL,
 					  sleeps, now_ns);
 	if (settings.chains)
-		note_full(cpu);
+		choose_following(cpu, now_ns);
 	cpu->met_ns = now_ns;
 	if (awaited)
 		emit_cpu(cpu);
@@ -365,144 +365,4 @@ int on_sched_switch(switch_arguments arguments)
 	if (switch_unseen(cpu, arguments))
 		return 0;
 	return account_at_switch(cpu, arguments);
-}
-
-/*
- * Accounts interrupts of an idle CPU; an interrupt of a task is in the task's time already, and the
- * daemon's time is not accounted. As in a switch, only a CPU that has work compares with the band.
- */
-static inline int begin_interrupt(struct wakegov_cpu *cpu, enum wakegov_program program)
-{
-	if (cpu->load.running || bpf_get_current_pid_tgid())
-		return 0;
-	cpu->events[program]++;
-	account_begin_interrupt(&cpu->load, bpf_ktime_get_ns());
-	return 0;
-}
-
-static inline int end_interrupt(struct wakegov_cpu *cpu, enum wakegov_program program)
-{
-	__u64 now_ns;
-
-	if (!cpu->load.interrupts)
-		return 0;
-	cpu->events[program]++;
-	now_ns = bpf_ktime_get_ns();
-	if (account_end_interrupt(&cpu->load, now_ns) && cpu->armed & WAKEGOV_ARM_BAND &&
-	    account_util_q(&cpu->load) > cpu->band_high_q)
-		emit_cpu(cpu);
-	return 0;
-}
-
-#define IRQF_PERCPU 0x400 /* include/linux/interrupt.h */
-
-/*
- * On Arm the CPU's own timer and its IPIs come through these tracepoints, on x86 they do not. They
- * are not accounted on either: a disk's timer would cost two looks at the clock for each request,
- * and whether a timer wakes a task is seen at the timer.
- */
-static inline bool is_of_cpu(const struct irqaction *action)
-{
-	return action->flags & IRQF_PERCPU;
-}
-
-SEC("tp_btf/irq_handler_entry")
-int BPF_PROG(on_irq_handler_entry, int irq, struct irqaction *action)
-{
-	struct wakegov_cpu *cpu;
-
-	if (is_of_cpu(action))
-		return 0;
-	cpu = this_cpu();
-	if (!cpu)
-		return 0;
-	cpu->bystander |= IN_INTERRUPT;
-	return begin_interrupt(cpu, WAKEGOV_IRQ_ENTRY);
-}
-
-SEC("tp_btf/irq_handler_exit")
-int BPF_PROG(on_irq_handler_exit, int irq, struct irqaction *action)
-{
-	struct wakegov_cpu *cpu;
-
-	if (is_of_cpu(action))
-		return 0;
-	cpu = this_cpu();
-	if (!cpu)
-		return 0;
-	cpu->bystander &= ~IN_INTERRUPT;
-	return end_interrupt(cpu, WAKEGOV_IRQ_EXIT);
-}
-
-SEC("tp_btf/softirq_entry")
-int BPF_PROG(on_softirq_entry, unsigned int vector)
-{
-	struct wakegov_cpu *cpu = this_cpu();
-
-	if (!cpu)
-		return 0;
-	enter_softirq(cpu, vector);
-	return begin_interrupt(cpu, WAKEGOV_SOFTIRQ_ENTRY);
-}
-
-SEC("tp_btf/softirq_exit")
-int BPF_PROG(on_softirq_exit)
-{
-	struct wakegov_cpu *cpu = this_cpu();
-
-	if (!cpu)
-		return 0;
-	cpu->bystander &= ~IN_SOFTIRQ;
-	return end_interrupt(cpu, WAKEGOV_SOFTIRQ_EXIT);
-}
-
-/*
- * Runs on the CPU that changes the frequency, which may be another one than the CPU whose frequency
- * changes. So it only replaces the level: time since that CPU's last event (a tick at most) is
- * accounted at the new level.
- */
-SEC("tp_btf/cpu_frequency")
-int BPF_PROG(on_cpu_frequency, unsigned int freq_khz, unsigned int cpu_id)
-{
-	struct wakegov_cpu *cpu = cpu_at(cpu_id);
-
-	count_event(WAKEGOV_CPU_FREQUENCY);
-	if (!cpu || !cpu->max_khz)
-		return 0;
-	cpu->level_before_q = cpu->load.level_q;
-	cpu->level_since_ns = bpf_ktime_get_ns();
-	cpu->freq_khz = freq_khz;
-	cpu->load.level_q = decay_level_q(cpu->load.capacity, freq_khz, cpu->max_khz);
-	return 0;
-}
-
-SEC("tp_btf/cpu_frequency_limits")
-int BPF_PROG(on_cpu_frequency_limits, struct cpufreq_policy *policy)
-{
-	count_event(WAKEGOV_CPU_LIMITS);
-	keep_news(cpu_at(policy->cpu), WAKEGOV_NEWS_LIMITS);
-	emit(WAKEGOV_RECORD_NEWS, 0, 0);
-	return 0;
-}
-
-#define RESUMED "dpm_resume"
-
-/*
- * Each phase of a suspend begins and ends with this event. At the end of this phase cpufreq
- * restarts its governors; processes, also the daemon, resume a little later.
- */
-SEC("tp_btf/suspend_resume")
-int BPF_PROG(on_suspend_resume, const char *action, int value, bool begins)
-{
-	char phase[sizeof(RESUMED)] = "";
-
-	count_event(WAKEGOV_SUSPEND_RESUME);
-	if (begins)
-		return 0;
-	bpf_probe_read_kernel_str(phase, sizeof(phase), action);
-	if (bpf_strncmp(phase, sizeof(phase), RESUMED))
-		return 0;
-	keep_news(NULL, WAKEGOV_NEWS_RESUME);
-	emit(WAKEGOV_RECORD_NEWS, 0, 0);
-	return 0;
 }

@@ -131,10 +131,11 @@ volatile __u64 unplaced[WAKEGOV_UNPLACED];
 /* Exits of tasks with a pid of this remainder. */
 volatile __u32 task_ends[WAKEGOV_ENDS];
 struct wakegov_child children[WAKEGOV_CHILDREN];
-volatile __u32 children_wait; /* the daemon knows that some do */
-volatile __u32 ticks_ended;   /* while only ticks are traced, those of a domain ended */
-/* settings.chains; 0: they are off, or all CPUs are full, so that they could ask for no more */
-volatile __u32 followed_chains;
+volatile __u32 children_wait;	  /* the daemon knows that some do */
+volatile __u32 ticks_ended;	  /* while only ticks are traced, those of a domain ended */
+volatile __u32 followed_chains;	  /* settings.chains; 0: they are not followed … */
+volatile __u64 chains_stopped_ns; /* … since then */
+volatile __u64 chains_skipped_ns; /* the sum of such times until now */
 struct wakegov_shares process_shares;
 volatile __u32 n_processes;	  /* in the map */
 volatile __u64 processes_refused; /* found no place in it */

@@ -71,6 +71,7 @@ int BPF_PROG(on_sched_migrate_task, struct task_struct *task, int to)
 	count_event(WAKEGOV_SCHED_MIGRATE);
 	end_brief(cpu_at(task->thread_info.cpu), task);
 	move_load(task, to);
+	move_chain(task->pid);
 	if (!may_be_hot(task->pid))
 		return 0;
 	slot = find_slot(task->pid);

@@ -158,7 +158,7 @@ static __noinline int account_at_tick(struct task_struct *task, const struct hrt
 		awaited = meet_task(cpu, task, now_ns);
 	account_running(cpu, stolen_ns, now_ns);
 	if (settings.chains && !settings.only_ticks_since_ns)
-		note_full(cpu);
+		choose_following(cpu, now_ns);
 	if (cpu->armed & WAKEGOV_ARM_BAND)
 		awaited |= outside_band(cpu, now_ns);
 	if (awaited)

@@ -182,7 +182,8 @@ struct wakegov_placed {
 /* The chain with the highest need on a CPU within the hold time. */
 struct wakegov_chain {
 	__u64 seen_ns;	/* when it was last there, or one that needs almost as much; 0: never … */
-	__u64 clock_ns; /* … the same by the run queue's clock */
+	__u64 clock_ns; /* … the same by the run queue's clock … */
+	__u64 chain_ns; /* … and by the chains' */
 	__u32 need_q;	/* its utilisation */
 	__u32 pid;	/* its task that came here … */
 	__u32 waker;	/* … and that one's waker */

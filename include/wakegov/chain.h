@@ -121,28 +121,6 @@ static inline void chain_begin(struct chain_task *task, __u64 at_ns, __u32 util_
 	task->slept_ns = 0;
 }
 
-/*
- * The task is on now. Each time that chains are followed again begins a generation: a task that was
- * seen in the one before, or a moment ago, goes on with its utilisation, of any other nothing is
- * known.
- */
-static inline void chain_start(struct chain_task *task, __u32 generation, __u64 now_ns)
-{
-	bool known = task->generation && (task->generation + 1 == generation ||
-					  now_ns < task->updated_ns + CHAIN_KEPT_NS);
-	const struct chain_mark mark = { .at_ns = now_ns, .util_q = known ? task->util_q : 0 };
-
-	*task = (struct chain_task){
-		.since = mark,
-		.ended = mark,
-		.past = { mark, mark },
-		.updated_ns = now_ns,
-		.util_q = mark.util_q,
-		.waker = known ? task->waker : 0,
-		.generation = generation,
-	};
-}
-
 /* What its utilisation was, at a time between two marks. */
 static inline __u32 chain_between(const struct chain_mark *from, const struct chain_mark *to,
 				  __u64 at_ns)
@@ -227,6 +205,33 @@ VERIFIED_ONCE int chain_end_wait(struct chain_task *task, __u64 now_ns, __u32 le
 		task->waker = 0;
 	chain_begin(task, now_ns, chain_rest(task, external_ns));
 	return 0;
+}
+
+/*
+ * The task is on now, and not seen yet since chains are followed again, which begins a generation.
+ * Their clock stands still while they are not followed. A task that slept before has done so until
+ * now, as far as is known; of one that was on it is not known how it went on. Of one that was not
+ * seen for long nothing is known.
+ */
+static inline void chain_start(struct chain_task *task, __u32 generation, __u64 now_ns, __u32 level)
+{
+	bool known = task->generation && now_ns < task->updated_ns + CHAIN_KEPT_NS;
+	const struct chain_mark mark = { .at_ns = now_ns, .util_q = known ? task->util_q : 0 };
+
+	if (known && task->slept_ns) {
+		chain_end_wait(task, now_ns, level);
+		task->generation = generation;
+		return;
+	}
+	*task = (struct chain_task){
+		.since = mark,
+		.ended = mark,
+		.past = { mark, mark },
+		.updated_ns = now_ns,
+		.util_q = mark.util_q,
+		.waker = known ? task->waker : 0,
+		.generation = generation,
+	};
 }
 
 /* A CPU of this level switches to the task. */

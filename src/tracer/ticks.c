@@ -62,6 +62,7 @@ static void begin(struct tracer *tracer)
 	programs_want(&tracer->programs, PROGRAMS_TICKS);
 	now_ns = time_now_ns();
 	tracer->programs.bss->settings.only_ticks_since_ns = now_ns;
+	tracer_stop_chains(tracer, now_ns);
 	for (uint32_t cpu = 0; cpu < tracer->topology->n_cpus; cpu++) {
 		struct wakegov_cpu *shared = &tracer->cpus[cpu];
 
@@ -95,7 +96,6 @@ void tracer_end_ticks(struct tracer *tracer)
 	struct wakegov__bss *shared = tracer->programs.bss;
 
 	shared->settings.only_ticks_since_ns = 0;
-	shared->followed_chains = 0; /* until a CPU turns out to have room */
 	for (uint32_t cpu = 0; cpu < tracer->topology->n_cpus; cpu++) {
 		struct account_cpu *load = &tracer->cpus[cpu].load;
 

@@ -166,6 +166,7 @@ static int set_up(struct tracer *tracer, const struct policy_io_boost *policy, c
 	describe_cpus(tracer);
 	tracer_limit_storage(tracer, INT64_MAX);
 	tracer_set_policy(tracer, policy);
+	tracer->programs.bss->chains_stopped_ns = time_now_ns();
 	r = programs_attach(&tracer->programs, ret_why);
 	if (r < 0)
 		return r;
@@ -325,6 +326,15 @@ void tracer_follow_clamps(struct tracer *tracer, bool children, bool own)
 	tracer_attach_needed(tracer, !tracer_counts_only(tracer));
 }
 
+void tracer_stop_chains(struct tracer *tracer, uint64_t now_ns)
+{
+	struct wakegov__bss *shared = tracer->programs.bss;
+
+	if (!__atomic_exchange_n(&shared->followed_chains, 0, __ATOMIC_SEQ_CST))
+		return;
+	shared->chains_stopped_ns = now_ns;
+}
+
 void tracer_follow_chains(struct tracer *tracer, bool follow)
 {
 	struct wakegov__bss *shared = tracer->programs.bss;
@@ -332,12 +342,13 @@ void tracer_follow_chains(struct tracer *tracer, bool follow)
 
 	if (follow == (*generation != 0))
 		return;
-	/* The kernel side begins generations as well. */
-	if (follow)
+	/* The kernel side begins generations as well, the first one where a CPU has room. */
+	if (follow) {
 		*generation = ++tracer->chain_generation;
-	else
+	} else {
 		tracer->chain_generation = __atomic_exchange_n(generation, 0, __ATOMIC_SEQ_CST);
-	__atomic_store_n(&shared->followed_chains, *generation, __ATOMIC_SEQ_CST);
+		tracer_stop_chains(tracer, time_now_ns());
+	}
 	tracer_attach_needed(tracer, !tracer_counts_only(tracer));
 }
 

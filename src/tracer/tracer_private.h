@@ -82,6 +82,9 @@ void tracer_rest_cpus(struct tracer *tracer, uint64_t now_ns);
  * says. */
 void tracer_end_ticks(struct tracer *tracer);
 
+/* The chains' clock stands still until the kernel side follows them again. */
+void tracer_stop_chains(struct tracer *tracer, uint64_t now_ns);
+
 /* requests.c: attaches exactly the programs that are needed. follow: requests are followed. */
 void tracer_attach_needed(struct tracer *tracer, bool follow);
 

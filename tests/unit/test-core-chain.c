@@ -17,7 +17,7 @@ static struct chain_task new_task(const struct scene *scene)
 {
 	struct chain_task task = { 0 };
 
-	chain_start(&task, 1, scene->now_ns);
+	chain_start(&task, 1, scene->now_ns, scene->level);
 	return task;
 }
 
@@ -201,10 +201,15 @@ static void test_bounds(void **state)
 	assert_in_range(permille(&scene, &sleeper), 0, 63); /* 1 − 2^(−3 / 32) */
 }
 
+static void follow_again(const struct scene *scene, struct chain_task *task, uint32_t generation)
+{
+	chain_start(task, generation, scene->now_ns, scene->level);
+}
+
 /*
- * Chains are not followed for a while: a task goes on with what it had, also for one that slept
- * meanwhile and that it wakes. After several short times as well, but after more than one long one
- * nothing is known of it.
+ * Chains are not followed for a while, and their clock stands still: a task goes on with what it
+ * had, and wakes one that slept meanwhile. After a second in which it was not seen nothing is
+ * known of it.
  */
 static void test_followed_again(void **state)
 {
@@ -216,22 +221,62 @@ static void test_followed_again(void **state)
 		hand_over(&scene, &server, &client, MS);
 	}
 	assert_in_range(permille(&scene, &client), 980, 1000);
-	scene.now_ns += 500 * MS;
-	chain_start(&client, 2, scene.now_ns);
-	chain_start(&server, 2, scene.now_ns);
+	follow_again(&scene, &client, 2);
+	follow_again(&scene, &server, 2);
 	assert_int_equal(server.waker, 7);
 	assert_in_range(permille(&scene, &client), 980, 1000);
 	hand_over(&scene, &client, &server, MS);
 	hand_over(&scene, &server, &client, MS);
 	assert_in_range(permille(&scene, &client), 980, 1000);
 
-	chain_start(&client, 4, scene.now_ns);
+	follow_again(&scene, &client, 4);
 	assert_in_range(permille(&scene, &client), 980, 1000);
 
 	scene.now_ns += 1000 * MS;
-	chain_start(&client, 6, scene.now_ns);
+	follow_again(&scene, &client, 6);
 	assert_int_equal(client.waker, 0);
 	assert_int_equal(permille(&scene, &client), 0);
+}
+
+/* The mean utilisation of a task that works a third of each 300 us, where it is followed in part.
+ */
+static uint32_t mean_of_a_third(uint64_t followed_us, uint64_t cycle_us)
+{
+	struct scene scene = { .now_ns = 1000 * MS, .level = 1024 };
+	struct chain_task task = new_task(&scene);
+	uint32_t generation = 1, n = 0;
+	uint64_t sum = 0;
+
+	for (uint64_t us = 0; us < 8000000; us += 100) {
+		uint64_t hundreds = us / 100 % 3;
+
+		if (us % cycle_us >= followed_us)
+			continue;
+		scene.now_ns += 100 * US;
+		generation = us / cycle_us + 2;
+		if (hundreds < 2 && task.generation != generation)
+			follow_again(&scene, &task, generation);
+		if (hundreds == 0)
+			wake(&scene, &task, NULL);
+		if (hundreds != 1)
+			continue;
+		go_to_sleep(&scene, &task);
+		if (us < 4000000)
+			continue;
+		sum += task.util_q / PERMILLE;
+		n++;
+	}
+	return sum / n;
+}
+
+/* Neither its work nor its waits count while it is not followed. */
+static void test_followed_in_part(void **state)
+{
+	uint32_t whole = mean_of_a_third(8000, 8000), part = mean_of_a_third(8000, 40768);
+
+	print_message("%u of 1000, followed in part %u\n", whole, part);
+	assert_in_range(whole, 320, 340);
+	assert_in_range(part, whole - 10, whole + 10);
 }
 
 /*
@@ -292,15 +337,11 @@ static void test_clock_goes_back(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_pair),
-		cmocka_unit_test(test_requests),
-		cmocka_unit_test(test_timers),
-		cmocka_unit_test(test_dispatcher),
-		cmocka_unit_test(test_long_sleep),
-		cmocka_unit_test(test_bounds),
-		cmocka_unit_test(test_followed_again),
-		cmocka_unit_test(test_children),
-		cmocka_unit_test(test_clock_goes_back),
+		cmocka_unit_test(test_pair),	       cmocka_unit_test(test_requests),
+		cmocka_unit_test(test_timers),	       cmocka_unit_test(test_dispatcher),
+		cmocka_unit_test(test_long_sleep),     cmocka_unit_test(test_bounds),
+		cmocka_unit_test(test_followed_again), cmocka_unit_test(test_followed_in_part),
+		cmocka_unit_test(test_children),       cmocka_unit_test(test_clock_goes_back),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
