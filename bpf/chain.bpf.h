@@ -148,7 +148,7 @@ static __noinline void note_chain(struct wakegov_cpu *cpu, const struct chain_ta
 	if (need_q > noted->need_q || over)
 		need_q = cpu->compared_q = chain_need_q(chain, task);
 	if (need_q > noted->need_q && !over)
-		chains_changed_ns = noted->seen_ns;
+		chains_change = true;
 	if (need_q > noted->need_q || over) {
 		noted->need_q = need_q;
 		noted->pid = task->pid;
@@ -245,7 +245,7 @@ static inline struct chain_task *claim_chain(struct task_struct *task, __u64 now
 	pair->chains[place].exited = 0;
 	pair->chains[place].updated_ns = now_ns; /* it is at work, also before its first switch */
 	pair->pids[place] = pid;
-	chains_changed_ns = bpf_ktime_get_ns();
+	chains_change = true;
 	return &pair->chains[place];
 }
 

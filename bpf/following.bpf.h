@@ -22,9 +22,15 @@
 _Static_assert(CHAINS_PAUSED_NS + 2 * CHAINS_FOLLOWED_NS <= WAKEGOV_CHAIN_HOLD_NS,
 	       "the pause is too long");
 
-static __u64 chains_since_ns;	/* since when they are followed … */
-static __u64 chains_changed_ns; /* … and when one of them last changed */
-static __u64 chains_resume_ns;	/* when a pause ends; 0: all CPUs are full */
+static bool chains_change;     /* one of them has changed since the last choose_following() */
+static __u64 chains_pause_ns;  /* when the next pause may begin … */
+static __u64 chains_resume_ns; /* … and when this one ends; 0: there is none */
+
+static inline void follow_chains_until(__u64 until_ns)
+{
+	if (chains_pause_ns < until_ns)
+		chains_pause_ns = until_ns;
+}
 
 static inline void stop_chains(__u64 now_ns, __u64 resume_ns)
 {
@@ -42,9 +48,7 @@ static __noinline int resume_chains(__u64 now_ns)
 	if (__sync_val_compare_and_swap(&settings.chains, generation, generation + 1) != generation)
 		return 0;
 	chains_skipped_ns += now_ns - chains_stopped_ns;
-	chains_since_ns = now_ns;
-	if (!chains_resume_ns)
-		chains_changed_ns = now_ns;
+	follow_chains_until(now_ns + (chains_resume_ns ? CHAINS_FOLLOWED_NS : CHAINS_SETTLED_NS));
 	chains_resume_ns = 0;
 	followed_chains = generation + 1;
 	if (!settings.chains) /* the daemon has just ended them */
@@ -58,17 +62,10 @@ static __noinline int resume_chains(__u64 now_ns)
  */
 static inline void note_arrival(__u64 gap_ns, __u64 now_ns)
 {
-	if (gap_ns <= CHAINS_FOLLOWED_NS)
-		return;
-	chains_since_ns = now_ns;
-	if (gap_ns <= WAKEGOV_CHAIN_HOLD_NS)
-		chains_changed_ns = now_ns;
-}
-
-static inline bool are_settled(__u64 now_ns)
-{
-	return now_ns > chains_since_ns + CHAINS_FOLLOWED_NS &&
-	       now_ns > chains_changed_ns + CHAINS_SETTLED_NS;
+	if (gap_ns > WAKEGOV_CHAIN_HOLD_NS)
+		follow_chains_until(now_ns + CHAINS_FOLLOWED_NS);
+	else if (gap_ns > CHAINS_FOLLOWED_NS)
+		chains_change = true;
 }
 
 /*
@@ -120,11 +117,14 @@ static __noinline int choose_following(struct wakegov_cpu *cpu, __u64 now_ns)
 	full = is_cpu_full(cpu);
 	cpu->full = full;
 	if (!followed_chains) {
-		if (!full && now_ns >= chains_resume_ns)
+		if (!full && (now_ns >= chains_resume_ns || chains_change))
 			resume_chains(now_ns);
 	} else if (full && !was_full && are_all_full()) {
 		stop_chains(now_ns, 0);
-	} else if (are_settled(now_ns)) {
+	} else if (chains_change) {
+		chains_change = false;
+		follow_chains_until(now_ns + CHAINS_SETTLED_NS);
+	} else if (now_ns > chains_pause_ns) {
 		stop_chains(now_ns, now_ns + CHAINS_PAUSED_NS);
 	}
 	return 0;
