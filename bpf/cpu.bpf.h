@@ -93,10 +93,21 @@ static inline struct account_task *take_load(struct task_struct *task)
 	return load;
 }
 
-static inline struct wakegov_brief *brief_of(struct wakegov_cpu *cpu,
-					     const struct task_struct *task)
+static inline struct wakegov_recent *recent_of(struct wakegov_cpu *cpu,
+					       const struct task_struct *task)
 {
-	return &cpu->briefs[(__u32)task->pid % WAKEGOV_BRIEFS];
+	return &cpu->recent[(__u32)task->pid % WAKEGOV_RECENT];
+}
+
+static inline bool is_recent(struct wakegov_cpu *cpu, const struct task_struct *task)
+{
+	return recent_of(cpu, task)->pid == (__u32)task->pid;
+}
+
+/* Whether what the task is known to need is news of the CPU. */
+static inline bool needs_more(const struct wakegov_cpu *cpu, __u32 est_q)
+{
+	return est_q > cpu->band_high_q && cpu->armed & WAKEGOV_ARM_BAND;
 }
 
 /*
@@ -107,10 +118,10 @@ static inline struct wakegov_brief *brief_of(struct wakegov_cpu *cpu,
  */
 static inline bool comes_unseen(struct wakegov_cpu *cpu, const struct task_struct *next)
 {
-	const struct wakegov_brief *brief = brief_of(cpu, next);
-	__u32 est_q = brief->est_q, pid = next->pid;
+	const struct wakegov_recent *recent = recent_of(cpu, next);
+	__u32 est_q = recent->est_q, pid = next->pid;
 
-	if (pid != brief->pid || (est_q > cpu->band_high_q && cpu->armed & WAKEGOV_ARM_BAND))
+	if (recent->pid != pid || !recent->brief || needs_more(cpu, est_q))
 		return false;
 	account_come_unseen(&cpu->load, pid, est_q);
 	cpu->came_ran_ns = next->se.sum_exec_runtime;
@@ -133,12 +144,15 @@ static inline bool counts_wait(struct wakegov_cpu *cpu, struct task_struct *task
 	return true;
 }
 
+/* Whether the task has been accounted here in this jiffy. */
+static inline bool was_accounted(struct wakegov_cpu *cpu, const struct task_struct *task)
+{
+	return is_recent(cpu, task) && recent_of(cpu, task)->jiffy == (__u32)bpf_jiffies64();
+}
+
 static inline bool leaves_unseen(struct wakegov_cpu *cpu, struct task_struct *prev)
 {
-	const struct wakegov_brief *brief = brief_of(cpu, prev);
-
-	if ((__u32)prev->pid != brief->pid || (__u32)bpf_jiffies64() != brief->jiffy ||
-	    cpu->load.busy_since_ns || !counts_wait(cpu, prev))
+	if (!was_accounted(cpu, prev) || cpu->load.busy_since_ns || !counts_wait(cpu, prev))
 		return false;
 	cpu->load.worked_ns += prev->se.sum_exec_runtime - cpu->came_ran_ns;
 	cpu->load.running = 0;
@@ -171,17 +185,27 @@ static inline __u32 sleeps_after(switch_arguments arguments)
 	return arguments[0] ? 0 : arguments[3];
 }
 
-/* A switch between tasks of which nothing is known does not change how busy the CPU is. */
+/* A switch between two tasks does not change how busy the CPU is. */
 static inline bool passes_unseen(struct wakegov_cpu *cpu, switch_arguments arguments)
 {
 	struct task_struct *prev = prev_of(arguments), *next = next_of(arguments);
+	bool prev_stored = has_storage(prev), next_stored = has_storage(next);
+	__u32 est_q = 0;
 
-	if ((__u32)bpf_jiffies64() != cpu->accounted_jiffy || settings.at_every_switch ||
-	    has_storage(prev) || has_storage(next) || cpu->load.running != (__u32)prev->pid ||
+	if (settings.at_every_switch || cpu->load.running != (__u32)prev->pid ||
 	    !cpu->load.busy_since_ns || is_own(next) || is_realtime(next) ||
 	    ((is_in_iowait(prev) || !cpu->count_only) && sleeps_after(arguments)))
 		return false;
-	account_pass(&cpu->load, next->pid);
+	/* One of which nothing is known counts with the CPU only. */
+	if (prev_stored ? !was_accounted(cpu, prev)
+			: (__u32)bpf_jiffies64() != cpu->accounted_jiffy)
+		return false;
+	if (next_stored) {
+		est_q = recent_of(cpu, next)->est_q;
+		if (!is_recent(cpu, next) || needs_more(cpu, est_q))
+			return false;
+	}
+	account_pass(&cpu->load, next->pid, est_q);
 	return true;
 }
 
@@ -196,9 +220,7 @@ static inline bool switch_unseen(struct wakegov_cpu *cpu, switch_arguments argum
 /* For how long the running task, which came unseen, has run. */
 static inline __u64 ran_unseen_ns(struct wakegov_cpu *cpu, const struct task_struct *task)
 {
-	return brief_of(cpu, task)->pid == (__u32)task->pid
-		       ? task->se.sum_exec_runtime - cpu->came_ran_ns
-		       : 0;
+	return is_recent(cpu, task) ? task->se.sum_exec_runtime - cpu->came_ran_ns : 0;
 }
 
 /* The running task came unseen. Returns whether the CPU left its band while it was idle. */
@@ -224,19 +246,20 @@ static inline void account_leaving(struct wakegov_cpu *cpu, struct task_struct *
 }
 
 /*
- * Remembers the task that leaves, if the CPU worked for a moment only and the task may be back.
- * Where each switch is accounted no task comes unseen, but for one that was remembered before; nor
- * does a real-time task ever.
+ * Remembers the task that leaves, as it may be back. Where each switch is accounted no task comes
+ * unseen, but for one that was remembered before; nor does a real-time task ever.
  */
-static inline void note_brief(struct wakegov_cpu *cpu, const struct task_struct *task, __u64 now_ns)
+static inline void note_recent(struct wakegov_cpu *cpu, const struct task_struct *task,
+			       __u64 now_ns)
 {
-	struct wakegov_brief *brief = brief_of(cpu, task);
-	bool is_brief = now_ns < cpu->load.busy_since_ns + ACCOUNT_LATE_NS &&
-			!settings.at_every_switch;
+	struct wakegov_recent *recent = recent_of(cpu, task);
+	bool may_pass = !settings.at_every_switch && !(task->flags & PF_EXITING) &&
+			!is_realtime(task);
 
-	brief->pid = is_brief && !(task->flags & PF_EXITING) && !is_realtime(task) ? task->pid : 0;
-	brief->est_q = cpu->load.last_est_q;
-	brief->jiffy = cpu->accounted_jiffy;
+	recent->pid = may_pass ? task->pid : 0;
+	recent->est_q = cpu->load.last_est_q;
+	recent->jiffy = cpu->accounted_jiffy;
+	recent->brief = now_ns < cpu->load.busy_since_ns + ACCOUNT_LATE_NS;
 }
 
 /*
@@ -257,7 +280,7 @@ static inline bool switch_tasks(struct wakegov_cpu *cpu, struct task_struct *pre
 			left_band = date_burst(cpu, prev, now_ns);
 		if (prev_stored)
 			account_leaving(cpu, prev, sleeps, now_ns);
-		note_brief(cpu, prev, now_ns);
+		note_recent(cpu, prev, now_ns);
 	}
 	if (is_own(next)) {
 		if (is_own(prev))

@@ -39,11 +39,11 @@ int BPF_PROG(on_sched_waking, struct task_struct *task)
 	return 0;
 }
 
-/* What it runs elsewhere must not count as a burst here. Another task may get its number. */
-static inline void end_brief(struct wakegov_cpu *cpu, const struct task_struct *task)
+/* What it runs elsewhere must not count as work here. Another task may get its number. */
+static inline void forget_recent(struct wakegov_cpu *cpu, const struct task_struct *task)
 {
-	if (cpu && brief_of(cpu, task)->pid == (__u32)task->pid)
-		brief_of(cpu, task)->pid = 0;
+	if (is_recent(cpu, task))
+		recent_of(cpu, task)->pid = 0;
 }
 
 /* The task takes its utilisation along. */
@@ -69,7 +69,9 @@ int BPF_PROG(on_sched_migrate_task, struct task_struct *task, int to)
 	__u64 now_ns;
 
 	count_event(WAKEGOV_SCHED_MIGRATE);
-	end_brief(cpu_at(task->thread_info.cpu), task);
+	from_cpu = cpu_at(task->thread_info.cpu);
+	if (from_cpu)
+		forget_recent(from_cpu, task);
 	move_load(task, to);
 	move_chain(task->pid);
 	if (!may_be_hot(task->pid))
@@ -206,7 +208,8 @@ int BPF_PROG(on_sched_process_exit, struct task_struct *task)
 	struct wakegov_cpu *cpu = count_event(WAKEGOV_PROCESS_EXIT);
 
 	__sync_fetch_and_add(&task_ends[(__u32)task->pid % WAKEGOV_ENDS], 1);
-	end_brief(cpu, task);
+	if (cpu)
+		forget_recent(cpu, task);
 	give_back_load(task, cpu);
 	if (settings.follow & WAKEGOV_FOLLOW_PROCESSES)
 		follow_end_of_process(task);

@@ -196,16 +196,16 @@ struct wakegov_chain_pair {
 	struct chain_task chains[2];
 };
 
-/* A task that last ran on the CPU for a moment only; see comes_unseen(). */
-struct wakegov_brief {
+/* A task that ran on the CPU lately, and nowhere else since; see switch_unseen(). */
+struct wakegov_recent {
 	__u32 pid;   /* 0: none */
 	__u32 est_q; /* what it is known to need */
-	__u32 jiffy; /* when it was last accounted here */
-	__u32 pad;
+	__u32 jiffy; /* when it was last accounted here … */
+	__u32 brief; /* … and the CPU had worked for a moment only */
 };
 
-/* A CPU between whose tasks there is idle time has few tasks, by the remainder of their numbers. */
-#define WAKEGOV_BRIEFS 8
+/* There are few tasks between which a CPU switches; by the remainder of their numbers. */
+#define WAKEGOV_RECENT 8
 
 struct wakegov_cpu {
 	/*
@@ -233,7 +233,7 @@ struct wakegov_cpu {
 	__u64 chain_since_ns; /* since when the running task's chain is on; 0: it has none */
 
 	/* written by the kernel side */
-	struct wakegov_brief briefs[WAKEGOV_BRIEFS];
+	struct wakegov_recent recent[WAKEGOV_RECENT];
 	__u64 came_ran_ns; /* the scheduler's count of its time when one of them came unseen */
 
 	/*

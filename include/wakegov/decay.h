@@ -26,7 +26,7 @@
 
 #define DECAY_ONE	   (1ULL << 31)
 #define DECAY_STEP_NS	   (DECAY_HALF_LIFE_NS / 1024)
-#define DECAY_SHORT_NS	   (DECAY_HALF_LIFE_NS / 128)
+#define DECAY_SHORT_NS	   (DECAY_HALF_LIFE_NS / 64)
 #define DECAY_SLOPE_Q16	   2977044ULL /* ln 2 / half-life in ns, · 2^31 · 2^16 */
 
 /* 2^31 · 2^(−i/32) */

@@ -334,13 +334,13 @@ static inline __attribute__((always_inline)) void account_switch(struct account_
 	cpu->switched_ns = now_ns;
 }
 
-/* The CPU switches from one task to the next one, and of neither anything is known, nor when. */
-static inline void account_pass(struct account_cpu *cpu, __u32 next)
+/* The CPU switches from one task to the next, of which est_q is known, and it is not noted when. */
+static inline void account_pass(struct account_cpu *cpu, __u32 next, __u32 est_q)
 {
 	cpu->running = next;
 	cpu->last = next;
-	cpu->last_est_q = 0;
-	cpu->est_q = 0;
+	cpu->last_est_q = est_q;
+	cpu->est_q = est_q;
 	cpu->switched_ns = 0;
 }
 

@@ -67,7 +67,7 @@ static void begin(struct tracer *tracer)
 		struct wakegov_cpu *shared = &tracer->cpus[cpu];
 
 		account_cpu(&shared->load, now_ns);
-		memset(shared->briefs, 0, sizeof(shared->briefs));
+		memset(shared->recent, 0, sizeof(shared->recent));
 		shared->watched = cpu; /* each another one */
 	}
 }
@@ -86,7 +86,7 @@ void tracer_rest_cpus(struct tracer *tracer, uint64_t now_ns)
 		load->switched_ns = now_ns;
 		load->idle_since_ns = now_ns;
 		shared->met_ns = now_ns;
-		memset(shared->briefs, 0, sizeof(shared->briefs));
+		memset(shared->recent, 0, sizeof(shared->recent));
 		shared->armed = 0;
 	}
 }

@@ -9,9 +9,9 @@
 
 /*
  * Each step rounds once to a unit of 2^20 and once to a factor of 2^31 (half a unit at full
- * level); each factor is off by up to 3 · 10^-7, which is a third of a unit of capacity · 2^20.
+ * level); each of the two factors is off by up to 3 · 10^-7, a third of a unit of capacity · 2^20.
  */
-#define SPLIT_TOLERANCE_Q 330
+#define SPLIT_TOLERANCE_Q 660
 
 static double exact(double util_q, double level_q, double delta_ns)
 {
