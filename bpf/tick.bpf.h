@@ -111,6 +111,18 @@ static __noinline int watch_domains(struct wakegov_cpu *cpu, __u64 now_ns)
 	return 0;
 }
 
+/*
+ * Whether the task was switched to before the last tick, or is one that ticks have met. Of one that
+ * came at a switch that was not accounted it is not known when.
+ */
+static inline bool has_run_on(struct wakegov_cpu *cpu, const struct task_struct *task, __u64 now_ns)
+{
+	if (cpu->load.switched_ns)
+		return now_ns - cpu->load.switched_ns >= TICK_NS;
+	cpu->load.switched_ns = now_ns;
+	return has_storage(task);
+}
+
 static __noinline int account_at_tick(struct task_struct *task, const struct hrtimer *timer)
 {
 	struct wakegov_cpu *cpu = this_cpu();
@@ -140,9 +152,7 @@ static __noinline int account_at_tick(struct task_struct *task, const struct hrt
 		tick_placed(cpu, task, now_ns);
 	if (!cpu->load.busy_since_ns && !tick_unseen(cpu, task, ticked_ns))
 		return 0;
-	if (!cpu->load.switched_ns)
-		cpu->load.switched_ns = now_ns; /* it came at a switch that was not accounted */
-	if (now_ns - cpu->load.updated_ns < TICK_NS || now_ns - cpu->load.switched_ns < TICK_NS)
+	if (!has_run_on(cpu, task, now_ns) || now_ns - cpu->load.updated_ns < TICK_NS)
 		return 0;
 	cpu->events[WAKEGOV_TICK]++;
 	if (settings.follow & WAKEGOV_FOLLOW_COMMANDS)

@@ -208,23 +208,34 @@ static void test_timers(void **state)
 	tracer_follow_chains(native->tracer, false);
 }
 
-/* A child with that number that computes; 0: another has it, again and again. */
+/* A child with that number that computes; 0: another has it. */
 static pid_t start_as(pid_t number)
 {
-	for (int i = 0; i < 100; i++) {
-		FILE *last = fopen("/proc/sys/kernel/ns_last_pid", "w");
-		pid_t pid;
+	FILE *last = fopen("/proc/sys/kernel/ns_last_pid", "w");
+	pid_t pid;
 
-		assert_non_null(last);
-		fprintf(last, "%d", number - 1);
-		fclose(last);
-		pid = work_start();
-		while (!pid)
-			;
-		if (pid == number)
+	assert_non_null(last);
+	fprintf(last, "%d", number - 1);
+	fclose(last);
+	pid = work_start();
+	while (!pid)
+		;
+	if (pid == number)
+		return pid;
+	work_end(pid);
+	return 0;
+}
+
+static pid_t start_with_remainder(pid_t remainder)
+{
+	for (int i = 0; i < 1000; i++) {
+		pid_t number = remainder + (1 + i % 15) * WAKEGOV_CHAIN_PAIRS;
+		pid_t pid = kill(number, 0) ? start_as(number) : 0;
+
+		if (pid)
 			return pid;
-		work_end(pid);
 	}
+	fail_msg("no number with the remainder %d is free", remainder);
 	return 0;
 }
 
@@ -241,15 +252,11 @@ static bool has_chain(const struct native *native, pid_t pid, bool expected)
 static void test_places(void **state)
 {
 	struct native *native = *state;
-	pid_t first = 5000, pids[3];
+	pid_t pids[3];
 
-	while (!kill(first, 0) || !kill(first + WAKEGOV_CHAIN_PAIRS, 0) ||
-	       !kill(first + 2 * WAKEGOV_CHAIN_PAIRS, 0))
-		first++;
 	follow(native);
 	for (int i = 0; i < 3; i++) {
-		pids[i] = start_as(first + i * WAKEGOV_CHAIN_PAIRS);
-		assert_true(pids[i] > 0);
+		pids[i] = start_with_remainder(1000);
 		assert_int_equal(has_chain(native, pids[i], i < 2), i < 2);
 	}
 	work_end(pids[0]);
@@ -337,7 +344,8 @@ static void test_saturation(void **state)
 		after = last_change(native, token);
 	}
 	assert_true(after.generation > generation);
-	assert_true(after.util_q >= before.util_q / 16 * 15);
+	/* Of a task that has waited for a CPU since it was woken unseen, that counts as sleep. */
+	assert_true(after.util_q >= before.util_q / 2);
 	for (uint32_t cpu = 0; cpu < native->topology->n_cpus; cpu++)
 		work_end(spinners[cpu]);
 	work_end(token);
