@@ -9,7 +9,8 @@
 #define IDLE_PLACE \
 	1024 /* 1024 · 2^20 ns, about a second: after that another device may take the place */
 
-static __noinline struct wakegov_slot_io *take_io(struct wakegov_slot *slot, __u32 index, __u32 now)
+static __noinline struct wakegov_slot_io *claim_io(struct wakegov_slot *slot, __u32 index,
+						   __u32 now)
 {
 	struct wakegov_slot_io *io, *oldest = &slot->ios[0];
 
@@ -36,7 +37,7 @@ static inline struct wakegov_slot_io *io_of(struct wakegov_slot *slot, __u32 ind
 	for (int i = 0; i < WAKEGOV_SLOT_IOS; i++)
 		if (slot->ios[i].device == index)
 			return &slot->ios[i];
-	return take_io(slot, index, now);
+	return claim_io(slot, index, now);
 }
 
 /*
@@ -44,7 +45,7 @@ static inline struct wakegov_slot_io *io_of(struct wakegov_slot *slot, __u32 ind
  * before the last start does not date the end of that request: its update is still to come, or was
  * lost.
  */
-static inline __u64 take_host_time(struct wakegov_slot *slot, __u64 now_ns, __u64 *ret_think_ns)
+static inline __u64 pop_host_time(struct wakegov_slot *slot, __u64 now_ns, __u64 *ret_think_ns)
 {
 	__u64 since_ns = slot->idle_since_ns;
 
@@ -62,7 +63,7 @@ static inline void count_request(struct wakegov_slot *slot, struct wakegov_cpu *
 {
 	__u32 now = now_ns >> 20;
 	struct wakegov_slot_io *io = io_of(slot, index, now);
-	__u64 think_ns, host_ns = take_host_time(slot, now_ns, &think_ns);
+	__u64 think_ns, host_ns = pop_host_time(slot, now_ns, &think_ns);
 
 	slot->last_start_ns = now_ns;
 	if (!io) {

@@ -78,15 +78,15 @@ extern int LINUX_KERNEL_VERSION __kconfig;
  * no type or field says so in each kernel. (For a type that the kernel has not, libbpf looks
  * through its modules, for which the unit has no capability.)
  */
-static inline bool may_take_run(const struct task_struct *task)
+static inline bool may_add_run(const struct task_struct *task)
 {
 	return LINUX_KERNEL_VERSION >= KERNEL_VERSION(6, 4, 0) || !(task->flags & PF_KTHREAD);
 }
 
 /* Not with a run queue locked: this may allocate memory. */
-static inline struct task_run *take_run(struct task_struct *task)
+static inline struct task_run *find_or_add_run(struct task_struct *task)
 {
-	struct task_run *run = take_stored(&task_runs, task);
+	struct task_run *run = find_or_add_stored(&task_runs, task);
 
 	if (!run)
 		return NULL;
@@ -317,7 +317,7 @@ static __noinline bool enter_cpu(struct wakegov_cpu *cpu, struct task_struct *ta
 /* Called at a tick. A task that runs for long is running at one sooner or later. */
 static inline bool meet_task(struct wakegov_cpu *cpu, struct task_struct *task, __u64 now_ns)
 {
-	struct task_run *run = take_run(task);
+	struct task_run *run = find_or_add_run(task);
 
 	if (!run)
 		return false;
@@ -363,7 +363,7 @@ static inline void wake_task(struct task_struct *task)
 	/* The kernel's own deadline and stop tasks have no clamps. */
 	if ((__u32)task->tgid == settings.own_tgid || (task->prio <= 0 && !is_realtime(task)))
 		return;
-	run = may_take_run(task) ? take_run(task) : find_run(task);
+	run = may_add_run(task) ? find_or_add_run(task) : find_run(task);
 	if (!run)
 		return;
 	now_ns = bpf_ktime_get_ns();
@@ -379,10 +379,10 @@ static inline void inherit_class(struct task_struct *parent, struct task_struct 
 
 	if (!settings.n_clamp_classes)
 		return;
-	from = may_be_ruled(parent->pid) ? take_run(parent) : find_run(parent);
+	from = may_be_ruled(parent->pid) ? find_or_add_run(parent) : find_run(parent);
 	if (!from || !(from->class || from->own))
 		return;
-	to = take_stored(&task_runs, child);
+	to = find_or_add_stored(&task_runs, child);
 	if (!to)
 		return;
 	to->class = from->class;

@@ -84,9 +84,9 @@ static inline struct account_task *load_of(struct task_struct *task)
 	return has_storage(task) ? bpf_task_storage_get(&tasks, task, NULL, 0) : NULL;
 }
 
-static inline struct account_task *take_load(struct task_struct *task)
+static inline struct account_task *find_or_add_load(struct task_struct *task)
 {
-	struct account_task *load = take_stored(&tasks, task);
+	struct account_task *load = find_or_add_stored(&tasks, task);
 
 	if (load && !load->updated_ns)
 		load->ran_ns = task->se.sum_exec_runtime;

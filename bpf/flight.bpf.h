@@ -31,7 +31,7 @@ static inline struct wakegov_flight *find_flight(struct request *request)
 }
 
 /* Takes a place that no request in flight has; NULL: there is none. */
-static __noinline struct wakegov_flight *take_flight(struct request *request)
+static __noinline struct wakegov_flight *claim_flight(struct request *request)
 {
 	struct wakegov_flights *set = flights_of(request);
 
@@ -120,7 +120,7 @@ static inline struct wakegov_flight *place_of(struct request *request)
 	struct wakegov_flight *flight = find_flight(request);
 
 	if (!flight)
-		return take_flight(request);
+		return claim_flight(request);
 	if (flight->start_ns)
 		mend_flight(flight);
 	return flight;

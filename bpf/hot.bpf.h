@@ -24,7 +24,7 @@ static struct cold_tasks cold_tasks[WAKEGOV_HOT];
 
 static inline void enter(struct task_struct *task, const struct cold_tasks *cold, __u64 now_ns)
 {
-	__u32 index = take_slot_index(task->pid);
+	__u32 index = claim_slot_index(task->pid);
 	struct wakegov_slot *slot = slot_at(index);
 
 	if (index == WAKEGOV_SLOTS) {

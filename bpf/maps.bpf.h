@@ -176,7 +176,7 @@ static inline bool may_store(const struct task_struct *task)
 }
 
 /* The task's entry, which is added if need be. NULL: it has none and may not get one. */
-static inline void *take_stored(void *map, struct task_struct *task)
+static inline void *find_or_add_stored(void *map, struct task_struct *task)
 {
 	void *stored = bpf_task_storage_get(map, task, NULL, 0);
 

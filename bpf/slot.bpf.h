@@ -70,7 +70,7 @@ static inline __u32 next_id(__u32 id, __u32 index)
 }
 
 /* Takes a slot for the task. Returns its index, WAKEGOV_SLOTS if all are taken. */
-VERIFIED_ONCE __u32 take_slot_index(__u32 pid)
+VERIFIED_ONCE __u32 claim_slot_index(__u32 pid)
 {
 	for (int i = 0; i < WAKEGOV_SLOT_PROBES; i++) {
 		__u32 index = slot_place(pid, i);

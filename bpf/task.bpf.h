@@ -107,7 +107,7 @@ static inline void hand_on_load(struct task_struct *parent, struct task_struct *
 	if (!cpu || !from || !from->updated_ns || !cpu->load.running)
 		return;
 	bring_up_to_date(from, cpu);
-	to = take_load(child);
+	to = find_or_add_load(child);
 	if (to)
 		account_task_hands_on(from, to);
 }
@@ -197,7 +197,7 @@ static inline void give_back_load(struct task_struct *task, struct wakegov_cpu *
 	if (!cpu || !from || !from->updated_ns || !cpu->load.running || task->pid != task->tgid)
 		return;
 	bring_up_to_date(from, cpu);
-	to = take_load(task->real_parent);
+	to = find_or_add_load(task->real_parent);
 	if (to)
 		account_task_hands_on(from, to);
 }

@@ -15,7 +15,7 @@
 static inline void account_running(struct wakegov_cpu *cpu, __u64 stolen_ns, __u64 now_ns)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
-	struct account_task *load = take_load(task);
+	struct account_task *load = find_or_add_load(task);
 
 	if (stolen_ns)
 		account_stolen(&cpu->load, load, stolen_ns, now_ns);

@@ -55,7 +55,7 @@ static int compare_u32(const void *a, const void *b)
 }
 
 /* Of more frequencies than there is room for, takes as many evenly, both ends included. */
-static void take_table(struct topology_domain *domain, struct khz_list *list)
+static void set_opps(struct topology_domain *domain, struct khz_list *list)
 {
 	size_t n_unique = 0, n;
 
@@ -69,7 +69,7 @@ static void take_table(struct topology_domain *domain, struct khz_list *list)
 	domain->n_opps = (uint32_t)n;
 }
 
-static int take_steps(struct topology_domain *domain)
+static int set_opp_steps(struct topology_domain *domain)
 {
 	unsigned long min_khz = 0, max_khz = 0, step_khz = STEP_KHZ;
 
@@ -107,9 +107,9 @@ int cpufreq_discover_opps(struct topology_domain *domain)
 		cpufreq_put_boost_frequencies(first);
 	}
 	if (r == 0 && list.n > 0)
-		take_table(domain, &list);
+		set_opps(domain, &list);
 	else if (r == 0)
-		r = take_steps(domain);
+		r = set_opp_steps(domain);
 	free(list.khz);
 	return r;
 }

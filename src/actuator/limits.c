@@ -18,7 +18,7 @@ static void forget_past(struct range_limit *limit)
 		limit->was_khz[i] = limit->put_khz;
 }
 
-static void take_limit(struct actuator_domain *domain, struct range_limit *limit,
+static void init_limit(struct actuator_domain *domain, struct range_limit *limit,
 		       enum control control, int fd, uint32_t now_khz)
 {
 	const struct saved_value *entry = saved_find(domain->saved, domain->info->first_cpu,
@@ -93,8 +93,8 @@ int range_take(struct actuator_domain *domain)
 	if (r < 0)
 		return r;
 
-	take_limit(domain, &domain->range.min, CONTROL_MIN_FREQ, take_fd(&min_fd), min_khz);
-	take_limit(domain, &domain->range.max, CONTROL_MAX_FREQ, take_fd(&max_fd), max_khz);
+	init_limit(domain, &domain->range.min, CONTROL_MIN_FREQ, take_fd(&min_fd), min_khz);
+	init_limit(domain, &domain->range.max, CONTROL_MAX_FREQ, take_fd(&max_fd), max_khz);
 	domain->range.default_min_khz = find_default_min_khz(policy, in_force_khz);
 	return 0;
 }

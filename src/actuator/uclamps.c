@@ -297,7 +297,7 @@ static int write_task(struct uclamps *clamps, struct uclamped *clamped, const st
  * The entry of the task with this pid and start, added if need be, with its present clamps. A clamp
  * that another program changed becomes the task's own, to be merged with ours.
  */
-static int take_entry(struct uclamps *clamps, uint32_t pid, uint64_t start, struct uclamped **ret)
+static int find_or_add(struct uclamps *clamps, uint32_t pid, uint64_t start, struct uclamped **ret)
 {
 	struct uclamped *entry = task_log_find(&clamps->log, pid);
 	struct uclamp now;
@@ -378,7 +378,7 @@ static int write_now(struct uclamps *clamps, uint32_t pid, struct uclamp ours, u
 	struct uclamp merged;
 	int r = meet(clamps, pid, &met);
 
-	r = r < 0 ? r : take_entry(clamps, pid, met.start, &entry);
+	r = r < 0 ? r : find_or_add(clamps, pid, met.start, &entry);
 	if (r == -ESRCH) {
 		entry = task_log_find(&clamps->log, pid);
 		return entry ? finish(clamps, entry, UCLAMPS_GONE, now_ns) : UCLAMPS_GONE;

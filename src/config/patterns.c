@@ -48,7 +48,7 @@ static bool is_cgroup(const char *pattern, const char *path)
 }
 
 /* The next part of a cgroup's path, unescaped as systemd does. NULL: no more. */
-static const char *take_part(const char *path, char ret[static PATH_SIZE])
+static const char *next_part(const char *path, char ret[static PATH_SIZE])
 {
 	size_t length;
 
@@ -81,7 +81,7 @@ static bool is_unit(const char *pattern, const char *path)
 	char part[PATH_SIZE];
 	bool has_cgroup = false;
 
-	while ((path = take_part(path, part)) && is_slice(part))
+	while ((path = next_part(path, part)) && is_slice(part))
 		if (fnmatch(pattern, part, 0) == 0)
 			return true;
 	for (size_t i = 0; path && i < ARRAY_SIZE(types); i++)
@@ -95,7 +95,7 @@ static bool is_user_unit(const char *pattern, const char *path)
 	char part[PATH_SIZE];
 
 	do
-		path = take_part(path, part);
+		path = next_part(path, part);
 	while (path && is_slice(part));
 	return path && fnmatch("user@[0-9]*.service", part, 0) == 0 && is_unit(pattern, path);
 }

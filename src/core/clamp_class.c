@@ -45,7 +45,7 @@ static bool has_room(const struct clamp_classes *classes, uint32_t own)
 	return classes->n < CLAMP_CLASSES_MAX && (!own || classes->n_own < CLAMP_CLASSES_OWN_MAX);
 }
 
-uint32_t clamp_classes_take(struct clamp_classes *classes, uint64_t matched, uint32_t own)
+uint32_t clamp_classes_find_or_add(struct clamp_classes *classes, uint64_t matched, uint32_t own)
 {
 	uint32_t i;
 
@@ -56,7 +56,7 @@ uint32_t clamp_classes_take(struct clamp_classes *classes, uint64_t matched, uin
 			return i;
 	if (!has_room(classes, own)) {
 		classes->refused++;
-		return own ? clamp_classes_take(classes, matched, 0) : 0;
+		return own ? clamp_classes_find_or_add(classes, matched, 0) : 0;
 	}
 	classes->matched[i] = matched;
 	classes->own[i] = own;
@@ -74,8 +74,8 @@ uint64_t clamp_response_cap(uint64_t burst_ns, uint32_t response_us)
 	return (most_ns * TOPOLOGY_CAPACITY_MAX + response_ns - 1) / response_ns;
 }
 
-static void take_floor(const struct policy_level *level, uint64_t burst_ns,
-		       const struct topology_domain *domain, struct class_clamp *ret)
+static void set_floor(const struct policy_level *level, uint64_t burst_ns,
+		      const struct topology_domain *domain, struct class_clamp *ret)
 {
 	uint64_t cap;
 
@@ -102,7 +102,7 @@ static void work_out(const struct policy *policy, uint64_t matched, uint64_t bur
 	if (ret->cap >= TOPOLOGY_CAPACITY_MAX)
 		ret->cap = CLAMP_CAP_NONE;
 	if (ret->floor_rule >= 0)
-		take_floor(&policy->rules[ret->floor_rule].properties.floor, burst_ns, domain, ret);
+		set_floor(&policy->rules[ret->floor_rule].properties.floor, burst_ns, domain, ret);
 	/* An override wins over a rule, and else the cap over the floor. */
 	if (ret->floor > ret->cap && rule_is_override(policy, ret->floor_rule) &&
 	    !rule_is_override(policy, ret->cap_rule))

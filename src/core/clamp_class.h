@@ -46,7 +46,7 @@ struct clamp_classes {
 void clamp_classes_reset(struct clamp_classes *classes, const struct policy *policy);
 
 /* The class of tasks with these rules and own clamps, a new one if need be. */
-uint32_t clamp_classes_take(struct clamp_classes *classes, uint64_t matched, uint32_t own);
+uint32_t clamp_classes_find_or_add(struct clamp_classes *classes, uint64_t matched, uint32_t own);
 
 /*
  * The clamps of a class in a domain. The floor is never above the cap: an override's floor raises a

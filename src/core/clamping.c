@@ -84,7 +84,7 @@ static bool pop_clamp(struct engine *engine, struct task_clamp *ret)
 {
 	struct task *task;
 
-	while ((task = task_take_waiting(engine->tasks, TASK_WAIT_CLAMP))) {
+	while ((task = task_pop_waiting(engine->tasks, TASK_WAIT_CLAMP))) {
 		bool changed;
 
 		engine_clamp_of_task(engine, task, ret);
@@ -100,13 +100,13 @@ static bool pop_clamp(struct engine *engine, struct task_clamp *ret)
 }
 
 /* A waiting task that is unchanged is taken out too: the tap reports that, for replays. */
-bool engine_take_clamp(struct engine *engine, struct task_clamp *ret)
+bool engine_pop_clamp(struct engine *engine, struct task_clamp *ret)
 {
 	bool waited = task_any_waits(engine->tasks, TASK_WAIT_CLAMP);
 	bool taken = pop_clamp(engine, ret);
 
 	if (waited)
-		engine_tap_call(engine, &(struct engine_call){ .type = ENGINE_TAKE_CLAMP,
+		engine_tap_call(engine, &(struct engine_call){ .type = ENGINE_POP_CLAMP,
 							       .clamp = taken ? ret : NULL });
 	return taken;
 }
@@ -115,7 +115,7 @@ static bool pop_class(struct engine *engine, struct task_class *ret)
 {
 	struct task *task;
 
-	while ((task = task_take_waiting(engine->tasks, TASK_WAIT_CLASS))) {
+	while ((task = task_pop_waiting(engine->tasks, TASK_WAIT_CLASS))) {
 		bool changed = task->class != task->sent_class;
 
 		*ret = (struct task_class){
@@ -131,13 +131,13 @@ static bool pop_class(struct engine *engine, struct task_class *ret)
 	return false;
 }
 
-bool engine_take_class(struct engine *engine, struct task_class *ret)
+bool engine_pop_class(struct engine *engine, struct task_class *ret)
 {
 	bool waited = task_any_waits(engine->tasks, TASK_WAIT_CLASS);
 	bool taken = pop_class(engine, ret);
 
 	if (waited)
-		engine_tap_call(engine, &(struct engine_call){ .type = ENGINE_TAKE_CLASS,
+		engine_tap_call(engine, &(struct engine_call){ .type = ENGINE_POP_CLASS,
 							       .class = taken ? ret : NULL });
 	return taken;
 }
@@ -152,10 +152,10 @@ static void queue_all(struct engine *engine)
 }
 
 /* Makes every domain watch for the tasks of a new class. */
-static uint32_t take_class(struct engine *engine, uint64_t matched, uint32_t own)
+static uint32_t find_or_add_class(struct engine *engine, uint64_t matched, uint32_t own)
 {
 	uint32_t before = engine->clamp_classes.n,
-		 class = clamp_classes_take(&engine->clamp_classes, matched, own);
+		 class = clamp_classes_find_or_add(&engine->clamp_classes, matched, own);
 
 	for (uint32_t i = 0; engine->clamp_classes.n != before && i < engine->topology->n_domains;
 	     i++)
@@ -165,7 +165,7 @@ static uint32_t take_class(struct engine *engine, uint64_t matched, uint32_t own
 
 void clamping_rule_task(struct engine *engine, struct task *task)
 {
-	uint32_t class = take_class(engine, task->matched, task->own);
+	uint32_t class = find_or_add_class(engine, task->matched, task->own);
 
 	if (class == task->class && class == task->sent_class)
 		return;
@@ -214,7 +214,7 @@ void clamping_set_policy(struct engine *engine)
 
 void clamping_apply_co_runner(struct engine *engine, const struct input_co_runner *input)
 {
-	uint32_t class = take_class(engine, input->matched, input->own);
+	uint32_t class = find_or_add_class(engine, input->matched, input->own);
 	struct task *task = class ? task_clamp(engine->tasks, input->pid)
 				  : task_find(engine->tasks, input->pid);
 
@@ -226,7 +226,7 @@ void clamping_apply_co_runner(struct engine *engine, const struct input_co_runne
 
 void clamping_apply_bursts(struct engine *engine, const struct input_bursts *input)
 {
-	uint32_t class = take_class(engine, input->matched, input->own);
+	uint32_t class = find_or_add_class(engine, input->matched, input->own);
 	struct task *task = NULL;
 
 	if (!class || engine->clamp_classes.burst_ns[class] == input->length_ns)
@@ -246,8 +246,8 @@ void clamping_apply_run(struct engine *engine, const struct input_class_run *inp
 
 	if (input->cpu >= engine->topology->n_cpus)
 		return;
-	run = &engine->cpus[input->cpu].runs[clamp_classes_take(&engine->clamp_classes,
-								input->matched, input->own)];
+	run = &engine->cpus[input->cpu].runs[clamp_classes_find_or_add(&engine->clamp_classes,
+								       input->matched, input->own)];
 	/* Two former classes may be one under this policy. */
 	if (input->ran_ns > run->ran_ns) {
 		run->ran_ns = input->ran_ns;

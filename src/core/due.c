@@ -242,7 +242,7 @@ uint32_t due_to_forget(const struct due *due, uint64_t now_ns)
 	return due_find(due, DUE_TO_FORGET_BY, first_ns, 0);
 }
 
-uint32_t due_take_news(struct due *due)
+uint32_t due_pop_news(struct due *due)
 {
 	uint32_t place = due_find(due, DUE_NEWS, 0, 0);
 

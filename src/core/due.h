@@ -43,7 +43,7 @@ struct due_key {
 	bool followed : 1; /* its handle has not been given back */
 	/* Set by due.c. */
 	bool used : 1;
-	bool news : 1; /* the task came, went or changed its state: due_take_news() */
+	bool news : 1; /* the task came, went or changed its state: due_pop_news() */
 };
 
 #define DUE_NOTHING                                      \
@@ -88,7 +88,7 @@ uint32_t due_to_forget(const struct due *due, uint64_t now_ns);
  * A place whose task came, went or changed its state since the place was last returned, or
  * DUE_NONE. Clears the mark.
  */
-uint32_t due_take_news(struct due *due);
+uint32_t due_pop_news(struct due *due);
 
 /* Whether a task has one of the traits, as bits. */
 bool due_has(const struct due *due, uint32_t traits);

@@ -110,7 +110,7 @@ void effective_cap_find(const struct engine *engine, uint32_t domain, uint64_t n
  * A long-running task that raises the effective cap above that of the capped tasks gets its whole
  * cap at once: its utilisation was held down by the lower cap and does not show what it needs.
  */
-void effective_cap_take(struct domain *domain, const struct effective_cap *cap, uint64_t now_ns)
+void effective_cap_set(struct domain *domain, const struct effective_cap *cap, uint64_t now_ns)
 {
 	uint32_t before = domain->effective_cap;
 

@@ -146,7 +146,7 @@ static bool is_same(const struct io_task *task, const struct input_task *input)
 }
 
 /* The task's entry: its present one, its former one, or a new one. NULL: the table is full. */
-static struct io_task *take_task(struct engine *engine, const struct input_task *input)
+static struct io_task *find_or_add_task(struct engine *engine, const struct input_task *input)
 {
 	struct io_task *task = io_task_find(engine->tasks, input->pid);
 
@@ -171,7 +171,7 @@ static struct io_task *take_task(struct engine *engine, const struct input_task 
 
 static void apply_task(struct engine *engine, const struct input_task *input, uint64_t now_ns)
 {
-	struct io_task *task = take_task(engine, input);
+	struct io_task *task = find_or_add_task(engine, input);
 	struct policy_io_boost policy = engine->policy.io_boost;
 	struct io_boost before;
 	uint32_t from_cpu;
@@ -215,7 +215,7 @@ static void apply_device(struct engine *engine, const struct input_device *input
 	io_device_sample(device, input, topology_domain_of(engine->topology, input->completion_cpu),
 			 now_ns);
 	if (engine->tracing.on)
-		io_device_take_rates(device);
+		io_device_update_rates(device);
 }
 
 static void apply_limits(struct engine *engine, const struct input_limits *input, uint64_t now_ns)
@@ -427,7 +427,7 @@ uint64_t engine_next_ns(const struct engine *engine)
 	return first_ns;
 }
 
-bool engine_take_ended(struct engine *engine, uint32_t *ret_handle)
+bool engine_pop_ended(struct engine *engine, uint32_t *ret_handle)
 {
 	struct io_task *task = engine_find_due(engine, DUE_ENDED, 0, NULL);
 
@@ -438,7 +438,7 @@ bool engine_take_ended(struct engine *engine, uint32_t *ret_handle)
 	task->flip.holds = false;
 	boosts_set_due(engine, task);
 	engine_tap_call(engine,
-			&(struct engine_call){ .type = ENGINE_TAKE_ENDED, .handle = *ret_handle });
+			&(struct engine_call){ .type = ENGINE_POP_ENDED, .handle = *ret_handle });
 	return true;
 }
 
@@ -479,9 +479,9 @@ const struct task_table *engine_tasks(const struct engine *engine)
 	return engine->tasks;
 }
 
-uint32_t engine_take_changed(struct engine *engine)
+uint32_t engine_pop_changed(struct engine *engine)
 {
-	return due_take_news(engine->due);
+	return due_pop_news(engine->due);
 }
 
 uint32_t engine_count_boosts(const struct engine *engine, enum io_boost_state state)

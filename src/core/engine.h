@@ -10,8 +10,8 @@
  *
  *	engine_round()		     samples, decides, and ends what is over, by the caller's ops
  *	engine_follows_requests()    whether the next samples need more than counts
- *	engine_take_class()	     tasks that the kernel side is to know as clamped
- *	engine_take_clamp()	     the clamps that tasks get, where domains are driven by clamps
+ *	engine_pop_class()	     tasks that the kernel side is to know as clamped
+ *	engine_pop_clamp()	     the clamps that tasks get, where domains are driven by clamps
  */
 
 #include <stddef.h>
@@ -72,9 +72,9 @@ enum engine_call_type {
 	ENGINE_COMMIT,
 	ENGINE_SET_POLICY,
 	ENGINE_FORGET_TARGET,
-	ENGINE_TAKE_ENDED,
-	ENGINE_TAKE_CLASS,
-	ENGINE_TAKE_CLAMP,
+	ENGINE_POP_ENDED,
+	ENGINE_POP_CLASS,
+	ENGINE_POP_CLAMP,
 };
 
 struct engine_call {
@@ -113,7 +113,7 @@ struct engine_ops {
 	 * Carries out the decision, reports the outcome by engine_commit(), and then asks
 	 * engine_band() what to watch for.
 	 */
-	void (*take_decision)(void *userdata, const struct decision *decision);
+	void (*on_decision)(void *userdata, const struct decision *decision);
 	/* Ends the following of the task with that handle. May be NULL. */
 	void (*release_task)(void *userdata, uint32_t handle);
 	/* The time after a decision. NULL: a round takes no time. */
@@ -208,7 +208,7 @@ bool engine_uses_target(const struct engine *engine, uint32_t domain);
  * Takes one task whose boost has ended: returns true and its handle, which the caller gives back,
  * or false when there is none. Results for the task are kept for a second.
  */
-bool engine_take_ended(struct engine *engine, uint32_t *ret_handle);
+bool engine_pop_ended(struct engine *engine, uint32_t *ret_handle);
 
 /*
  * Takes one task whose clamp class changed, for the kernel side: returns true, or false when there
@@ -220,7 +220,7 @@ struct task_class {
 	uint32_t before;
 };
 
-bool engine_take_class(struct engine *engine, struct task_class *ret);
+bool engine_pop_class(struct engine *engine, struct task_class *ret);
 
 const struct clamp_classes *engine_clamp_classes(const struct engine *engine);
 /* The clamps of a class where domains cannot be distinguished: the weakest of all domains. */
@@ -230,7 +230,7 @@ void engine_clamp_of_class(const struct engine *engine, uint32_t class, struct c
  * Takes one task whose clamps changed: returns true and its new clamps, or false when there is
  * none. When no domain is driven by clamps any more, this hands out the end of all clamps.
  */
-bool engine_take_clamp(struct engine *engine, struct task_clamp *ret);
+bool engine_pop_clamp(struct engine *engine, struct task_clamp *ret);
 /* The clamps of a task, changed or not. */
 void engine_clamp_of_task(const struct engine *engine, const struct task *task,
 			  struct task_clamp *ret);
@@ -290,7 +290,7 @@ const struct override_table *engine_overrides(const struct engine *engine);
  * For display: a place of engine_tasks() whose task came, went or changed its state since the place
  * was last returned, or UINT32_MAX. No decision depends on it.
  */
-uint32_t engine_take_changed(struct engine *engine);
+uint32_t engine_pop_changed(struct engine *engine);
 /* The number of followed tasks whose boost is in that state. */
 uint32_t engine_count_boosts(const struct engine *engine, enum io_boost_state state);
 /* Walks the tasks that send most of their requests to the device: NULL gives the first. */

@@ -35,7 +35,7 @@ static void begin_rates(struct io_device *device)
 	device->rates.since_ns = device->sampled_ns;
 }
 
-void io_device_take_rates(struct io_device *device)
+void io_device_update_rates(struct io_device *device)
 {
 	struct io_device_rates *rates = &device->rates;
 	const struct input_device *now = &device->totals, *since = &rates->since;

@@ -45,7 +45,7 @@ void io_device_sample(struct io_device *device, const struct input_device *total
 		      uint32_t completion_domain, uint64_t now_ns);
 
 /* Computes the rates from the last two samples that are far enough apart. */
-void io_device_take_rates(struct io_device *device);
+void io_device_update_rates(struct io_device *device);
 /* Counts since the last sample are incomplete: restarts with the next; the rates stay. */
 void io_device_restart_rates(struct io_device *device);
 

@@ -55,7 +55,7 @@ static struct io_group *find_group(struct engine *engine, const struct io_task *
 }
 
 /* A free group, or the one without tasks for the longest time. NULL: all have tasks. */
-static struct io_group *take_group(struct engine *engine)
+static struct io_group *claim_group(struct engine *engine)
 {
 	struct io_group *oldest = NULL;
 
@@ -186,7 +186,7 @@ struct io_group *io_groups_join(struct engine *engine, struct io_task *task, uin
 	if (!group || !is_for(engine, group, task, kind)) {
 		group = find_group(engine, task, kind);
 		if (!group) {
-			group = take_group(engine);
+			group = claim_group(engine);
 			if (!group)
 				return NULL;
 			begin_group(engine, group, task, kind, now_ns);

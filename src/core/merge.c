@@ -345,7 +345,7 @@ const struct decision *engine_decide(struct engine *engine, uint32_t domain, uin
 	engine->explanations[domain] = (struct explanation){ 0 };
 	engine->demand.explanation = &engine->explanations[domain];
 	effective_cap_find(engine, domain, now_ns, &engine->cap);
-	effective_cap_take(d, &engine->cap, now_ns);
+	effective_cap_set(d, &engine->cap, now_ns);
 	merge(engine, d, &engine->cap, now_ns, &engine->demand);
 	domain_decide(d, &engine->demand, now_ns);
 	return &d->last;

@@ -14,7 +14,7 @@ static uint32_t place_of(const struct override_table *table, uint32_t id)
 	return i;
 }
 
-static void take_out(struct override_table *table, uint32_t i)
+static void remove_at(struct override_table *table, uint32_t i)
 {
 	table->n--;
 	memmove(&table->entries[i], &table->entries[i + 1],
@@ -29,7 +29,7 @@ bool override_table_put(struct override_table *table, const struct input_overrid
 
 	if (override->end_ns <= now_ns) {
 		if (is_known)
-			take_out(table, i);
+			remove_at(table, i);
 		return true;
 	}
 	if (!is_known && table->n == OVERRIDES_MAX)
@@ -50,7 +50,7 @@ bool override_table_expire(struct override_table *table, uint64_t now_ns,
 		if (now_ns < table->entries[i].end_ns)
 			continue;
 		*ret = table->entries[i];
-		take_out(table, i);
+		remove_at(table, i);
 		return true;
 	}
 	return false;

@@ -70,7 +70,7 @@ static uint32_t find_free(struct pid_index *index)
 	return place < index->size ? place : PID_INDEX_NONE;
 }
 
-static void take_place(struct pid_index *index, uint32_t place, uint32_t pid)
+static void fill_place(struct pid_index *index, uint32_t place, uint32_t pid)
 {
 	uint32_t *bucket = bucket_of(index, pid);
 
@@ -89,7 +89,7 @@ uint32_t pid_index_add(struct pid_index *index, uint32_t pid)
 	if (place == PID_INDEX_NONE)
 		index->refused++;
 	else
-		take_place(index, place, pid);
+		fill_place(index, place, pid);
 	return place;
 }
 
@@ -104,7 +104,7 @@ bool pid_index_relink(struct pid_index *index, uint32_t size)
 			continue;
 		if (pid_index_find(index, pid) != PID_INDEX_NONE)
 			return false;
-		take_place(index, place, pid);
+		fill_place(index, place, pid);
 	}
 	return true;
 }

@@ -25,7 +25,7 @@ static void decide(struct engine *engine, uint32_t domain, const struct engine_o
 	for (int i = 0; i < DECISIONS_MOST && engine_is_due(engine, domain, now_ns); i++) {
 		if (ops->sample_domain)
 			ops->sample_domain(userdata, domain, now_ns);
-		ops->take_decision(userdata, engine_decide(engine, domain, now_ns));
+		ops->on_decision(userdata, engine_decide(engine, domain, now_ns));
 		if (!ops->now_ns)
 			return;
 		now_ns = ops->now_ns();
@@ -51,7 +51,7 @@ void engine_round(struct engine *engine, const struct engine_ops *ops, void *use
 	for (uint32_t block = 0; block < engine_count_blocks(engine->topology); block++)
 		if (now_ns >= engine->block_due_ns[block])
 			decide_block(engine, block, ops, userdata, now_ns);
-	while (engine_take_ended(engine, &handle))
+	while (engine_pop_ended(engine, &handle))
 		if (ops->release_task)
 			ops->release_task(userdata, handle);
 }

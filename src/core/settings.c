@@ -4,8 +4,7 @@
 #include <stddef.h>
 #include <string.h>
 
-static void take_domain_section(struct policy_domain *domain,
-				const struct policy_domain_section *section)
+static void apply_section(struct policy_domain *domain, const struct policy_domain_section *section)
 {
 	if (section->given & POLICY_DOMAIN_MIN)
 		domain->min = section->values.min;
@@ -40,7 +39,7 @@ void policy_domain_for(const struct policy *policy, const char *name, struct pol
 	*ret = policy->domain;
 	for (uint32_t i = 0; i < policy->n_domain_sections; i++)
 		if (!strcmp(policy->domain_sections[i].name, name))
-			take_domain_section(ret, &policy->domain_sections[i]);
+			apply_section(ret, &policy->domain_sections[i]);
 }
 
 uint32_t policy_powers_section(const struct policy *policy, const char *name)

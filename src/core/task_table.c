@@ -88,7 +88,7 @@ struct task *task_next(const struct task_table *table, const struct task *after)
 }
 
 /* The record of a task that will have rules or clamps; NULL when too many have. */
-static struct task *take_record(struct task_table *table, uint32_t pid)
+static struct task *find_or_add(struct task_table *table, uint32_t pid)
 {
 	struct task *task = task_find(table, pid);
 
@@ -106,7 +106,7 @@ static struct task *take_record(struct task_table *table, uint32_t pid)
 
 struct task *task_rule(struct task_table *table, uint32_t pid, uint64_t matched)
 {
-	struct task *task = matched ? take_record(table, pid) : task_find(table, pid);
+	struct task *task = matched ? find_or_add(table, pid) : task_find(table, pid);
 
 	if (task)
 		task->matched = matched;
@@ -115,7 +115,7 @@ struct task *task_rule(struct task_table *table, uint32_t pid, uint64_t matched)
 
 struct task *task_clamp(struct task_table *table, uint32_t pid)
 {
-	struct task *task = take_record(table, pid);
+	struct task *task = find_or_add(table, pid);
 
 	if (task)
 		task->clamped = true;
@@ -168,7 +168,7 @@ bool task_any_waits(const struct task_table *table, enum task_wait wait)
 	return table->n_waiting[wait];
 }
 
-struct task *task_take_waiting(struct task_table *table, enum task_wait wait)
+struct task *task_pop_waiting(struct task_table *table, enum task_wait wait)
 {
 	struct task *task = records_of(table) + table->first_waiting[wait];
 

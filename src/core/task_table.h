@@ -97,7 +97,7 @@ uint64_t task_refused(const struct task_table *table);
 void task_queue(struct task_table *table, struct task *task, enum task_wait wait);
 bool task_any_waits(const struct task_table *table, enum task_wait wait);
 /* Takes the first waiting record and clears its wait; NULL: none. */
-struct task *task_take_waiting(struct task_table *table, enum task_wait wait);
+struct task *task_pop_waiting(struct task_table *table, enum task_wait wait);
 
 /* The entry or NULL. Borrowed until io_task_remove(). */
 struct io_task *io_task_find(const struct task_table *table, uint32_t pid);

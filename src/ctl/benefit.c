@@ -102,7 +102,7 @@ static bool is_undisturbed(const struct experiment *experiment, enum ctl_exit *r
 }
 
 /* Returns 1: the daemon has answered. */
-static int take_answer(void *context, const json_t *reply)
+static int on_answer(void *context, const json_t *reply)
 {
 	const struct experiment *experiment = context;
 
@@ -126,13 +126,13 @@ static enum ctl_exit lend(struct experiment *experiment)
 		return complain_open(ctl->path, experiment->lent_fd);
 	if (experiment->config)
 		r = caller_stream(experiment->lent_fd, HOLD_POLICY,
-				  json_pack("{ss}", "text", experiment->config), take_answer,
+				  json_pack("{ss}", "text", experiment->config), on_answer,
 				  experiment);
 	else
 		r = caller_stream(experiment->lent_fd, HAND_BACK,
 				  json_pack("{ss* sI}", "governor", experiment->findings.against,
 					    "for_us", (json_int_t)HAND_BACK_US),
-				  take_answer, experiment);
+				  on_answer, experiment);
 	if (r == -ECANCELED)
 		return CTL_REFUSED;
 	return r < 0 ? complain_call(ctl->path, r) : CTL_OK;
@@ -212,8 +212,8 @@ static enum ctl_exit run_pairs(struct experiment *experiment)
 		if (experiment->meters.interrupted || time_now_ns() >= experiment->until_ns)
 			experiment->n_pairs = i + 1;
 		if (code == CTL_OK && blocks[0].is_measured && blocks[1].is_measured)
-			benefit_take_pair(&experiment->findings, blocks[!with_first[i]].figures,
-					  blocks[with_first[i]].figures);
+			benefit_add_pair(&experiment->findings, blocks[!with_first[i]].figures,
+					 blocks[with_first[i]].figures);
 		else if (!experiment->meters.interrupted)
 			experiment->findings.n_void++;
 	}

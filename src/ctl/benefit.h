@@ -97,8 +97,8 @@ struct benefit_findings {
 	double without[FIGURES];
 };
 
-void benefit_take_pair(struct benefit_findings *findings, const double with[FIGURES],
-		       const double without[FIGURES]);
+void benefit_add_pair(struct benefit_findings *findings, const double with[FIGURES],
+		      const double without[FIGURES]);
 
 /* The answer as wakegovctl(1) documents it; its verdict is a sentence for people. */
 json_t *benefit_answer(const struct benefit_findings *findings);

@@ -151,8 +151,8 @@ double benefit_wakeup_p99_us(const uint64_t counts[WAKEGOV_WAKEUP_BUCKETS])
 	return (begin_ns + (end_ns - begin_ns) * (rank - before) / (double)counts[i]) / 1000;
 }
 
-void benefit_take_pair(struct benefit_findings *findings, const double with[FIGURES],
-		       const double without[FIGURES])
+void benefit_add_pair(struct benefit_findings *findings, const double with[FIGURES],
+		      const double without[FIGURES])
 {
 	for (int i = 0; i < FIGURES; i++) {
 		if (!(with[i] > 0 && without[i] > 0))

@@ -98,7 +98,7 @@ static void add_changes(const char *path, void *context)
 		sample->changes += n;
 }
 
-static void take_sample(struct benefit_meters *meters, struct sample *ret)
+static void read_sample(struct benefit_meters *meters, struct sample *ret)
 {
 	_cleanup_fclose_ FILE *waits = fopen("/proc/schedstat", "re");
 	double wait_ns, turns;
@@ -129,7 +129,7 @@ static void take_sample(struct benefit_meters *meters, struct sample *ret)
 	ret->full_cpu_s = meters->model.full_cpu_s;
 }
 
-static void take_figures(const struct sample *from, const struct sample *to, double ret[FIGURES])
+static void compute_figures(const struct sample *from, const struct sample *to, double ret[FIGURES])
 {
 	double s = (double)(to->time_ns - from->time_ns) / 1e9;
 	double ios = (double)(to->ios - from->ios), domain_s = to->domain_s - from->domain_s;
@@ -293,7 +293,7 @@ bool benefit_measure(struct benefit_meters *meters, uint64_t until_ns, double re
 {
 	struct sample from, to;
 
-	take_sample(meters, &from);
+	read_sample(meters, &from);
 	if (!meters->ctl->n_arguments)
 		benefit_wait(meters, until_ns);
 	else if (!meters->interrupted && !run_commands(meters, until_ns, ret) &&
@@ -301,7 +301,7 @@ bool benefit_measure(struct benefit_meters *meters, uint64_t until_ns, double re
 		complain("%s failed: how long it runs says nothing", meters->ctl->arguments[0]);
 		return false;
 	}
-	take_sample(meters, &to);
-	take_figures(&from, &to, ret);
+	read_sample(meters, &to);
+	compute_figures(&from, &to, ret);
 	return true;
 }

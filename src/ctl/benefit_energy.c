@@ -77,7 +77,7 @@ void energy_read(struct energy_meter *meter, uint64_t now_ns)
 }
 
 /* Adds the input if it can be read. */
-static void take_input(struct energy_meter *meter, const struct energy_input *input)
+static void add_input(struct energy_meter *meter, const struct energy_input *input)
 {
 	struct energy_input *taken = &meter->inputs[meter->n_inputs];
 
@@ -108,7 +108,7 @@ static void find_package(const char *zone, void *meter)
 	snprintf(input.energy, sizeof(input.energy), "%s/energy_uj", zone);
 	if (!sysfs_read_number(&input.range_uj, "%s/max_energy_range_uj", zone))
 		input.range_uj = 0;
-	take_input(meter, &input);
+	add_input(meter, &input);
 }
 
 /*
@@ -127,19 +127,19 @@ static void find_battery(const char *supply, void *meter)
 		snprintf(input.power, sizeof(input.power), "%s/current_now", supply);
 		snprintf(input.times, sizeof(input.times), "%s/voltage_now", supply);
 	}
-	take_input(meter, &input);
+	add_input(meter, &input);
 }
 
-static void take_power(const char *path, void *meter)
+static void add_power(const char *path, void *meter)
 {
 	struct energy_input input = { 0 };
 
 	snprintf(input.power, sizeof(input.power), "%s", path);
-	take_input(meter, &input);
+	add_input(meter, &input);
 }
 
 /* amd_energy shows each core, and the sockets that contain the cores. */
-static void take_socket(const char *path, void *meter)
+static void add_socket(const char *path, void *meter)
 {
 	struct energy_input input = { 0 };
 	char label[32];
@@ -149,7 +149,7 @@ static void take_socket(const char *path, void *meter)
 	    strncmp(label, "Esocket", strlen("Esocket")) != 0)
 		return;
 	snprintf(input.energy, sizeof(input.energy), "%s", path);
-	take_input(meter, &input);
+	add_input(meter, &input);
 }
 
 /*
@@ -162,10 +162,10 @@ static void find_sensor(const char *device, void *context)
 		const char *name, *file;
 		void (*take)(const char *path, void *meter);
 	} sensors[] = {
-		{ "power_meter", "power1_average", take_power }, /* ACPI: the whole machine */
-		{ "amd_energy", "energy*_input", take_socket },
-		{ "fam15h_power", "power1_input", take_power },
-		{ "ina2[0-9][0-9]", "power1_input", take_power }, /* supply of a board */
+		{ "power_meter", "power1_average", add_power }, /* ACPI: the whole machine */
+		{ "amd_energy", "energy*_input", add_socket },
+		{ "fam15h_power", "power1_input", add_power },
+		{ "ina2[0-9][0-9]", "power1_input", add_power }, /* supply of a board */
 	};
 	struct energy_meter *meter = context;
 
@@ -309,7 +309,7 @@ void model_read(struct model *model, uint64_t now_ns)
 }
 
 /* Documentation/power/energy-model.rst; the unit of power does not matter here. */
-static bool take_kernel_power(const struct model *model, struct model_domain *domain)
+static bool read_kernel_power(const struct model *model, struct model_domain *domain)
 {
 	for (uint32_t i = 0; i < domain->n_opps; i++)
 		if (!sysfs_read_number(&domain->opps[i].power,
@@ -320,7 +320,7 @@ static bool take_kernel_power(const struct model *model, struct model_domain *do
 	return true;
 }
 
-static void take_estimates(struct model_domain *domain)
+static void estimate_power(struct model_domain *domain)
 {
 	double highest_khz = 0;
 
@@ -363,7 +363,7 @@ void model_find(const char *sys, const char *proc, uint64_t now_ns, struct model
 	sysfs_each(find_domain, ret, "%s/devices/system/cpu/cpufreq/policy*", sys);
 	ret->is_of_kernel = ret->n_domains > 0;
 	for (uint32_t i = 0; i < ret->n_domains && ret->is_of_kernel; i++)
-		ret->is_of_kernel = take_kernel_power(ret, &ret->domains[i]);
+		ret->is_of_kernel = read_kernel_power(ret, &ret->domains[i]);
 	for (uint32_t i = 0; i < ret->n_domains; i++) {
 		struct model_domain *domain = &ret->domains[i];
 		_cleanup_fclose_ FILE *cpus = open_domain(ret, domain, "affected_cpus");
@@ -372,7 +372,7 @@ void model_find(const char *sys, const char *proc, uint64_t now_ns, struct model
 			if (cpu < MODEL_CPUS_MAX)
 				ret->cpus[cpu].domain = domain;
 		if (!ret->is_of_kernel)
-			take_estimates(domain);
+			estimate_power(domain);
 		for (uint32_t j = 0; j < domain->n_opps; j++)
 			if (domain->opps[j].power > highest)
 				highest = domain->opps[j].power;

@@ -126,7 +126,7 @@ static int refuse_option(const struct ctl *ctl, const char *given, const struct 
 }
 
 /* Returns 1 to continue, else minus the exit code. */
-static int take_option(struct ctl *ctl, int option)
+static int parse_option(struct ctl *ctl, int option)
 {
 	const struct ctl_option *own = ctl->command ? ctl->command->options : NULL;
 
@@ -181,7 +181,7 @@ static int parse_options(int argc, char **argv, const char *first, struct ctl *c
 	while (r > 0 && (option = getopt_long(argc, argv, flags, options, NULL)) != -1)
 		r = option == '?' || option == ':'
 			    ? refuse_option(ctl, argv[optind - 1], options, option)
-			    : take_option(ctl, option);
+			    : parse_option(ctl, option);
 	return r;
 }
 

@@ -53,7 +53,7 @@ static void print_event(const json_t *event)
 }
 
 /* Returns 0 to continue. */
-static int take_event(void *context, const json_t *reply)
+static int on_event(void *context, const json_t *reply)
 {
 	const json_t *event = json_object_get(json_object_get(reply, "parameters"), "event");
 	struct monitoring *monitoring = context;
@@ -114,7 +114,7 @@ enum ctl_exit command_monitor(struct ctl *ctl)
 				  json_pack("{so* so* so*}", "kinds", kinds_of(ctl), "domain",
 					    domain ? format_json(domain) : NULL, "pid",
 					    ctl_nonzero(pid)),
-				  take_event, &monitoring);
+				  on_event, &monitoring);
 		if (r > 0)
 			return monitoring.code;
 		if (r != -ECONNRESET && r != -EPIPE)
@@ -196,7 +196,7 @@ static void print_decision(struct listing *listing, const json_t *decision)
 }
 
 /* Returns 0 to continue. */
-static int take_decision(void *context, const json_t *reply)
+static int on_decision(void *context, const json_t *reply)
 {
 	const json_t *event = json_object_get(json_object_get(reply, "parameters"), "event");
 	const json_t *decision = json_object_get(event, "decision");
@@ -232,7 +232,7 @@ static enum ctl_exit follow(struct listing *listing)
 	r = caller_stream(fd, "io.wakegov.Monitor",
 			  json_pack("{s[s] so*}", "kinds", "decision", "domain",
 				    listing->domain ? format_json(listing->domain) : NULL),
-			  take_decision, listing);
+			  on_decision, listing);
 	return r > 0 ? listing->code : complain_call(ctl->path, r);
 }
 

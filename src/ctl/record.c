@@ -59,7 +59,7 @@ static int write_base64(FILE *out, const char *text)
  * Writes one block of the recording. Only the file's owner may read it, as it holds names and I/O
  * of other users' tasks.
  */
-static int take_data(struct session *session, const char *data)
+static int write_data(struct session *session, const char *data)
 {
 	int fd, r = 0;
 
@@ -75,7 +75,7 @@ static int take_data(struct session *session, const char *data)
 	return -ECANCELED;
 }
 
-static int take_reply(struct session *session, const char *text, size_t length)
+static int on_reply(struct session *session, const char *text, size_t length)
 {
 	json_auto_t *reply = json_loadb(text, length, 0, NULL);
 	const json_t *parameters = json_object_get(reply, "parameters");
@@ -89,14 +89,14 @@ static int take_reply(struct session *session, const char *text, size_t length)
 	}
 	if (!data)
 		return -EBADMSG;
-	r = take_data(session, data);
+	r = write_data(session, data);
 	session->bytes = field_number(parameters, "bytes");
 	session->ended = ended ? strdup(ended) : NULL;
 	return r;
 }
 
 /* Takes all that has arrived. -ECANCELED: it stops, and the reason was printed. */
-static int take_replies(struct session *session)
+static int read_replies(struct session *session)
 {
 	const char *message;
 	size_t length;
@@ -108,7 +108,7 @@ static int take_replies(struct session *session)
 	if (n < 0)
 		return n == -EAGAIN || n == -EINTR ? 0 : (int)n;
 	while ((r = frame_reader_peek(&session->replies, &message, &length)) > 0) {
-		r = take_reply(session, message, length);
+		r = on_reply(session, message, length);
 		frame_reader_pop(&session->replies, length);
 		if (r < 0)
 			return r;
@@ -144,7 +144,7 @@ static int follow(struct session *session)
 		if (n < 0 && errno != EINTR)
 			return -errno;
 		if (n > 0 && fds[0].revents)
-			r = take_replies(session);
+			r = read_replies(session);
 		if (n > 0 && !session->stopped && fds[1].revents)
 			stop(session);
 	}

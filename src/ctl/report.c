@@ -41,14 +41,14 @@ static const char *replacement(const char *key, const char *text)
 }
 
 /* Removes private values from a reply, but not that they were there. */
-static void take_out_names(json_t *value)
+static void remove_names(json_t *value)
 {
 	const char *key;
 	json_t *inner;
 	size_t i;
 
 	json_array_foreach(value, i, inner)
-		take_out_names(inner);
+		remove_names(inner);
 	json_object_foreach(value, key, inner) {
 		const char *text = json_string_value(inner);
 		const char *instead = text ? replacement(key, text) : NULL;
@@ -56,7 +56,7 @@ static void take_out_names(json_t *value)
 		if (instead)
 			json_string_set(inner, instead);
 		else
-			take_out_names(inner);
+			remove_names(inner);
 	}
 }
 
@@ -73,7 +73,7 @@ static json_t *ask(const struct ctl *ctl, const char *method)
 		return json_pack("{ss}", "missing", strerror(-r));
 	if (r == -EACCES || json_is_string(json_object_get(reply, "error")))
 		return json_pack("{ss}", "missing", "no permission to ask wakegovd");
-	take_out_names(parameters);
+	remove_names(parameters);
 	return json_incref(parameters);
 }
 

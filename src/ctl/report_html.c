@@ -101,7 +101,7 @@ static enum ctl_exit ask_limiters(struct collecting *collecting, const char *nam
 	return code;
 }
 
-static enum ctl_exit take_domains(struct collecting *collecting, const json_t *domains)
+static enum ctl_exit add_domains(struct collecting *collecting, const json_t *domains)
 {
 	struct topology *topology = collecting->topology;
 	enum ctl_exit code = CTL_OK;
@@ -164,7 +164,7 @@ static struct decision decision_of(const struct collecting *collecting, const js
 	return decision;
 }
 
-static void take_decision(struct collecting *collecting, const json_t *from)
+static void add_decision(struct collecting *collecting, const json_t *from)
 {
 	struct decision decision = decision_of(collecting, from);
 	uint64_t *last_ns;
@@ -247,7 +247,7 @@ static enum ctl_exit ask_decisions(struct collecting *collecting)
 		if (code != CTL_OK)
 			return code;
 		json_array_foreach(decisions, i, decision)
-			take_decision(collecting, decision);
+			add_decision(collecting, decision);
 		from = field_number(reply, "next");
 		is_complete = !json_is_false(json_object_get(reply, "is_complete"));
 	} while (from);
@@ -311,7 +311,7 @@ static enum ctl_exit collect(struct collecting *collecting, const json_t *status
 		code = ctl_call(ctl, "io.wakegov.Stats", json_pack("{ss}", "period", "week"),
 				&page->week);
 	if (code == CTL_OK)
-		code = take_domains(collecting, json_object_get(status, "domains"));
+		code = add_domains(collecting, json_object_get(status, "domains"));
 	if (code == CTL_OK)
 		code = ask_decisions(collecting);
 	if (code != CTL_OK)

@@ -56,7 +56,7 @@ static json_t *ask(int fd, const char *method, json_t *parameters, uint64_t dead
 }
 
 /* Takes a list out of a reply. Consumes the reply. */
-static void take_list(struct top_view *view, enum top_pane pane, json_t *reply, const char *key)
+static void set_list(struct top_view *view, enum top_pane pane, json_t *reply, const char *key)
 {
 	json_t *list = json_object_get(reply, key);
 
@@ -109,15 +109,15 @@ static void look(const struct ctl *ctl, struct top_view *view)
 				 view->delay_ms * 1000ULL);
 	}
 	explain_chain(view, fd, deadline_ns);
-	take_list(view, TOP_TASKS,
-		  ask(fd, "io.wakegov.Tasks",
-		      json_pack("{ss si}", "sort", "rate", "limit", TASKS_SHOWN), deadline_ns),
-		  "tasks");
-	take_list(view, TOP_CAPPED,
-		  ask(fd, "io.wakegov.CappedTasks", json_pack("{si}", "limit", TASKS_SHOWN),
-		      deadline_ns),
-		  "tasks");
-	take_list(view, TOP_DEVICES, ask(fd, "io.wakegov.Devices", NULL, deadline_ns), "devices");
+	set_list(view, TOP_TASKS,
+		 ask(fd, "io.wakegov.Tasks",
+		     json_pack("{ss si}", "sort", "rate", "limit", TASKS_SHOWN), deadline_ns),
+		 "tasks");
+	set_list(view, TOP_CAPPED,
+		 ask(fd, "io.wakegov.CappedTasks", json_pack("{si}", "limit", TASKS_SHOWN),
+		     deadline_ns),
+		 "tasks");
+	set_list(view, TOP_DEVICES, ask(fd, "io.wakegov.Devices", NULL, deadline_ns), "devices");
 }
 
 /* The text of Explain for the selected row, or of ExplainRules for a capped one. */
@@ -197,7 +197,7 @@ static void change_pane(struct top_view *view, unsigned int by)
 }
 
 /* A row is selected, and explained if it is already; a title sorts; the wheel moves. */
-static void take_mouse(const struct ctl *ctl, struct top_view *view, const MEVENT *event)
+static void on_mouse(const struct ctl *ctl, struct top_view *view, const MEVENT *event)
 {
 	enum top_pane pane = TOP_PANES;
 	int row = 0;
@@ -228,7 +228,7 @@ static void take_mouse(const struct ctl *ctl, struct top_view *view, const MEVEN
 }
 
 /* False: quits. */
-static bool take_key(const struct ctl *ctl, struct top_view *view, int key)
+static bool on_key(const struct ctl *ctl, struct top_view *view, int key)
 {
 	MEVENT event;
 	bool is_mouse = key == KEY_MOUSE && getmouse(&event) == OK;
@@ -249,7 +249,7 @@ static bool take_key(const struct ctl *ctl, struct top_view *view, int key)
 		return true;
 	}
 	if (is_mouse) {
-		take_mouse(ctl, view, &event);
+		on_mouse(ctl, view, &event);
 		return true;
 	}
 	switch (key) {
@@ -310,7 +310,7 @@ static void run(const struct ctl *ctl, struct top_view *view)
 		top_draw(view);
 		timeout((int)((next_us - now_us) / 1000) + 1);
 		key = getch();
-	} while (key == ERR || take_key(ctl, view, key));
+	} while (key == ERR || on_key(ctl, view, key));
 }
 
 static enum ctl_exit show_screen(const struct ctl *ctl, struct top_view *view)

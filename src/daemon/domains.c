@@ -91,7 +91,7 @@ static void end_without_driver(struct core *core, const char *name)
 }
 
 /* Applies an outcome of the actuator to the state of the domain. */
-void domains_take_outcome(struct core *core, uint32_t domain, int outcome)
+void domains_set_outcome(struct core *core, uint32_t domain, int outcome)
 {
 	struct governed *governed = &core->domains[domain];
 	const char *name = governed->actuator.info->name;
@@ -146,7 +146,7 @@ void domains_verify(struct core *core, uint32_t domain)
 		set_active(core, domain, false);
 		outcome = actuator_verify_handed_back(&governed->actuator);
 		if (outcome == ACTUATOR_TAKEN_OVER)
-			domains_take_outcome(core, domain, outcome);
+			domains_set_outcome(core, domain, outcome);
 		return;
 	}
 	/* A domain that was offline at the start is taken when it comes online. */
@@ -156,7 +156,7 @@ void domains_verify(struct core *core, uint32_t domain)
 		outcome = governed->backend->verify(&governed->actuator);
 	if (outcome != ACTUATOR_DONE) {
 		if (governed->actuator.state != before || outcome < 0)
-			domains_take_outcome(core, domain, outcome);
+			domains_set_outcome(core, domain, outcome);
 		return;
 	}
 	if (before == ACTUATOR_STATE_OFFLINE)

@@ -15,7 +15,7 @@ void domains_verify(struct core *core, uint32_t domain);
 void domains_verify_touched(struct core *core);
 
 /* Applies an outcome of the actuator to the state of the domain. */
-void domains_take_outcome(struct core *core, uint32_t domain, int outcome);
+void domains_set_outcome(struct core *core, uint32_t domain, int outcome);
 
 /* Reads scaling_min/max of a domain for the core. Returns 0; -EBUSY: offline; -ENODEV: no driver */
 int domains_read_limits(struct core *core, uint32_t domain);

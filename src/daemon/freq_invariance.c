@@ -13,7 +13,7 @@
 #include "shared/time.h"
 
 /* Logs changes only: the start has logged the first value. */
-static void take_reference(struct core *core, uint32_t domain, uint32_t khz)
+static void set_reference(struct core *core, uint32_t domain, uint32_t khz)
 {
 	struct topology_domain *info = &core->topology->domains[domain];
 	const struct input input = {
@@ -55,7 +55,7 @@ void freq_invariance_choose_references(struct core *core)
 				    info->name, why, known ? "" : ": ", known ? "" : unread);
 		if (!khz && reference_turbo_is_off())
 			khz = reference_base_khz(info->first_cpu);
-		take_reference(core, i, khz);
+		set_reference(core, i, khz);
 	}
 }
 

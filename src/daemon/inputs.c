@@ -73,7 +73,7 @@ void inputs_sample_device(void *userdata, uint32_t device, uint64_t now_ns)
 		engine_apply(core->engine, &input);
 }
 
-static void take_bursts(struct core *core, uint32_t class, uint64_t now_ns)
+static void on_bursts(struct core *core, uint32_t class, uint64_t now_ns)
 {
 	const struct clamp_classes *classes = engine_clamp_classes(core->engine);
 	struct input input = { .now_ns = now_ns, .type = INPUT_BURSTS };
@@ -89,7 +89,7 @@ static void take_bursts(struct core *core, uint32_t class, uint64_t now_ns)
 	engine_apply(core->engine, &input);
 }
 
-static void take_co_runner(struct core *core, const struct wakegov_record *record, uint64_t now_ns)
+static void on_co_runner(struct core *core, const struct wakegov_record *record, uint64_t now_ns)
 {
 	const struct clamp_classes *classes = engine_clamp_classes(core->engine);
 	struct input input = {
@@ -124,7 +124,7 @@ static void resume(struct core *core)
  * A backend that writes limits itself must find out who changed them. The next driver sets limits
  * when it comes: the files of the one before are gone then, also where no decision would write.
  */
-static void take_limits(struct core *core, uint32_t domain)
+static void on_limits(struct core *core, uint32_t domain)
 {
 	if (domain == TOPOLOGY_NO_DOMAIN)
 		return;
@@ -133,10 +133,10 @@ static void take_limits(struct core *core, uint32_t domain)
 	if (range_is_taken(&core->domains[domain].actuator.range))
 		domains_verify(core, domain);
 	else if (domains_read_limits(core, domain) == -ENODEV)
-		domains_take_outcome(core, domain, -ENODEV);
+		domains_set_outcome(core, domain, -ENODEV);
 }
 
-void inputs_take_event(void *userdata, const struct wakegov_record *record)
+void inputs_on_event(void *userdata, const struct wakegov_record *record)
 {
 	struct core *core = userdata;
 	uint64_t now_ns = time_now_ns();
@@ -150,7 +150,7 @@ void inputs_take_event(void *userdata, const struct wakegov_record *record)
 		sample_task(core, record->slot, now_ns);
 		break;
 	case WAKEGOV_RECORD_LIMITS:
-		take_limits(core, core->topology->cpu_domain[record->cpu]);
+		on_limits(core, core->topology->cpu_domain[record->cpu]);
 		break;
 	case WAKEGOV_RECORD_DEVICE:
 		tracer_classify_device(core->tracer, record->device);
@@ -164,12 +164,12 @@ void inputs_take_event(void *userdata, const struct wakegov_record *record)
 							    .ended_device = record->device });
 		break;
 	case WAKEGOV_RECORD_BURSTS:
-		take_bursts(core, record->class, now_ns);
+		on_bursts(core, record->class, now_ns);
 		break;
 	case WAKEGOV_RECORD_CO_RUNNER:
-		take_co_runner(core, record, now_ns);
+		on_co_runner(core, record, now_ns);
 		break;
 	default:
-		modules_call(core, take_event, record, now_ns);
+		modules_call(core, on_event, record, now_ns);
 	}
 }

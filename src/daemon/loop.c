@@ -26,7 +26,7 @@
 static int on_records(sd_event_source *source, int fd, uint32_t revents, void *userdata)
 {
 	struct core *core = userdata;
-	int r = tracer_consume(core->tracer, inputs_take_event, core);
+	int r = tracer_consume(core->tracer, inputs_on_event, core);
 
 	/*
 	 * The same priority as clients: a task that fills the ring without a pause must not starve

@@ -32,7 +32,7 @@ void loop_close(struct loop *loop);
  * Takes one record of the tracer. Records of tasks, CPUs and devices only say that there is
  * something to read; the others go to the file or the module that they are for.
  */
-void inputs_take_event(void *userdata, const struct wakegov_record *record);
+void inputs_on_event(void *userdata, const struct wakegov_record *record);
 
 /* Sample what the engine asks for in a round (struct engine_ops). */
 void inputs_sample_task(void *userdata, const struct io_task *task, uint64_t now_ns);

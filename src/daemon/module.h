@@ -65,7 +65,7 @@ struct module {
 	/* The machine. */
 
 	/* A record of the tracer that is no sample; most are for one module. */
-	void (*take_event)(void *state, const struct wakegov_record *record, uint64_t now_ns);
+	void (*on_event)(void *state, const struct wakegov_record *record, uint64_t now_ns);
 	/* CPUs came or went. */
 	void (*cpus_changed)(void *state);
 	/* A domain gets one more OPP, above those it has. Returns 0, or -ENOMEM: it is left out. */

@@ -94,7 +94,7 @@ static void commit(struct core *core, const struct decision *decision)
 		return;
 	if (changed)
 		publish(core, decision, governed->actuator.read_back_khz);
-	domains_take_outcome(core, decision->domain, outcome);
+	domains_set_outcome(core, decision->domain, outcome);
 	if (changed)
 		modules_call(core, target_set, decision->domain,
 			     governed_is_driven(governed) && outcome >= 0 ? decision->target_khz
@@ -102,7 +102,7 @@ static void commit(struct core *core, const struct decision *decision)
 			     decision->now_ns);
 }
 
-static void take_decision(void *userdata, const struct decision *decision)
+static void on_decision(void *userdata, const struct decision *decision)
 {
 	struct core *core = userdata;
 
@@ -167,7 +167,7 @@ static void resync_devices(struct core *core, uint64_t now_ns)
 	    !io_task_count(engine_tasks(core->engine)))
 		return;
 	core->rounds.resynced_ns = now_ns;
-	tracer_resync_devices(core->tracer, inputs_take_event, core);
+	tracer_resync_devices(core->tracer, inputs_on_event, core);
 }
 
 void round_run(struct core *core)
@@ -176,7 +176,7 @@ void round_run(struct core *core)
 		.sample_task = inputs_sample_task,
 		.sample_device = inputs_sample_device,
 		.sample_domain = inputs_sample_domain,
-		.take_decision = take_decision,
+		.on_decision = on_decision,
 		.release_task = release_task,
 		.now_ns = time_now_ns,
 	};

@@ -88,11 +88,11 @@ static void plan_scan(struct core *core, uint64_t delay_ns)
 		core->tracking.scan_due_ns = at_ns;
 }
 
-static void take_facts(void *userdata, const struct task_facts *facts)
+static void on_facts(void *userdata, const struct task_facts *facts)
 {
 	struct core *core = userdata;
 	struct rules_task task;
-	bool changed = rules_take(core->rules, facts, &task);
+	bool changed = rules_update(core->rules, facts, &task);
 
 	modules_call(core, task_seen, facts);
 	if (!changed)
@@ -122,8 +122,8 @@ void rule_tracking_scan(struct core *core)
 	core->tracking.scanned_ns = time_now_ns();
 	core->tracking.scan_lost = tracer_lost_changes(core->tracer);
 	rules_begin_scan(core->rules);
-	r = tracer_scan_tasks(core->tracer, take_facts, core);
-	while (r == 0 && rules_take_missing(core->rules, &pid)) {
+	r = tracer_scan_tasks(core->tracer, on_facts, core);
+	while (r == 0 && rules_pop_missing(core->rules, &pid)) {
 		tracer_mark_task(core->tracer, pid, false);
 		end_task(core, pid);
 	}
@@ -135,7 +135,7 @@ void rule_tracking_scan(struct core *core)
 			    strerror(-r));
 	core->tracking.scan_failed = r < 0;
 	/* Tasks that were taken before the first task of a condition's rule are taken again. */
-	if (rules_take_conditions(core->rules))
+	if (rules_pop_conditions(core->rules))
 		plan_scan(core, 0);
 }
 
@@ -195,20 +195,20 @@ static int start(void *state)
 
 void rule_tracking_report_children(struct core *core, uint32_t pid)
 {
-	tracer_report_children(core->tracer, pid, UINT64_MAX, inputs_take_event, core);
+	tracer_report_children(core->tracer, pid, UINT64_MAX, inputs_on_event, core);
 }
 
 void rule_tracking_look_at(struct core *core, const struct task_facts *facts)
 {
 	rules_expect_change(core->rules);
-	take_facts(core, facts);
+	on_facts(core, facts);
 	tracer_send_marks(core->tracer);
 }
 
 void rule_tracking_look_at_process(struct core *core, uint32_t tgid)
 {
 	rules_expect_change(core->rules);
-	tracer_scan_process(core->tracer, tgid, take_facts, core);
+	tracer_scan_process(core->tracer, tgid, on_facts, core);
 	tracer_send_marks(core->tracer);
 }
 
@@ -236,11 +236,11 @@ void rule_tracking_check_scan(struct core *core)
 	 * tasks. */
 	if (tracer_lost_changes(core->tracer) != core->tracking.scan_lost)
 		plan_scan(core, 0);
-	if (rules_take_conditions(core->rules))
+	if (rules_pop_conditions(core->rules))
 		plan_scan(core, 0);
 }
 
-static void take_event(void *state, const struct wakegov_record *record, uint64_t now_ns)
+static void on_event(void *state, const struct wakegov_record *record, uint64_t now_ns)
 {
 	struct core *core = ((struct rule_tracking *)state)->core;
 
@@ -287,7 +287,7 @@ static uint64_t next_ns(void *state, uint64_t now_ns, uint64_t others_ns)
 static void report_old_children(struct core *core, uint64_t now_ns)
 {
 	uint64_t oldest_ns = tracer_report_children(core->tracer, 0, now_ns - CHILD_WAIT_NS,
-						    inputs_take_event, core);
+						    inputs_on_event, core);
 
 	core->tracking.children_due_ns = oldest_ns == UINT64_MAX ? oldest_ns
 								 : oldest_ns + CHILD_WAIT_NS;
@@ -306,7 +306,7 @@ static void expire(void *state, uint64_t now_ns)
 		return;
 	tracking->scan_due_ns = UINT64_MAX;
 	/* Records in the ring are older than what the scan finds: they go first. */
-	tracer_consume(core->tracer, inputs_take_event, core);
+	tracer_consume(core->tracer, inputs_on_event, core);
 	rule_tracking_scan(core);
 }
 
@@ -319,7 +319,7 @@ const struct module rule_tracking_module = {
 	.name = "rules",
 	.start = start,
 	.free = free_rules,
-	.take_event = take_event,
+	.on_event = on_event,
 	.expire = expire,
 	.next_ns = next_ns,
 };

@@ -69,7 +69,7 @@ static void signal_released(struct desktop *desktop, const char *client, uint32_
 }
 
 /* Takes the profile in force from a reply. Returns 0 or -EREMOTEIO, logged. */
-static int take_active(struct desktop *desktop, const json_t *reply)
+static int on_active(struct desktop *desktop, const json_t *reply)
 {
 	const char *active = NULL, *error = NULL;
 
@@ -104,7 +104,7 @@ static int call(struct desktop *desktop, const char *method, json_t *parameters)
 		r = caller_call(fd, method, parameters, deadline_ns, &reply);
 	if (r < 0)
 		return log_unreachable(desktop, r);
-	r = take_active(desktop, reply);
+	r = on_active(desktop, reply);
 	json_decref(reply);
 	return r;
 }
@@ -121,9 +121,9 @@ int governor_choose(struct desktop *desktop, const char *ours)
 }
 
 /* A hold has one reply. */
-static int take_held(void *context, const json_t *reply)
+static int on_held(void *context, const json_t *reply)
 {
-	return take_active(context, reply) ?: 1;
+	return on_active(context, reply) ?: 1;
 }
 
 /* Reads and drops the events: whatever changed, the profile in force is fetched. */
@@ -181,7 +181,7 @@ static int hold_strongest(struct desktop *desktop)
 	if (desktop->hold_fd < 0)
 		return log_unreachable(desktop, desktop->hold_fd);
 	r = caller_stream(desktop->hold_fd, "io.wakegov.HoldProfile",
-			  json_pack("{ss}", "profile", ours), take_held, desktop);
+			  json_pack("{ss}", "profile", ours), on_held, desktop);
 	return r < 0 ? r : 0;
 }
 

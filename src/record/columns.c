@@ -102,12 +102,12 @@ void columns_pause(struct columns *columns, uint32_t domain, uint64_t now_ns)
 	columns->now[domain].decision = (struct decision){ 0 };
 }
 
-static void take_decision(void *userdata, const struct decision *decision, bool is_first)
+static void on_decision(void *userdata, const struct decision *decision, bool is_first)
 {
 	columns_decide(userdata, decision);
 }
 
-static void take_pause(void *userdata, uint32_t domain, uint64_t now_ns)
+static void on_pause(void *userdata, uint32_t domain, uint64_t now_ns)
 {
 	columns_pause(userdata, domain, now_ns);
 }
@@ -136,7 +136,7 @@ static void spend_task(struct columns *columns, int i, uint64_t at_ns)
 	now->since_ns = at_ns;
 }
 
-static void take_task(void *userdata, const struct io_task *task, bool is_first, uint64_t now_ns)
+static void on_task(void *userdata, const struct io_task *task, bool is_first, uint64_t now_ns)
 {
 	struct columns *columns = userdata;
 	int i = find_task(columns, task->pid);
@@ -158,7 +158,7 @@ static void take_task(void *userdata, const struct io_task *task, bool is_first,
 	columns->tasks_now[i].held = io_boost_is_held(&task->io_boost);
 }
 
-static void take_task_end(void *userdata, uint32_t pid, uint64_t now_ns)
+static void on_task_end(void *userdata, uint32_t pid, uint64_t now_ns)
 {
 	struct columns *columns = userdata;
 	int i = find_task(columns, pid);
@@ -192,10 +192,10 @@ int columns_begin(struct columns *ret, uint32_t n_domains, uint64_t begin_ns, ui
 int columns_fill(struct record_reader *reader, const struct timeline *measured, struct columns *ret)
 {
 	struct timeline_sink sink = {
-		.decision = take_decision,
-		.pause = take_pause,
-		.task = take_task,
-		.task_end = take_task_end,
+		.decision = on_decision,
+		.pause = on_pause,
+		.task = on_task,
+		.task_end = on_task_end,
 		.userdata = ret,
 	};
 	int r = columns_begin(ret, record_reader_topology(reader)->n_domains,

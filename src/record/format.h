@@ -65,13 +65,13 @@ enum record_type {
 	RECORD_ADVANCE,
 	RECORD_DECIDE, /* engine_decide(), its decision, and engine_commit() */
 	RECORD_FORGET_TARGET,
-	RECORD_TAKE_ENDED, /* engine_take_ended(), if it gave a handle */
+	RECORD_TAKE_ENDED, /* engine_pop_ended(), if it gave a handle */
 	RECORD_OVERRIDE,   /* engine_apply() */
 	RECORD_TASK_RULES, /* likewise */
 	RECORD_CLASS_RUN,
 	RECORD_CO_RUNNER,
-	RECORD_TAKE_CLASS, /* engine_take_class(), if a task waited */
-	RECORD_TAKE_CLAMP, /* engine_take_clamp(), likewise */
+	RECORD_TAKE_CLASS, /* engine_pop_class(), if a task waited */
+	RECORD_TAKE_CLAMP, /* engine_pop_clamp(), likewise */
 	RECORD_REFERENCE,  /* engine_apply() */
 	RECORD_OWN_CLAMPS, /* likewise */
 	RECORD_BURSTS,

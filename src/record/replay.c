@@ -44,14 +44,14 @@ int player_play(struct engine *engine, struct record_reader *reader, const struc
 		engine_commit(engine, record->decision.domain, record->outcome);
 		break;
 	case RECORD_TAKE_ENDED:
-		engine_take_ended(engine, &ret->handle);
+		engine_pop_ended(engine, &ret->handle);
 		break;
 	case RECORD_TAKE_CLASS:
-		if (!engine_take_class(engine, &ret->class))
+		if (!engine_pop_class(engine, &ret->class))
 			ret->class = (struct task_class){ 0 };
 		break;
 	case RECORD_TAKE_CLAMP:
-		if (!engine_take_clamp(engine, &ret->clamp))
+		if (!engine_pop_clamp(engine, &ret->clamp))
 			ret->clamp = (struct task_clamp){ 0 };
 		break;
 	case RECORD_POLICY:
@@ -69,7 +69,7 @@ int player_play(struct engine *engine, struct record_reader *reader, const struc
 	return 0;
 }
 
-void played_time_take(struct played_time *time, const struct record *record)
+void played_time_add(struct played_time *time, const struct record *record)
 {
 	if (!record_is_timed(record->type))
 		return;
@@ -126,7 +126,7 @@ int replay_run(struct record_reader *reader, struct recorder *again, struct repl
 	*ret = (struct replay){ 0 };
 	while (r >= 0 && same && (r = record_reader_next(reader, &record)) == RECORD_READ) {
 		ret->n_inputs += record_is_input(record.type);
-		played_time_take(&ret->time, &record);
+		played_time_add(&ret->time, &record);
 		r = player_play(engine, reader, &record, &played);
 		if (r == 0)
 			same = is_same(&record, &played, ret);

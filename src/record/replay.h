@@ -42,7 +42,7 @@ struct played_time {
 };
 
 /* Extends the span to the record, unless it has no time. */
-void played_time_take(struct played_time *time, const struct record *record);
+void played_time_add(struct played_time *time, const struct record *record);
 
 enum replay_outcome {
 	REPLAY_SAME,	/* every decision is the same, and the recording is complete */

@@ -28,7 +28,7 @@ int timeline_measure(struct record_reader *reader, struct timeline *ret)
 
 	*ret = (struct timeline){ 0 };
 	while ((r = record_reader_next(reader, &record)) == RECORD_READ)
-		played_time_take(&ret->time, &record);
+		played_time_add(&ret->time, &record);
 	ret->cut = r == RECORD_CUT;
 	return r < 0 ? r : 0;
 }
@@ -124,7 +124,7 @@ static int take(struct run *run, const struct record *record)
 	return 0;
 }
 
-static int take_all(struct run *run)
+static int replay_all(struct run *run)
 {
 	uint32_t n_domains = record_reader_topology(run->reader)->n_domains;
 	struct played_time *time = &run->ret->time;
@@ -144,7 +144,7 @@ static int take_all(struct run *run)
 		}
 		if (is_first)
 			report_tasks(run, record.now_ns);
-		played_time_take(time, &record);
+		played_time_add(time, &record);
 		r = take(run, &record);
 		if (r < 0)
 			return r;
@@ -177,7 +177,7 @@ int timeline_run(struct record_reader *reader, const struct timeline_sink *sink,
 	if (!run.decisions || !run.reported)
 		r = -ENOMEM;
 	if (r == 0)
-		r = take_all(&run);
+		r = replay_all(&run);
 	engine_free(run.engine);
 	free(run.decisions);
 	free(run.reported);

@@ -86,7 +86,7 @@ static void compare(struct run *run, uint32_t domain)
 	run->domains[domain].differs = differs;
 }
 
-static void take_decision(void *userdata, const struct decision *decision)
+static void on_decision(void *userdata, const struct decision *decision)
 {
 	struct run *run = userdata;
 
@@ -99,7 +99,7 @@ static void take_decision(void *userdata, const struct decision *decision)
 static void decide(struct run *run, uint32_t domain)
 {
 	if (engine_is_due(run->engine, domain, run->now_ns))
-		take_decision(run, engine_decide(run->engine, domain, run->now_ns));
+		on_decision(run, engine_decide(run->engine, domain, run->now_ns));
 }
 
 static void sample_task(void *userdata, const struct io_task *task, uint64_t now_ns)
@@ -130,7 +130,7 @@ static void sample_device(void *userdata, uint32_t device, uint64_t now_ns)
 static const struct engine_ops ops = {
 	.sample_task = sample_task,
 	.sample_device = sample_device,
-	.take_decision = take_decision,
+	.on_decision = on_decision,
 };
 
 /* Drops what the tracer and the actuator would get. */
@@ -141,8 +141,8 @@ static void drop_outputs(struct run *run)
 	struct task_class set;
 	uint32_t handle;
 
-	while (engine_take_ended(engine, &handle) || engine_take_class(engine, &set) ||
-	       engine_take_clamp(engine, &clamp))
+	while (engine_pop_ended(engine, &handle) || engine_pop_class(engine, &set) ||
+	       engine_pop_clamp(engine, &clamp))
 		;
 }
 
@@ -198,7 +198,7 @@ static void keep_sample(struct run *run, const struct record *record)
  * Overrides of tasks come from users, not from the policy: they hold under the other policy too,
  * the oldest first if its rules leave no room.
  */
-static void take_overrides(struct run *run, const struct policy *recorded)
+static void copy_overrides(struct run *run, const struct policy *recorded)
 {
 	uint32_t room = POLICY_RULES_MAX - run->obeyed.n_rules;
 	uint32_t n = recorded->n_overrides < room ? recorded->n_overrides : room;
@@ -232,7 +232,7 @@ static int take(struct run *run, const struct record *record)
 		follow_round(run);
 		break;
 	case RECORD_POLICY:
-		take_overrides(run, record->policy);
+		copy_overrides(run, record->policy);
 		engine_set_policy(run->engine, &run->obeyed);
 		break;
 	case RECORD_TAKE_ENDED:
@@ -253,7 +253,7 @@ static int take(struct run *run, const struct record *record)
 	return 0;
 }
 
-static int take_all(struct run *run)
+static int replay_all(struct run *run)
 {
 	struct record record;
 	int r;
@@ -261,7 +261,7 @@ static int take_all(struct run *run)
 	while ((r = lookahead_next(&run->ahead, &record)) == RECORD_READ) {
 		bool is_first = record_is_timed(record.type) && !run->ret->time.begun;
 
-		played_time_take(&run->ret->time, &record);
+		played_time_add(&run->ret->time, &record);
 		if (is_first)
 			run->now_ns = record.now_ns;
 		/* Both start with the frequencies at the beginning of the recording. */
@@ -302,7 +302,7 @@ static int set_up(struct run *run, const struct policy *policy)
 	run->obeyed = *policy;
 	run->obeyed.max_tasks = recorded->max_tasks;
 	run->obeyed.max_ruled_tasks = recorded->max_ruled_tasks;
-	take_overrides(run, recorded);
+	copy_overrides(run, recorded);
 	*run->ret = (struct what_if){
 		.n_domains = n,
 		.recorded = calloc(n + 1, sizeof(*run->ret->recorded)),
@@ -330,7 +330,7 @@ int what_if_run(struct record_reader *reader, const struct policy *policy, struc
 	int r = set_up(&run, policy);
 
 	if (r == 0)
-		r = take_all(&run);
+		r = replay_all(&run);
 	engine_free(run.engine);
 	lookahead_deinit(&run.ahead);
 	free(run.task_samples);

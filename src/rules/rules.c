@@ -60,7 +60,7 @@ static uint32_t find_uid(const char *user)
 }
 
 /* Keeps the counts of a rule whose number changed. Those of removed rules are left out. */
-static void take_counts(struct rules *rules, const struct ruled *before)
+static void keep_counts(struct rules *rules, const struct ruled *before)
 {
 	struct known_task *task;
 
@@ -96,7 +96,7 @@ void rules_set_policy(struct rules *rules, const struct policy *policy)
 						    ? rule_named(policy, policy->rules[i].when)
 						    : -1;
 	}
-	take_counts(rules, before);
+	keep_counts(rules, before);
 }
 
 uint32_t rules_keys(const struct rules *rules)
@@ -108,7 +108,7 @@ uint32_t rules_keys(const struct rules *rules)
 	return keys;
 }
 
-bool rules_take_conditions(struct rules *rules)
+bool rules_pop_conditions(struct rules *rules)
 {
 	bool changed = rules->conditions_changed;
 
@@ -190,7 +190,7 @@ static uint32_t find_place(struct rules *rules, const struct task_facts *facts, 
 	return place;
 }
 
-bool rules_take(struct rules *rules, const struct task_facts *facts, struct rules_task *ret)
+bool rules_update(struct rules *rules, const struct task_facts *facts, struct rules_task *ret)
 {
 	const struct hint *hint = rules->policy ? rules_find_hint(rules, facts) : NULL;
 	uint64_t matched = rules->policy ? rules_find_matches(rules, facts, hint) : 0;
@@ -294,7 +294,7 @@ void rules_begin_scan(struct rules *rules)
 	texts_forget_process(rules->texts);
 }
 
-bool rules_take_missing(struct rules *rules, uint32_t *ret_pid)
+bool rules_pop_missing(struct rules *rules, uint32_t *ret_pid)
 {
 	const struct known_task *known;
 

@@ -48,7 +48,7 @@ struct rules_task {
  * Takes a task's present facts. Returns whether its matches changed, with *ret; 0 in matched: it
  * matches no rule any more and is dropped. A task for which there is no room is counted.
  */
-bool rules_take(struct rules *rules, const struct task_facts *facts, struct rules_task *ret);
+bool rules_update(struct rules *rules, const struct task_facts *facts, struct rules_task *ret);
 
 /* The task exited. Returns whether it matched rules. */
 bool rules_end(struct rules *rules, uint32_t pid);
@@ -73,7 +73,7 @@ void rules_add_heir(struct rules *rules, uint32_t pid, uint64_t start_ns, const 
 
 /*
  * The next task at or behind *place whose hint has changed since it was taken: returns true with
- * *ret as of rules_take() and *place behind it, or false when there is no more.
+ * *ret as of rules_update() and *place behind it, or false when there is no more.
  */
 bool rules_next_rehinted(struct rules *rules, uint32_t *place, struct rules_task *ret);
 
@@ -81,15 +81,15 @@ bool rules_next_rehinted(struct rules *rules, uint32_t *place, struct rules_task
  * Whether a rule that is a condition got its first task or lost its last since the last call: then
  * all tasks must be taken again.
  */
-bool rules_take_conditions(struct rules *rules);
+bool rules_pop_conditions(struct rules *rules);
 
-/* Begins a scan: the caller takes all present tasks, and then calls rules_take_missing(). */
+/* Begins a scan: the caller takes all present tasks, and then calls rules_pop_missing(). */
 void rules_begin_scan(struct rules *rules);
 /*
  * Drops a task that was not taken in the scan: returns true and its pid, or false when there is no
  * more and the scan has ended.
  */
-bool rules_take_missing(struct rules *rules, uint32_t *ret_pid);
+bool rules_pop_missing(struct rules *rules, uint32_t *ret_pid);
 
 /*
  * Call this between events: the program of a process may have changed since the last task was

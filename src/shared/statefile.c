@@ -85,7 +85,7 @@ static size_t count_lines(const char *text)
 }
 
 /* Takes the next whole line, or NULL. */
-static char *take_line(struct statefile_reader *reader)
+static char *next_line(struct statefile_reader *reader)
 {
 	char *line = reader->next, *end = strchr(line, '\n');
 
@@ -144,9 +144,9 @@ int statefile_open(const char *directory, const struct statefile *file,
 	ret->next = ret->text;
 	if (strlen(ret->text) != length)
 		return -EBADMSG;
-	r = check_version(take_line(ret), file);
+	r = check_version(next_line(ret), file);
 	if (r == 0)
-		r = check_boot(take_line(ret));
+		r = check_boot(next_line(ret));
 	if (r == 1)
 		ret->n_max = count_lines(ret->next);
 	else if (r == 0)
@@ -162,7 +162,7 @@ void statefile_close(struct statefile_reader *reader)
 
 int statefile_next(struct statefile_reader *reader, char **ret_line)
 {
-	char *line = take_line(reader), expected[NAME_SIZE];
+	char *line = next_line(reader), expected[NAME_SIZE];
 
 	if (!line)
 		return reader->is_log ? 0 : -EBADMSG;

@@ -64,7 +64,7 @@ static struct by_bytes *find_by_bytes(struct tracer *tracer, uint32_t index)
 	return task;
 }
 
-static void take_interval(struct by_bytes *task, uint64_t starts, uint64_t bytes)
+static void learn_interval(struct by_bytes *task, uint64_t starts, uint64_t bytes)
 {
 	uint64_t mean_q8;
 
@@ -89,7 +89,7 @@ uint64_t tracer_read_starts(struct tracer *tracer, uint32_t index)
 		return task->starts +
 		       ((read_bytes(tracer, index) - task->bytes) << 8) / per_start_q8;
 	if (!tracer_counts_only(tracer))
-		take_interval(task, slot->io_starts + task->offset, read_bytes(tracer, index));
+		learn_interval(task, slot->io_starts + task->offset, read_bytes(tracer, index));
 	return slot->io_starts + task->offset;
 }
 

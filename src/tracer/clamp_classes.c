@@ -41,7 +41,7 @@ void tracer_forget_classes(struct tracer *tracer)
  * The kernel side deletes the entry when the task exits, so this only replaces an existing entry,
  * which the kernel does for one entry per call.
  */
-static void take_set_back(struct tracer *tracer, int fd, uint32_t pid)
+static void reset_class(struct tracer *tracer, int fd, uint32_t pid)
 {
 	const uint32_t none = 0;
 
@@ -59,7 +59,7 @@ void tracer_set_task_class(struct tracer *tracer, const struct task_class *class
 	if (class->class)
 		batch_add(&tracer->classes, fd, BATCH_SET, class->pid, class->class);
 	else
-		take_set_back(tracer, fd, class->pid);
+		reset_class(tracer, fd, class->pid);
 	__atomic_fetch_add(&tracer->programs.bss->ruled_tasks[class->pid % WAKEGOV_RULED],
 			   (class->class != 0) - (class->before != 0), __ATOMIC_RELAXED);
 }

@@ -145,7 +145,7 @@ int tracer_find_task(struct tracer *tracer, uint32_t pid, struct task_facts *ret
 }
 
 /* The path's components are in reverse order, each with its NUL. */
-static const char *take_exe(const struct wakegov_process *from, struct process_facts *ret)
+static const char *copy_exe(const struct wakegov_process *from, struct process_facts *ret)
 {
 	const char *name = from->exe, *end = from->exe + from->exe_bytes;
 	size_t at = sizeof(ret->exe) - 1;
@@ -163,7 +163,7 @@ static const char *take_exe(const struct wakegov_process *from, struct process_f
 	return NULL;
 }
 
-static const char *take_command(const struct wakegov_process *from, struct process_facts *ret)
+static const char *copy_command(const struct wakegov_process *from, struct process_facts *ret)
 {
 	size_t n = from->command_bytes;
 
@@ -191,6 +191,6 @@ void tracer_read_process(struct tracer *tracer, uint32_t tgid, struct process_fa
 			"of one user";
 		return;
 	}
-	ret->exe_unknown = take_exe(&process, ret);
-	ret->command_unknown = take_command(&process, ret);
+	ret->exe_unknown = copy_exe(&process, ret);
+	ret->command_unknown = copy_command(&process, ret);
 }

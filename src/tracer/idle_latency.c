@@ -33,7 +33,7 @@ void tracer_set_idle_limit(struct tracer *tracer, uint32_t cpu, uint32_t us)
 }
 
 /* A task that has run all the time did not begin to: it is looked up. */
-uint32_t tracer_take_idle_latency(struct tracer *tracer, uint32_t cpu, uint32_t *ret_pid)
+uint32_t tracer_pop_idle_latency(struct tracer *tracer, uint32_t cpu, uint32_t *ret_pid)
 {
 	struct wakegov_cpu *shared = &tracer->cpus[cpu];
 	uint32_t us = __atomic_exchange_n(&shared->idle_seen_us, WAKEGOV_IDLE_ANY,

@@ -17,4 +17,4 @@ int tracer_set_idle_latency(struct tracer *tracer, uint32_t pid, uint32_t us);
  */
 void tracer_set_idle_limit(struct tracer *tracer, uint32_t cpu, uint32_t us);
 /* The least that is asked for by the tasks that ran there since the last call, and whose it is. */
-uint32_t tracer_take_idle_latency(struct tracer *tracer, uint32_t cpu, uint32_t *ret_pid);
+uint32_t tracer_pop_idle_latency(struct tracer *tracer, uint32_t cpu, uint32_t *ret_pid);

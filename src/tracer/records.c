@@ -70,7 +70,7 @@ static void hand_on(struct tracer *tracer, const struct wakegov_record *record)
 }
 
 /* Stops after this record once it has taken as many bytes as the ring holds. */
-int tracer_take_record(void *context, void *data, size_t size)
+int tracer_on_record(void *context, void *data, size_t size)
 {
 	struct tracer *tracer = context;
 
@@ -79,8 +79,8 @@ int tracer_take_record(void *context, void *data, size_t size)
 	return tracer->taken_bytes < WAKEGOV_RING_BYTES ? 0 : -EAGAIN;
 }
 
-static void take_news_of(struct tracer *tracer, uint32_t cpu, tracer_handler_t handler,
-			 void *userdata)
+static void pop_news_of(struct tracer *tracer, uint32_t cpu, tracer_handler_t handler,
+			void *userdata)
 {
 	uint32_t news = __atomic_exchange_n(&tracer->cpus[cpu].news, 0, __ATOMIC_ACQ_REL);
 	struct wakegov_record record = { .cpu = cpu };
@@ -96,14 +96,14 @@ static void take_news_of(struct tracer *tracer, uint32_t cpu, tracer_handler_t h
 }
 
 /* The kernel side sets the CPU's news first, and then the flag that there are some. */
-static void take_news(struct tracer *tracer, tracer_handler_t handler, void *userdata)
+static void pop_news(struct tracer *tracer, tracer_handler_t handler, void *userdata)
 {
 	uint32_t news = __atomic_exchange_n(&tracer->programs.bss->news, 0, __ATOMIC_ACQ_REL);
 	const struct wakegov_record resume = { .type = WAKEGOV_RECORD_RESUME };
 
 	if (news & (WAKEGOV_NEWS_CPU | WAKEGOV_NEWS_LIMITS))
 		for (uint32_t cpu = 0; cpu < tracer->topology->n_cpus; cpu++)
-			take_news_of(tracer, cpu, handler, userdata);
+			pop_news_of(tracer, cpu, handler, userdata);
 	if (news & WAKEGOV_NEWS_CLAMPS)
 		tracer_attach_needed(tracer, !tracer_counts_only(tracer));
 	if (news & WAKEGOV_NEWS_RESUME)
@@ -129,7 +129,7 @@ int tracer_consume(struct tracer *tracer, tracer_handler_t handler, void *userda
 {
 	int r = consume_records(tracer, handler, userdata);
 
-	take_news(tracer, handler, userdata);
+	pop_news(tracer, handler, userdata);
 	return r;
 }
 

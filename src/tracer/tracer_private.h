@@ -101,7 +101,7 @@ void tracer_look(struct tracer *tracer, bool begins);
 void tracer_look_found(struct tracer *tracer);
 
 /* records.c: takes one record of the ring; a ring_buffer_sample_fn. */
-int tracer_take_record(void *context, void *data, size_t size);
+int tracer_on_record(void *context, void *data, size_t size);
 
 /* Stops following execs and exits of processes, and frees the memory. */
 void tracer_forget_processes(struct tracer *tracer);

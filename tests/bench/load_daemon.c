@@ -149,7 +149,7 @@ static void ignore_device(void *userdata, uint32_t device, uint64_t now)
 {
 }
 
-static void take_decision(void *userdata, const struct decision *decision)
+static void on_decision(void *userdata, const struct decision *decision)
 {
 	struct load_daemon *daemon = userdata;
 
@@ -166,7 +166,7 @@ static uint32_t round_of(struct load_daemon *daemon)
 	static const struct engine_ops ops = {
 		.sample_task = sample_due_task,
 		.sample_device = ignore_device,
-		.take_decision = take_decision,
+		.on_decision = on_decision,
 	};
 	uint64_t now = now_ns();
 

@@ -30,7 +30,7 @@ static void ignore_device(void *userdata, uint32_t device, uint64_t now_ns)
 {
 }
 
-static void take_decision(void *userdata, const struct decision *decision)
+static void on_decision(void *userdata, const struct decision *decision)
 {
 	engine_commit(userdata, decision->domain, ENGINE_SET);
 	n_changed += decision->target_khz != decision->previous_khz;
@@ -102,7 +102,7 @@ static uint64_t change_one(struct engine *engine, uint32_t n_domains, uint32_t t
 	static const struct engine_ops ops = {
 		.sample_task = sample_task,
 		.sample_device = ignore_device,
-		.take_decision = take_decision,
+		.on_decision = on_decision,
 	};
 	const struct input input = {
 		.now_ns = now_ns,

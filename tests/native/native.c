@@ -69,7 +69,7 @@ static void take_task(struct native *native, uint32_t handle)
 	native->watched = input;
 }
 
-static void take_event(void *userdata, const struct wakegov_record *record)
+static void on_event(void *userdata, const struct wakegov_record *record)
 {
 	struct native *native = userdata;
 
@@ -85,12 +85,12 @@ static void take_event(void *userdata, const struct wakegov_record *record)
 
 void native_resync(struct native *native)
 {
-	tracer_resync_devices(native->tracer, take_event, native);
+	tracer_resync_devices(native->tracer, on_event, native);
 }
 
 void native_consume(struct native *native)
 {
-	assert_true(tracer_consume(native->tracer, take_event, native) >= 0);
+	assert_true(tracer_consume(native->tracer, on_event, native) >= 0);
 }
 
 void native_watch(struct native *native, uint32_t pid)

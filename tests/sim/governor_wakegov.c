@@ -140,7 +140,7 @@ static void sample_domain(void *userdata, uint32_t domain, uint64_t now_ns)
 		sample_cpu(w, cpu, now_ns);
 }
 
-static void take_decision(void *userdata, const struct decision *decision)
+static void on_decision(void *userdata, const struct decision *decision)
 {
 	struct sim *sim = userdata;
 	struct wakegov_sim *w = sim->governor_data;
@@ -187,7 +187,7 @@ static void on_timer(struct sim *sim)
 		.sample_task = sample_due_task,
 		.sample_device = sample_device,
 		.sample_domain = sample_domain,
-		.take_decision = take_decision,
+		.on_decision = on_decision,
 		.release_task = release_task,
 	};
 	struct wakegov_sim *w = sim->governor_data;

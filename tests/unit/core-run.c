@@ -198,7 +198,7 @@ static void check_holds(struct run *run)
 			fault(run, CORE_RUN_NO_HOLD);
 }
 
-static void take_decision(void *userdata, const struct decision *decision)
+static void on_decision(void *userdata, const struct decision *decision)
 {
 	struct run *run = userdata;
 
@@ -212,7 +212,7 @@ static void round_once(struct run *run)
 	static const struct engine_ops ops = {
 		.sample_task = sample_task,
 		.sample_device = sample_device,
-		.take_decision = take_decision,
+		.on_decision = on_decision,
 	};
 
 	engine_round(run->engine, &ops, run, run->now_ns);

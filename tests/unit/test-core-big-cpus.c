@@ -72,7 +72,7 @@ static void place_by_minimum(struct world *world, uint32_t *min_cap)
 	struct task_clamp clamp;
 	uint32_t cpu;
 
-	while (engine_take_clamp(world->engine, &clamp))
+	while (engine_pop_clamp(world->engine, &clamp))
 		*min_cap = clamp.min_cap;
 	cpu = *min_cap > world->topology->domains[1].capacity ? 0 : 2;
 	if (world_task(world, 0)->cpu == cpu)
@@ -200,7 +200,7 @@ static void test_chain_moves_to_big_cpu(void **state)
 	boosts_run(&world, NS_PER_S);
 	assert_int_equal(min_cap_of(&world, 100), CLAMP_MIN_NONE);
 	assert_int_equal(min_cap_of(&world, 101), CLAMP_MIN_NONE);
-	assert_false(engine_take_clamp(world.engine, &(struct task_clamp){ 0 }));
+	assert_false(engine_pop_clamp(world.engine, &(struct task_clamp){ 0 }));
 	assert_int_equal(task_count(engine_tasks(world.engine)), 0);
 	world_deinit(&world);
 }

@@ -29,11 +29,11 @@ static void test_same_rules_same_set(void **state)
 
 	set_rules(&policy);
 	clamp_classes_reset(&classes, &policy);
-	assert_int_equal(clamp_classes_take(&classes, 0, 0), 0);
-	assert_int_equal(clamp_classes_take(&classes, HINT, 0), 0);
-	assert_int_equal(clamp_classes_take(&classes, CAP_30, 0), 1);
-	assert_int_equal(clamp_classes_take(&classes, CAP_30 | HINT, 0), 1);
-	assert_int_equal(clamp_classes_take(&classes, CAP_30 | FLOOR_50, 0), 2);
+	assert_int_equal(clamp_classes_find_or_add(&classes, 0, 0), 0);
+	assert_int_equal(clamp_classes_find_or_add(&classes, HINT, 0), 0);
+	assert_int_equal(clamp_classes_find_or_add(&classes, CAP_30, 0), 1);
+	assert_int_equal(clamp_classes_find_or_add(&classes, CAP_30 | HINT, 0), 1);
+	assert_int_equal(clamp_classes_find_or_add(&classes, CAP_30 | FLOOR_50, 0), 2);
 	assert_int_equal(classes.n, 3);
 	clamp_classes_reset(&classes, &policy);
 	assert_int_equal(classes.n, 1);
@@ -51,11 +51,11 @@ static void test_one_too_many(void **state)
 		policy.rules[i].properties.cap = (struct policy_level){ POLICY_LEVEL_PERCENT, 30 };
 	clamp_classes_reset(&classes, &policy);
 	for (uint64_t matched = 0; matched < CLAMP_CLASSES_MAX; matched++)
-		assert_int_equal(clamp_classes_take(&classes, matched, 0), matched);
-	assert_int_equal(clamp_classes_take(&classes, CLAMP_CLASSES_MAX, 0), 0);
+		assert_int_equal(clamp_classes_find_or_add(&classes, matched, 0), matched);
+	assert_int_equal(clamp_classes_find_or_add(&classes, CLAMP_CLASSES_MAX, 0), 0);
 	assert_int_equal(classes.refused, 1);
 	/* Those that are known are still found. */
-	assert_int_equal(clamp_classes_take(&classes, CLAMP_CLASSES_MAX - 1, 0),
+	assert_int_equal(clamp_classes_find_or_add(&classes, CLAMP_CLASSES_MAX - 1, 0),
 			 CLAMP_CLASSES_MAX - 1);
 	assert_int_equal(classes.refused, 1);
 }
@@ -83,7 +83,7 @@ static void test_meaning(void **state)
 	clamp_classes_reset(&classes, &policy);
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		clamp_classes_in(&classes, &policy,
-				 clamp_classes_take(&classes, rows[i].matched, 0),
+				 clamp_classes_find_or_add(&classes, rows[i].matched, 0),
 				 &topology->domains[0], &clamp);
 		assert_int_equal(clamp.cap, rows[i].cap);
 		assert_int_equal(clamp.floor, rows[i].floor);
@@ -122,7 +122,7 @@ static void test_own(void **state)
 	clamp_classes_reset(&classes, &policy);
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		own = wakegov_own(rows[i].min_cap, rows[i].max_cap);
-		class = clamp_classes_take(&classes, rows[i].matched, own);
+		class = clamp_classes_find_or_add(&classes, rows[i].matched, own);
 		clamp_classes_in(&classes, &policy, class, &topology->domains[0], &clamp);
 		assert_int_equal(clamp.cap, rows[i].cap);
 		assert_int_equal(clamp.floor, rows[i].floor);
@@ -131,7 +131,7 @@ static void test_own(void **state)
 	}
 	policy.caps.application_clamps = false;
 	clamp_classes_reset(&classes, &policy);
-	assert_int_equal(clamp_classes_take(&classes, 0, wakegov_own(0, 512)), 0);
+	assert_int_equal(clamp_classes_find_or_add(&classes, 0, wakegov_own(0, 512)), 0);
 	free(topology);
 }
 
@@ -162,7 +162,7 @@ static void test_response(void **state)
 		policy.rules[1].properties.floor = (struct policy_level){ POLICY_LEVEL_RESPONSE,
 									  rows[i].response_us };
 		clamp_classes_reset(&classes, &policy);
-		class = clamp_classes_take(&classes, rows[i].matched, 0);
+		class = clamp_classes_find_or_add(&classes, rows[i].matched, 0);
 		classes.burst_ns[class] = rows[i].burst_ns;
 		clamp_classes_in(&classes, &policy, class, &topology->domains[0], &clamp);
 		assert_int_equal(clamp.floor, rows[i].floor);
@@ -186,12 +186,12 @@ static void test_own_too_many(void **state)
 	clamp_classes_reset(&classes, &policy);
 	for (uint32_t own = 1; own < 1024; own++)
 		for (uint32_t max = own; max < 1024; max += 64)
-			clamp_classes_take(&classes, 0, wakegov_own(own, max));
+			clamp_classes_find_or_add(&classes, 0, wakegov_own(own, max));
 	assert_int_equal(classes.n, CLAMP_CLASSES_OWN_MAX + 1);
 	assert_true(classes.refused > 0);
-	ruled = clamp_classes_take(&classes, CAP_30, 0);
+	ruled = clamp_classes_find_or_add(&classes, CAP_30, 0);
 	assert_int_equal(ruled, CLAMP_CLASSES_OWN_MAX + 1);
-	assert_int_equal(clamp_classes_take(&classes, CAP_30, wakegov_own(0, 512)), ruled);
+	assert_int_equal(clamp_classes_find_or_add(&classes, CAP_30, wakegov_own(0, 512)), ruled);
 }
 
 int main(void)

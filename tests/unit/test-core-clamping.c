@@ -54,25 +54,25 @@ static void assert_clamp(struct world *world, uint32_t pid, uint32_t min_cap, ui
 {
 	struct task_clamp clamp;
 
-	assert_true(engine_take_clamp(world->engine, &clamp));
+	assert_true(engine_pop_clamp(world->engine, &clamp));
 	assert_int_equal(clamp.pid, pid);
 	assert_int_equal(clamp.min_cap, min_cap);
 	assert_int_equal(clamp.max_cap, max_cap);
-	assert_false(engine_take_clamp(world->engine, &clamp));
+	assert_false(engine_pop_clamp(world->engine, &clamp));
 }
 
 static void assert_no_change(struct world *world)
 {
 	struct task_clamp clamp;
 
-	assert_false(engine_take_clamp(world->engine, &clamp));
+	assert_false(engine_pop_clamp(world->engine, &clamp));
 }
 
 static void drop_changes(struct world *world)
 {
 	struct task_clamp clamp;
 
-	while (engine_take_clamp(world->engine, &clamp))
+	while (engine_pop_clamp(world->engine, &clamp))
 		;
 }
 
@@ -102,7 +102,7 @@ static void test_neighbour(void **state)
 
 	begin(&world);
 	run_co_runner(&world, PID, CAP_30);
-	assert_true(engine_take_clamp(world.engine, &clamp));
+	assert_true(engine_pop_clamp(world.engine, &clamp));
 	assert_int_equal(clamp.max_cap, 307);
 	assert_string_equal(clamp_why_name(clamp.max_why), "neighbour");
 	assert_int_equal(clamp.max_rule, 0);
@@ -136,12 +136,12 @@ static void assert_set(struct world *world, uint32_t cap, uint32_t floor)
 	struct class_clamp clamp;
 	struct task_class class;
 
-	assert_true(engine_take_class(world->engine, &class));
+	assert_true(engine_pop_class(world->engine, &class));
 	assert_int_equal(class.pid, PID);
 	engine_clamp_of_class(world->engine, class.class, &clamp);
 	assert_int_equal(clamp.cap, cap);
 	assert_int_equal(clamp.floor, floor);
-	assert_false(engine_take_class(world->engine, &class));
+	assert_false(engine_pop_class(world->engine, &class));
 }
 
 /* What a task asks for itself makes its set, beside its rules, and is the kernel's to merge. */
@@ -226,7 +226,7 @@ static uint32_t count_classes(struct world *world, uint32_t one_pid, uint32_t *r
 	uint32_t n = 0;
 
 	*ret_class = UINT32_MAX;
-	for (; engine_take_class(world->engine, &class); n++)
+	for (; engine_pop_class(world->engine, &class); n++)
 		if (class.pid == one_pid)
 			*ret_class = class.class;
 	return n;

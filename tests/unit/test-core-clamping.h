@@ -24,7 +24,7 @@ static inline void find_last(struct world *world, uint32_t pid, struct task_clam
 	struct task_clamp clamp;
 
 	*ret = (struct task_clamp){ 0 };
-	while (engine_take_clamp(world->engine, &clamp))
+	while (engine_pop_clamp(world->engine, &clamp))
 		if (clamp.pid == pid)
 			*ret = clamp;
 }

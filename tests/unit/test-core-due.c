@@ -137,20 +137,20 @@ static void test_changes_are_told_once(void **state)
 
 	due_set(due, 2, &key);
 	due_set(due, 1, &key);
-	assert_int_equal(due_take_news(due), 1);
-	assert_int_equal(due_take_news(due), 2);
-	assert_int_equal(due_take_news(due), DUE_NONE);
+	assert_int_equal(due_pop_news(due), 1);
+	assert_int_equal(due_pop_news(due), 2);
+	assert_int_equal(due_pop_news(due), DUE_NONE);
 	key.at_ns = 5;
 	key.followed = true;
 	due_set(due, 1, &key);
-	assert_int_equal(due_take_news(due), DUE_NONE);
+	assert_int_equal(due_pop_news(due), DUE_NONE);
 	key.state = IO_BOOST_LAPSED;
 	due_set(due, 1, &key);
-	assert_int_equal(due_take_news(due), 1);
+	assert_int_equal(due_pop_news(due), 1);
 	/* The last one, too, of which nothing is left. */
 	due_set(due, 2, NULL);
-	assert_int_equal(due_take_news(due), 2);
-	assert_int_equal(due_take_news(due), DUE_NONE);
+	assert_int_equal(due_pop_news(due), 2);
+	assert_int_equal(due_pop_news(due), DUE_NONE);
 	due_free(due);
 }
 

@@ -228,7 +228,7 @@ static void test_any_byte(void **state)
 				engine_decide(other, domain, 2 * NS_PER_S);
 				engine_commit(other, domain, ENGINE_SET);
 			}
-			engine_take_ended(other, &handle);
+			engine_pop_ended(other, &handle);
 		}
 		engine_free(other);
 		bytes[at] = before;

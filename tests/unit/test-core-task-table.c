@@ -129,15 +129,15 @@ static void test_waiting(void **state)
 	assert_true(task_table_recount(table, 8, 8));
 	assert_true(task_table_relink(table));
 	for (uint32_t pid = 1; pid <= 3; pid++)
-		assert_int_equal(task_take_waiting(table, TASK_WAIT_CLASS)->pid, pid);
-	assert_null(task_take_waiting(table, TASK_WAIT_CLASS));
+		assert_int_equal(task_pop_waiting(table, TASK_WAIT_CLASS)->pid, pid);
+	assert_null(task_pop_waiting(table, TASK_WAIT_CLASS));
 	assert_false(task_any_waits(table, TASK_WAIT_CLASS));
 	assert_true(task_any_waits(table, TASK_WAIT_CLAMP));
 	/* It waits again after it was taken. */
 	task_queue(table, task_find(table, 2), TASK_WAIT_CLASS);
 	task_queue(table, task_find(table, 1), TASK_WAIT_CLASS);
-	assert_int_equal(task_take_waiting(table, TASK_WAIT_CLASS)->pid, 1);
-	assert_int_equal(task_take_waiting(table, TASK_WAIT_CLASS)->pid, 2);
+	assert_int_equal(task_pop_waiting(table, TASK_WAIT_CLASS)->pid, 1);
+	assert_int_equal(task_pop_waiting(table, TASK_WAIT_CLASS)->pid, 2);
 	task_table_free(table);
 }
 
@@ -150,7 +150,7 @@ static void test_settle(void **state)
 	task_queue(table, task, TASK_WAIT_CLAMP);
 	task_settle(table, task);
 	assert_ptr_equal(task_find(table, 7), task);
-	assert_ptr_equal(task_take_waiting(table, TASK_WAIT_CLAMP), task);
+	assert_ptr_equal(task_pop_waiting(table, TASK_WAIT_CLAMP), task);
 	task->given_max_cap = 307;
 	task_settle(table, task);
 	assert_ptr_equal(task_find(table, 7), task);

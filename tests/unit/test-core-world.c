@@ -223,13 +223,13 @@ static void run_round(struct world *world, bool may_be_due)
 		if (due)
 			decide(world, i);
 	}
-	while (engine_take_ended(world->engine, &handle)) {
-		assert_true(engine_take_ended(world->twin, &twin_handle));
+	while (engine_pop_ended(world->engine, &handle)) {
+		assert_true(engine_pop_ended(world->twin, &twin_handle));
 		assert_int_equal(handle, twin_handle);
 		assert_in_range(handle, 0, WORLD_TASKS - 1);
 		world->handles_ended++;
 	}
-	assert_false(engine_take_ended(world->twin, &twin_handle));
+	assert_false(engine_pop_ended(world->twin, &twin_handle));
 	world_check_due(world);
 	assert_int_equal(engine_next_ns(world->engine), engine_next_ns(world->twin));
 	/*

@@ -37,7 +37,7 @@ static json_t *answer_of(const struct effect effects[2], uint32_t n_pairs)
 			with[effect->figure] = effect->without * (1 + effect->percent / 100) *
 					       (1 + noise);
 		}
-		benefit_take_pair(&findings, with, without);
+		benefit_add_pair(&findings, with, without);
 	}
 	return benefit_answer(&findings);
 }
@@ -160,7 +160,7 @@ static void test_unknown(void **state)
 		const double with[FIGURES] = { [FIGURE_IOS] = 110, [FIGURE_ENERGY] = i ? 9 : 0 };
 		const double without[FIGURES] = { [FIGURE_IOS] = 100, [FIGURE_ENERGY] = 9 };
 
-		benefit_take_pair(&findings, with, without);
+		benefit_add_pair(&findings, with, without);
 	}
 	answer = benefit_answer(&findings);
 	assert_int_equal(
@@ -191,7 +191,7 @@ static void test_wakeups(void **state)
 			const double with[FIGURES] = { [FIGURE_WAKEUP] = 70 + 0.2 * (i % 2 - 0.5),
 						       [FIGURE_IOS] = 1120 + 3 * (i % 3 - 1) };
 
-			benefit_take_pair(&findings, with, without);
+			benefit_add_pair(&findings, with, without);
 		}
 		answer = benefit_answer(&findings);
 		figure = figure_of(answer, "wakeup_p99_us");

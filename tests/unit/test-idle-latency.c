@@ -56,7 +56,7 @@ void tracer_set_idle_limit(struct tracer *tracer, uint32_t cpu, uint32_t us)
 	world.limit_us[cpu] = us;
 }
 
-uint32_t tracer_take_idle_latency(struct tracer *tracer, uint32_t cpu, uint32_t *ret_pid)
+uint32_t tracer_pop_idle_latency(struct tracer *tracer, uint32_t cpu, uint32_t *ret_pid)
 {
 	uint32_t us = world.seen_us[cpu];
 
@@ -147,7 +147,7 @@ static void tell_of(uint32_t cpu)
 {
 	const struct wakegov_record event = { .type = WAKEGOV_RECORD_IDLE_LATENCY, .cpu = cpu };
 
-	module->take_event(&idle, &event, world.now_ns);
+	module->on_event(&idle, &event, world.now_ns);
 }
 
 /* One with that idle latency begins to run there, as the kernel side tells of it. */

@@ -186,11 +186,11 @@ static void take_ended(struct drive *drive)
 {
 	uint32_t handle, other;
 
-	while (engine_take_ended(drive->engine, &handle)) {
+	while (engine_pop_ended(drive->engine, &handle)) {
 		assert_in_range(handle, 0, TASKS - 1);
 		if (!drive->shadow)
 			continue;
-		assert_true(engine_take_ended(drive->shadow, &other));
+		assert_true(engine_pop_ended(drive->shadow, &other));
 		assert_int_equal(handle, other);
 	}
 }
@@ -199,28 +199,28 @@ static void take_classes(struct drive *drive)
 {
 	struct task_class class, other;
 
-	while (engine_take_class(drive->engine, &class)) {
+	while (engine_pop_class(drive->engine, &class)) {
 		if (!drive->shadow)
 			continue;
-		assert_true(engine_take_class(drive->shadow, &other));
+		assert_true(engine_pop_class(drive->shadow, &other));
 		assert_memory_equal(&class, &other, sizeof(other));
 	}
 	if (drive->shadow)
-		assert_false(engine_take_class(drive->shadow, &other));
+		assert_false(engine_pop_class(drive->shadow, &other));
 }
 
 static void take_clamps(struct drive *drive)
 {
 	struct task_clamp clamp, other;
 
-	while (engine_take_clamp(drive->engine, &clamp)) {
+	while (engine_pop_clamp(drive->engine, &clamp)) {
 		if (!drive->shadow)
 			continue;
-		assert_true(engine_take_clamp(drive->shadow, &other));
+		assert_true(engine_pop_clamp(drive->shadow, &other));
 		assert_memory_equal(&clamp, &other, sizeof(other));
 	}
 	if (drive->shadow)
-		assert_false(engine_take_clamp(drive->shadow, &other));
+		assert_false(engine_pop_clamp(drive->shadow, &other));
 }
 
 static void round_of(struct drive *drive)

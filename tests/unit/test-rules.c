@@ -49,7 +49,7 @@ static bool take(struct rules *rules, uint32_t pid, uint64_t start_ns, const cha
 {
 	struct task_facts facts = make_task(pid, start_ns, comm);
 	struct rules_task task;
-	bool changed = rules_take(rules, &facts, &task);
+	bool changed = rules_update(rules, &facts, &task);
 
 	*ret_matched = task.matched;
 	return changed;
@@ -163,7 +163,7 @@ static void test_scan_finds_the_missing(void **state)
 	take(rules, 3, 5, "b", &matched);
 	take(rules, 5, 5, "x", &matched);
 	take(rules, 7, 5, "c", &matched);
-	for (uint32_t missing = 0; rules_take_missing(rules, &pid); missing |= 1 << pid)
+	for (uint32_t missing = 0; rules_pop_missing(rules, &pid); missing |= 1 << pid)
 		assert_false(missing >> pid & 1);
 	assert_non_null(rules_find(rules, 2));
 	assert_int_equal(rules_find(rules, 3)->matched, 2);
@@ -193,7 +193,7 @@ static void test_reload(void **state)
 	assert_int_equal(matched, 0);
 	assert_true(take(rules, 3, 5, "c", &matched));
 	assert_int_equal(matched, 2);
-	assert_false(rules_take_missing(rules, &pid));
+	assert_false(rules_pop_missing(rules, &pid));
 	assert_int_equal(rules_count(rules, 0).matches, 1);
 	assert_int_equal(rules_count(rules, 1).matches, 1);
 	assert_int_equal(rules_count(rules, 1).tasks, 1);
@@ -201,9 +201,9 @@ static void test_reload(void **state)
 	policy.n_rules = 0;
 	rules_set_policy(rules, &policy);
 	rules_begin_scan(rules);
-	assert_true(rules_take_missing(rules, &pid));
-	assert_true(rules_take_missing(rules, &pid));
-	assert_false(rules_take_missing(rules, &pid));
+	assert_true(rules_pop_missing(rules, &pid));
+	assert_true(rules_pop_missing(rules, &pid));
+	assert_false(rules_pop_missing(rules, &pid));
 	assert_int_equal(rules_n_tasks(rules), 0);
 	rules_free(rules);
 }
@@ -262,11 +262,11 @@ static void test_texts(void **state)
 	policy.rules[1].match = (struct policy_match){ .given = POLICY_MATCH_COMMAND,
 						       .command = "fio *" };
 	rules_set_policy(rules, &policy);
-	assert_true(rules_take(rules, &facts, &task));
+	assert_true(rules_update(rules, &facts, &task));
 	assert_int_equal(task.matched, 3);
 	assert_explains(rules, &facts, true, "exe is '/usr/bin/fio' (exe = */fio)");
 	facts = make_task(2, 5, "x");
-	assert_false(rules_take(rules, &facts, &task));
+	assert_false(rules_update(rules, &facts, &task));
 	assert_explains(rules, &facts, false,
 			"its exe is not known (it is far away), the rule wants exe = */fio");
 	facts.kernel_thread = true;
@@ -289,7 +289,7 @@ static uint64_t matched_of(struct rules *rules, struct task_facts facts)
 {
 	struct rules_task task;
 
-	rules_take(rules, &facts, &task);
+	rules_update(rules, &facts, &task);
 	return task.matched;
 }
 
@@ -359,16 +359,16 @@ static void test_conditions(void **state)
 	assert_explains(rules, &(struct task_facts){ 1, .tgid = 1, .start_ns = 5, .comm = "a" },
 			false,
 			"comm is 'a' (comm = a*), and rule c, for which it waits, has no task");
-	assert_false(rules_take_conditions(rules));
+	assert_false(rules_pop_conditions(rules));
 	assert_true(matched_of(rules, make_task(2, 5, "c")) == 4);
-	assert_true(rules_take_conditions(rules));
+	assert_true(rules_pop_conditions(rules));
 	assert_true(matched_of(rules, make_task(3, 5, "c")) == 4);
-	assert_false(rules_take_conditions(rules));
+	assert_false(rules_pop_conditions(rules));
 	assert_true(matched_of(rules, make_task(1, 5, "ab")) == 3);
 	assert_true(rules_end(rules, 2));
-	assert_false(rules_take_conditions(rules));
+	assert_false(rules_pop_conditions(rules));
 	assert_true(rules_end(rules, 3));
-	assert_true(rules_take_conditions(rules));
+	assert_true(rules_pop_conditions(rules));
 	assert_true(matched_of(rules, make_task(1, 5, "ab")) == 2);
 	rules_free(rules);
 }

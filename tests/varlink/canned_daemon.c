@@ -127,7 +127,7 @@ uint32_t engine_count_boosts(const struct engine *engine, enum io_boost_state st
 	return state == IO_BOOST_TRYING ? n - paying : 0;
 }
 
-uint32_t engine_take_changed(struct engine *engine)
+uint32_t engine_pop_changed(struct engine *engine)
 {
 	return UINT32_MAX;
 }

@@ -93,7 +93,7 @@ struct api_page {
 /* Reads offset and limit. Returns the name of an invalid parameter, or NULL. */
 const char *api_read_page(const struct call *call, struct api_page *ret);
 /* Counts an entry. Returns false when the page is full; the next one begins here. */
-bool api_take_place(struct api_page *page, uint32_t place);
+bool api_is_on_page(struct api_page *page, uint32_t place);
 /* Ends the list, and the reply, with next_offset. */
 int api_end_page(struct json_out *out, const struct api_page *page, struct reply *reply);
 

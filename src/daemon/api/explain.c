@@ -324,7 +324,7 @@ static int send_explanation(struct reply *reply, struct core *core,
 }
 
 /* Reads a number that is not negative into *ret; 0 where it is not given. */
-static bool take_number(const struct call *call, const char *name, uint64_t most, uint64_t *ret)
+static bool parse_number(const struct call *call, const char *name, uint64_t most, uint64_t *ret)
 {
 	json_int_t value = call_number(call, name);
 
@@ -381,13 +381,13 @@ int api_explain(const struct call *call, struct reply *reply)
 	uint64_t cpu, pid, at_us, at_realtime_us;
 	uint32_t domain;
 
-	if (!take_number(call, "at_realtime_us", UINT64_MAX / 2, &at_realtime_us))
+	if (!parse_number(call, "at_realtime_us", UINT64_MAX / 2, &at_realtime_us))
 		return reply_send_invalid(reply, "at_realtime_us");
-	if (!take_number(call, "cpu", UINT32_MAX, &cpu))
+	if (!parse_number(call, "cpu", UINT32_MAX, &cpu))
 		return reply_send_invalid(reply, "cpu");
-	if (!take_number(call, "pid", UINT32_MAX, &pid))
+	if (!parse_number(call, "pid", UINT32_MAX, &pid))
 		return reply_send_invalid(reply, "pid");
-	if (!take_number(call, "at_us", UINT64_MAX / 1000, &at_us))
+	if (!parse_number(call, "at_us", UINT64_MAX / 1000, &at_us))
 		return reply_send_invalid(reply, "at_us");
 	if (!!name + has_cpu + !!pid != 1)
 		return reply_send_invalid(reply, "domain");

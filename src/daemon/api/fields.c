@@ -78,7 +78,7 @@ bool api_read_duration(const struct call *call, uint64_t *ret_us)
 	return us > 0 && us <= FOR_MAX_US;
 }
 
-bool api_take_place(struct api_page *page, uint32_t place)
+bool api_is_on_page(struct api_page *page, uint32_t place)
 {
 	if (!page->left) {
 		page->next = place;

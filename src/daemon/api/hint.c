@@ -72,7 +72,7 @@ int api_list_hints(const struct call *call, struct reply *reply)
 
 		if (place < page.from)
 			continue;
-		if (!api_take_place(&page, place))
+		if (!api_is_on_page(&page, place))
 			break;
 		put_hint(out, hint);
 	}
@@ -80,7 +80,7 @@ int api_list_hints(const struct call *call, struct reply *reply)
 }
 
 /* Returns NULL, or the name of an invalid parameter. */
-static const char *take_request(const struct call *call, struct hint_request *ret)
+static const char *parse_request(const struct call *call, struct hint_request *ret)
 {
 	json_int_t pid = call_number(call, "pid"), pidfd_id = call_number(call, "pidfd_id");
 
@@ -139,7 +139,7 @@ static int give(const struct call *call, struct reply *reply, bool hold)
 	struct core *core = &manager->core;
 	struct hint_request request;
 	struct hint *hint = NULL;
-	const char *wrong = take_request(call, &request);
+	const char *wrong = parse_request(call, &request);
 	struct json_out *out;
 	int r;
 

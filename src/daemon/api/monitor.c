@@ -152,7 +152,7 @@ static void run(void *state, uint64_t now_ns)
 	if (!monitor->boost_news)
 		monitor->boost_news = boost_news_new(tasks);
 	while (monitor->boost_news &&
-	       (place = engine_take_changed(monitor->core->engine)) != UINT32_MAX)
+	       (place = engine_pop_changed(monitor->core->engine)) != UINT32_MAX)
 		boost_news_look(monitor->boost_news, tasks, place, publish_boost, monitor);
 }
 

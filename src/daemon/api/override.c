@@ -65,7 +65,7 @@ int api_list_overrides(const struct call *call, struct reply *reply)
 }
 
 /* Reads one of domain, pid, self and rule. Returns NULL, or the name of an invalid parameter. */
-static const char *take_target(const struct call *call, struct override_request *ret)
+static const char *parse_target(const struct call *call, struct override_request *ret)
 {
 	json_int_t pid = call_number(call, "pid");
 
@@ -87,7 +87,7 @@ static const char *take_target(const struct call *call, struct override_request 
 }
 
 /* Reads a parameter in kHz, 0 where it is not given. Returns false when it is no frequency. */
-static bool take_khz(const struct call *call, const char *name, uint32_t *ret)
+static bool parse_khz(const struct call *call, const char *name, uint32_t *ret)
 {
 	json_int_t khz = call_number(call, name);
 
@@ -96,7 +96,7 @@ static bool take_khz(const struct call *call, const char *name, uint32_t *ret)
 }
 
 /* Reads levels as in a policy. Returns NULL, or the name of an invalid parameter. */
-static const char *take_levels(const struct call *call, struct override_request *ret)
+static const char *parse_levels(const struct call *call, struct override_request *ret)
 {
 	ret->floor = call_text(call, "floor");
 	ret->cap = call_text(call, "cap");
@@ -112,7 +112,7 @@ static const char *take_levels(const struct call *call, struct override_request 
 }
 
 /* Returns NULL, or the name of an invalid parameter. */
-static const char *take_request(const struct call *call, struct override_request *ret)
+static const char *parse_request(const struct call *call, struct override_request *ret)
 {
 	const char *wrong;
 
@@ -120,16 +120,16 @@ static const char *take_request(const struct call *call, struct override_request
 		.freeze = call_flag(call, "freeze"),
 		.uid = call->peer->uid,
 	};
-	wrong = take_target(call, ret);
+	wrong = parse_target(call, ret);
 	if (wrong)
 		return wrong;
-	if (!take_khz(call, "min_khz", &ret->min_khz))
+	if (!parse_khz(call, "min_khz", &ret->min_khz))
 		return "min_khz";
-	if (!take_khz(call, "max_khz", &ret->max_khz))
+	if (!parse_khz(call, "max_khz", &ret->max_khz))
 		return "max_khz";
 	if (ret->min_khz && ret->max_khz && ret->min_khz > ret->max_khz)
 		return "min_khz";
-	wrong = take_levels(call, ret);
+	wrong = parse_levels(call, ret);
 	if (wrong)
 		return wrong;
 	/* freeze excludes other frequencies; without it something else is needed. */
@@ -146,7 +146,7 @@ int api_add_override(const struct call *call, struct reply *reply)
 	struct manager *manager = call->userdata;
 	struct core *core = &manager->core;
 	struct override_request request;
-	const char *wrong = take_request(call, &request);
+	const char *wrong = parse_request(call, &request);
 	struct json_out *out;
 	uint32_t id, max;
 	int r;

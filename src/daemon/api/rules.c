@@ -187,7 +187,7 @@ int api_list_rule_tasks(const struct call *call, struct reply *reply)
 	out = reply_begin(reply);
 	field_open(out, "tasks", '[');
 	while ((task = rules_next_task(core->rules, i, page.from, &place)) &&
-	       api_take_place(&page, place)) {
+	       api_is_on_page(&page, place)) {
 		char comm[PROCESS_COMM_SIZE];
 
 		json_out_open(out, '{');
@@ -235,7 +235,7 @@ int api_list_capped_tasks(const struct call *call, struct reply *reply)
 
 		if (!rule || place < page.from)
 			continue;
-		if (!api_take_place(&page, place))
+		if (!api_is_on_page(&page, place))
 			break;
 		json_out_open(out, '{');
 		field_count(out, "pid", task->pid);

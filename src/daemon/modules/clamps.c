@@ -58,7 +58,7 @@ static void apply_clamp(struct clamps *clamps, struct task_clamp *clamp, uint64_
  * A task that sets its clamps above its cap twice within this time will do it again, and would run
  * without the cap until it is written again.
  */
-static void take_escapes(struct clamps *clamps, uint64_t now_ns)
+static void report_escapes(struct clamps *clamps, uint64_t now_ns)
 {
 	struct uclamps_counts counts;
 
@@ -87,7 +87,7 @@ static void apply_changed(struct clamps *clamps, uint64_t now_ns)
 	struct task_clamp clamp;
 	uint32_t n = 0;
 
-	while (n < APPLY_MAX && engine_take_clamp(clamps->core->engine, &clamp)) {
+	while (n < APPLY_MAX && engine_pop_clamp(clamps->core->engine, &clamp)) {
 		apply_clamp(clamps, &clamp, now_ns);
 		n++;
 	}
@@ -97,14 +97,14 @@ static void apply_changed(struct clamps *clamps, uint64_t now_ns)
 	/* Children that are to be capped may be among the others. */
 	if (!clamps->goes_on)
 		uclamps_flush(clamps->tasks, now_ns);
-	take_escapes(clamps, now_ns);
+	report_escapes(clamps, now_ns);
 }
 
 /*
  * Takes own clamps from the kernel side, except for a task with our clamps: there they hide its
  * own.
  */
-static void take_own(struct clamps *clamps, uint32_t pid, uint32_t own, bool ended, uint64_t now_ns)
+static void on_own(struct clamps *clamps, uint32_t pid, uint32_t own, bool ended, uint64_t now_ns)
 {
 	struct core *core = clamps->core;
 	struct input input = {
@@ -137,11 +137,11 @@ static void check_all(struct clamps *clamps, uint64_t now_ns)
 			continue;
 		beside.co_runner.pid = task->pid;
 		engine_apply(core->engine, &beside);
-		take_own(clamps, task->pid, 0, true, now_ns);
+		on_own(clamps, task->pid, 0, true, now_ns);
 	}
 }
 
-static void take_child(struct clamps *clamps, uint32_t parent, uint32_t child)
+static void on_child(struct clamps *clamps, uint32_t parent, uint32_t child)
 {
 	int r = uclamps_forked(clamps->tasks, parent, child);
 
@@ -186,7 +186,7 @@ static void send_classes(struct clamps *clamps)
 
 	if (engine_clamp_classes(core->engine)->version != clamps->classes_version)
 		describe_classes(clamps);
-	while (engine_take_class(core->engine, &class)) {
+	while (engine_pop_class(core->engine, &class)) {
 		tracer_set_task_class(core->tracer, &class);
 		any = true;
 	}
@@ -210,12 +210,12 @@ static uint64_t next_ns(void *state, uint64_t now_ns, uint64_t others_ns)
 	return clamps->goes_on ? now_ns : uclamps_next_ns(clamps->tasks);
 }
 
-static void take_event(void *state, const struct wakegov_record *record, uint64_t now_ns)
+static void on_event(void *state, const struct wakegov_record *record, uint64_t now_ns)
 {
 	if (record->type == WAKEGOV_RECORD_CHILD)
-		take_child(state, record->parent, record->pid);
+		on_child(state, record->parent, record->pid);
 	else if (record->type == WAKEGOV_RECORD_OWN)
-		take_own(state, record->pid, record->own, record->ended, now_ns);
+		on_own(state, record->pid, record->own, record->ended, now_ns);
 }
 
 static void scan_ended(void *state, enum scan_end end)
@@ -254,7 +254,7 @@ static void released(void *state)
 	if (!clamps->tasks)
 		return;
 	/* A parent in a record can have ended as well. */
-	tracer_consume(clamps->core->tracer, inputs_take_event, clamps->core);
+	tracer_consume(clamps->core->tracer, inputs_on_event, clamps->core);
 	rule_tracking_report_children(clamps->core, 0);
 	journal_log_left(uclamps_release(clamps->tasks, journal_report_restore, NULL),
 			 "the clamps of tasks", run_dir, "clamps");
@@ -271,7 +271,7 @@ const struct module clamps_module = {
 	.released = released,
 	.free = free_tables,
 	.scan_ended = scan_ended,
-	.take_event = take_event,
+	.on_event = on_event,
 	.run = run,
 	.next_ns = next_ns,
 };

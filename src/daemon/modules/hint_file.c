@@ -41,7 +41,7 @@ int hint_file_save(const char *directory, const struct rules *rules)
 }
 
 /* Parses what follows "hint ". Returns whether it is valid. */
-static bool take_hint(const char *text, uint64_t now_ns, struct hints *hints)
+static bool parse_hint(const char *text, uint64_t now_ns, struct hints *hints)
 {
 	int is_thread, children, any_user, n = 0;
 	struct hint hint = { 0 };
@@ -61,7 +61,7 @@ static bool take_hint(const char *text, uint64_t now_ns, struct hints *hints)
 }
 
 /* Parses what follows "heir "; leaves out heirs of a hint that has ended. */
-static bool take_heir(const char *text, struct rules *rules)
+static bool parse_heir(const char *text, struct rules *rules)
 {
 	const struct hint *hint;
 	uint64_t start_ns;
@@ -84,8 +84,8 @@ int hint_file_load(const char *directory, uint64_t now_ns, struct rules *rules)
 
 	while (r > 0 && (r = statefile_next(&reader, &line)) > 0)
 		if (!(strncmp(line, "hint ", 5) == 0
-			      ? take_hint(line + 5, now_ns, rules_hints(rules))
-			      : strncmp(line, "heir ", 5) == 0 && take_heir(line + 5, rules)))
+			      ? parse_hint(line + 5, now_ns, rules_hints(rules))
+			      : strncmp(line, "heir ", 5) == 0 && parse_heir(line + 5, rules)))
 			return -EBADMSG;
 	return r;
 }

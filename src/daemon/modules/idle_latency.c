@@ -76,7 +76,7 @@ static void look_by(struct idle_latency *idle, uint64_t at_ns)
 		idle->next_ns = at_ns;
 }
 
-static void take_event(void *state, const struct wakegov_record *record, uint64_t now_ns)
+static void on_event(void *state, const struct wakegov_record *record, uint64_t now_ns)
 {
 	struct idle_latency *idle = state;
 	struct core *core = idle->core;
@@ -90,7 +90,7 @@ static void take_event(void *state, const struct wakegov_record *record, uint64_
 		tracer_set_idle_limit(core->tracer, cpu, NONE);
 		return;
 	}
-	us = tracer_take_idle_latency(core->tracer, cpu, &pid);
+	us = tracer_pop_idle_latency(core->tracer, cpu, &pid);
 	if (us >= idle->cpus[cpu].us)
 		return;
 	if (!idle->n_limited)
@@ -114,7 +114,7 @@ static void look(struct idle_latency *idle, uint64_t now_ns)
 		if (before_us == NONE)
 			continue;
 		if (may_limit)
-			us = tracer_take_idle_latency(core->tracer, cpu, &pid);
+			us = tracer_pop_idle_latency(core->tracer, cpu, &pid);
 		set_limit(idle, cpu, us, pid);
 		changed |= idle->cpus[cpu].us != before_us;
 	}
@@ -193,7 +193,7 @@ static void take_boosts(struct idle_latency *idle, uint64_t now_ns)
 		take_task(idle, task->pid);
 	for (uint32_t cpu = 0; cpu < core->topology->n_cpus; cpu++)
 		if (idle->cpus[cpu].us != NONE)
-			tracer_take_idle_latency(core->tracer, cpu, &pid);
+			tracer_pop_idle_latency(core->tracer, cpu, &pid);
 	idle->next_ns = now_ns;
 }
 
@@ -319,7 +319,7 @@ const struct module idle_latency_module = {
 	.task_seen = task_seen,
 	.task_rehinted = take_task,
 	.task_ended = task_ended,
-	.take_event = take_event,
+	.on_event = on_event,
 	.run = run,
 	.next_ns = next_ns,
 };

@@ -150,8 +150,8 @@ int override_file_save(const char *directory, const struct topology *topology,
 }
 
 /* Parses what follows "domain ". Returns whether it is valid. */
-static bool take_domain(const char *text, const struct topology *topology, uint64_t now_ns,
-			struct override_table *table)
+static bool parse_domain(const char *text, const struct topology *topology, uint64_t now_ns,
+			 struct override_table *table)
 {
 	struct input_override o = { 0 };
 	char name[DOMAIN_NAME_SIZE];
@@ -172,7 +172,7 @@ static bool is_level(const struct policy_level *level, int last_kind)
 }
 
 /* Parses the task or rule, which follows the levels. */
-static bool take_target(const char *text, bool is_task, struct task_override *ret)
+static bool parse_target(const char *text, bool is_task, struct task_override *ret)
 {
 	struct policy_override *target = &ret->target;
 	int children, n = 0;
@@ -188,8 +188,8 @@ static bool take_target(const char *text, bool is_task, struct task_override *re
 }
 
 /* Parses what follows "task " or "rule ". */
-static bool take_task_override(const char *text, bool is_task, uint64_t now_ns,
-			       struct task_overrides *overrides)
+static bool parse_task_override(const char *text, bool is_task, uint64_t now_ns,
+				struct task_overrides *overrides)
 {
 	struct task_override o = { 0 };
 	struct policy_properties *p = &o.properties;
@@ -198,7 +198,7 @@ static bool take_task_override(const char *text, bool is_task, uint64_t now_ns,
 	if (sscanf(text, "%u %u %" SCNu64 " %d %u %d %u %d %u %d %u%n", &o.target.id, &o.uid,
 		   &o.end_ns, &cap, &p->cap.value, &floor, &p->floor.value, &io_boost,
 		   &p->io_boost.value, &idle_latency, &p->idle_latency.value, &n) != 11 ||
-	    text[n] != ' ' || !take_target(text + n + 1, is_task, &o) || !o.target.id ||
+	    text[n] != ' ' || !parse_target(text + n + 1, is_task, &o) || !o.target.id ||
 	    task_overrides_find(overrides, o.target.id))
 		return false;
 	p->cap.kind = cap;
@@ -228,9 +228,9 @@ int override_file_load(const char *directory, const struct topology *topology, u
 		bool is_task = strncmp(line, "task ", 5) == 0, is_valid = false;
 
 		if (strncmp(line, "domain ", 7) == 0)
-			is_valid = take_domain(line + 7, topology, now_ns, &table);
+			is_valid = parse_domain(line + 7, topology, now_ns, &table);
 		else if (is_task || strncmp(line, "rule ", 5) == 0)
-			is_valid = take_task_override(line + 5, is_task, now_ns, &overrides);
+			is_valid = parse_task_override(line + 5, is_task, now_ns, &overrides);
 		if (!is_valid)
 			return -EBADMSG;
 	}

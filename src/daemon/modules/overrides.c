@@ -199,8 +199,8 @@ static int find_target(struct core *core, const struct override_request *request
 }
 
 /* Parses a level as in a policy, replacing the present one. */
-static bool take_level(const char *key, const char *text, enum rule_property property,
-		       struct task_override *override)
+static bool parse_level(const char *key, const char *text, enum rule_property property,
+			struct task_override *override)
 {
 	struct policy_rule rule = { .own = override->properties };
 
@@ -213,27 +213,27 @@ static bool take_level(const char *key, const char *text, enum rule_property pro
 	return true;
 }
 
-static void take_khz(uint32_t khz, struct policy_level *level)
+static void set_khz(uint32_t khz, struct policy_level *level)
 {
 	if (khz)
 		*level = (struct policy_level){ POLICY_LEVEL_KHZ, khz };
 }
 
 /* Freezes a task at the frequency of the CPU where it last ran. Returns the wrong parameter. */
-static const char *take_levels(struct core *core, const struct override_request *request,
-			       struct task_override *override)
+static const char *parse_levels(struct core *core, const struct override_request *request,
+				struct task_override *override)
 {
 	uint32_t frozen_khz = 0, domain = TOPOLOGY_NO_DOMAIN;
 	int cpu = -1;
 
-	if (!take_level("floor", request->floor, RULE_FLOOR, override) &&
-	    !take_level("response", request->floor, RULE_FLOOR, override))
+	if (!parse_level("floor", request->floor, RULE_FLOOR, override) &&
+	    !parse_level("response", request->floor, RULE_FLOOR, override))
 		return "floor";
-	if (!take_level("cap", request->cap, RULE_CAP, override))
+	if (!parse_level("cap", request->cap, RULE_CAP, override))
 		return "cap";
-	if (!take_level("io-boost", request->io_boost, RULE_IO_BOOST, override))
+	if (!parse_level("io-boost", request->io_boost, RULE_IO_BOOST, override))
 		return "io_boost";
-	if (!take_level("idle-latency", request->idle_latency, RULE_IDLE_LATENCY, override))
+	if (!parse_level("idle-latency", request->idle_latency, RULE_IDLE_LATENCY, override))
 		return "idle_latency";
 	/* The tasks of a rule run at many frequencies. */
 	if (request->freeze && override->target.pid)
@@ -244,8 +244,8 @@ static const char *take_levels(struct core *core, const struct override_request 
 		frozen_khz = present_khz(core, domain);
 	if (request->freeze && !frozen_khz)
 		return "freeze";
-	take_khz(frozen_khz ?: request->min_khz, &override->properties.floor);
-	take_khz(frozen_khz ?: request->max_khz, &override->properties.cap);
+	set_khz(frozen_khz ?: request->min_khz, &override->properties.floor);
+	set_khz(frozen_khz ?: request->max_khz, &override->properties.cap);
 	return NULL;
 }
 
@@ -261,7 +261,7 @@ static int add_to_tasks(struct overrides *overrides, const struct override_reque
 
 	if (r < 0)
 		return r;
-	*ret_wrong = take_levels(overrides->core, request, &override);
+	*ret_wrong = parse_levels(overrides->core, request, &override);
 	if (*ret_wrong)
 		return -EINVAL;
 	if (overrides->tasks.n >= task_overrides_room(&overrides->core->policy) ||

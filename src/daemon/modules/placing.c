@@ -187,7 +187,7 @@ static uint64_t next_ns(void *state, uint64_t now_ns, uint64_t others_ns)
 }
 
 /* The index of the task's group, added if need be; PLACEMENT_GROUPS_MAX: none, or no room. */
-static uint32_t take_group(struct placing *placing, uint32_t pid)
+static uint32_t find_or_add_group(struct placing *placing, uint32_t pid)
 {
 	struct core *core = placing->core;
 	const struct rules_task *known = rules_find(core->rules, pid);
@@ -286,7 +286,7 @@ static void remove_task(struct placing *placing, struct placed_task *task)
 }
 
 /* A task whose rules are up to date; tgid and parent may be 0. */
-static void take_task(struct placing *placing, uint32_t pid, uint32_t tgid, uint32_t parent)
+static void place_task(struct placing *placing, uint32_t pid, uint32_t tgid, uint32_t parent)
 {
 	struct placed_task *task = find_task(placing, pid);
 	uint32_t index;
@@ -297,7 +297,7 @@ static void take_task(struct placing *placing, uint32_t pid, uint32_t tgid, uint
 	if (!affinities_knows(placing->affinities, pid) &&
 	    !affinities_forked(placing->affinities, tgid, pid))
 		affinities_forked(placing->affinities, parent, pid);
-	index = take_group(placing, pid);
+	index = find_or_add_group(placing, pid);
 	if (task && task->group == index)
 		return;
 	if (task)
@@ -312,12 +312,12 @@ static void take_task(struct placing *placing, uint32_t pid, uint32_t tgid, uint
 
 static void task_seen(void *state, const struct task_facts *facts)
 {
-	take_task(state, facts->pid, facts->tgid, facts->parent);
+	place_task(state, facts->pid, facts->tgid, facts->parent);
 }
 
 static void task_rehinted(void *state, uint32_t pid)
 {
-	take_task(state, pid, 0, 0);
+	place_task(state, pid, 0, 0);
 }
 
 static void task_ended(void *state, uint32_t pid)
@@ -331,7 +331,7 @@ static void task_ended(void *state, uint32_t pid)
 }
 
 /* It joins its parent's group at once; a record of the rules that it matches follows. */
-static void take_child(struct placing *placing, const struct wakegov_record *record)
+static void on_child(struct placing *placing, const struct wakegov_record *record)
 {
 	const struct placed_task *parent = find_task(placing, record->parent);
 	struct placed_task *task = find_task(placing, record->pid);
@@ -344,13 +344,13 @@ static void take_child(struct placing *placing, const struct wakegov_record *rec
 		place_first(placing, task, record->child_cache);
 }
 
-static void take_event(void *state, const struct wakegov_record *record, uint64_t now_ns)
+static void on_event(void *state, const struct wakegov_record *record, uint64_t now_ns)
 {
 	struct placing *placing = state;
 	struct placed_group *group;
 
 	if (record->type == WAKEGOV_RECORD_PLACED_CHILD)
-		take_child(placing, record);
+		on_child(placing, record);
 	if ((record->type != WAKEGOV_RECORD_GROUP_WAKES &&
 	     record->type != WAKEGOV_RECORD_FULL_CACHE) ||
 	    record->group >= PLACEMENT_GROUPS_MAX || !placing->groups[record->group].key)
@@ -370,7 +370,7 @@ static void rules_changed(void *state)
 	placing->wanted = rule_any_gives(&placing->core->policy, RULE_PLACEMENT);
 	place = pid_index_next(placing->index, 0);
 	for (; place != PID_INDEX_NONE; place = pid_index_next(placing->index, place + 1))
-		take_task(placing, placing->tasks[place].pid, 0, 0);
+		place_task(placing, placing->tasks[place].pid, 0, 0);
 }
 
 static void cpus_changed(void *state)
@@ -440,7 +440,7 @@ const struct module placing_module = {
 	.task_seen = task_seen,
 	.task_rehinted = task_rehinted,
 	.task_ended = task_ended,
-	.take_event = take_event,
+	.on_event = on_event,
 	.cpus_changed = cpus_changed,
 	.run = run,
 	.next_ns = next_ns,
