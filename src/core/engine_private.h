@@ -219,8 +219,8 @@ static inline bool engine_places_by_clamps(const struct engine *engine, uint32_t
 }
 
 /*
- * clamping.c: what the domain needs without boosts, where a maximum clamp can hold its tasks to
- * that; 0: none can.
+ * clamping_needs.c: what the domain needs without boosts, where a maximum clamp can hold its tasks
+ * to that; 0: none can.
  */
 uint32_t engine_need_khz(const struct engine *engine, const struct domain *domain);
 
@@ -338,11 +338,11 @@ void clamping_apply_own(struct engine *engine, const struct input_own_clamps *in
 void clamping_apply_co_runner(struct engine *engine, const struct input_co_runner *input);
 /* Counts the domains that are driven by clamps, after a change. */
 void clamping_count_domains(struct engine *engine);
-/* Applies the start, the boost and the end of tasks' I/O to their clamps. */
+/* The task's own cap in a domain, and the rule that gave it (-1), or CLAMP_CAP_NONE. */
+uint32_t clamping_own_cap(const struct engine *engine, uint32_t pid, uint32_t domain,
+			  int32_t *ret_rule);
+/* clamping_needs.c: applies the start, the boost and the end of tasks' I/O to their clamps. */
 void clamping_follow_io(struct engine *engine);
 /* The chain with the highest need of a domain that places by clamps. NULL: it has none. */
 void clamping_follow_chain(struct engine *engine, uint32_t domain, const struct input_chain *chain);
 void clamping_end_io(struct engine *engine, uint32_t pid);
-/* The task's own cap in a domain, and the rule that gave it (-1), or CLAMP_CAP_NONE. */
-uint32_t clamping_own_cap(const struct engine *engine, uint32_t pid, uint32_t domain,
-			  int32_t *ret_rule);

@@ -9,6 +9,7 @@ Input is three CSV files with a header line each:
 """
 import argparse
 import csv
+import signal
 import sys
 
 WIDTH = 98
@@ -218,6 +219,7 @@ def gnuplot(timeline, svg, title):
 
 
 def main():
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # into head
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("changes")
