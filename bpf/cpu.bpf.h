@@ -245,6 +245,16 @@ static inline void account_leaving(struct wakegov_cpu *cpu, struct task_struct *
 	load->ran_ns = ran_ns;
 }
 
+static inline void account_coming(struct wakegov_cpu *cpu, struct task_struct *task, bool stored,
+				  __u64 now_ns)
+{
+	struct account_task *load = stored ? bpf_task_storage_get(&tasks, task, NULL, 0) : NULL;
+
+	if (load && load->updated_ns)
+		account_task_did(load, &cpu->load, task->se.sum_exec_runtime, now_ns);
+	account_task_comes(load, &cpu->load, task->pid, now_ns);
+}
+
 /*
  * Remembers the task that leaves, as it may be back. Where each switch is accounted no task comes
  * unseen, but for one that was remembered before; nor does a real-time task ever.
@@ -288,9 +298,7 @@ static inline bool switch_tasks(struct wakegov_cpu *cpu, struct task_struct *pre
 		next_pid = sleeps ? 0 : prev->pid;
 	} else if (next_pid) {
 		if (!account_is_back(&cpu->load, next_pid, now_ns))
-			account_task_comes(next_stored ? bpf_task_storage_get(&tasks, next, NULL, 0)
-						       : NULL,
-					   &cpu->load, next_pid, now_ns);
+			account_coming(cpu, next, next_stored, now_ns);
 		if (is_realtime(next))
 			account_known_need(&cpu->load, realtime_need_q(&cpu->load, next));
 	}

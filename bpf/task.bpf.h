@@ -51,13 +51,17 @@ static inline void move_load(struct task_struct *task, __u32 to)
 {
 	struct account_task *load = load_of(task);
 	struct wakegov_cpu *from_cpu, *to_cpu;
+	__u64 now_ns;
 
 	if (!load || !load->updated_ns)
 		return;
 	from_cpu = cpu_at(task->thread_info.cpu);
 	to_cpu = cpu_at(to);
-	if (from_cpu && to_cpu)
-		account_move(load, &from_cpu->load, &to_cpu->load, bpf_ktime_get_ns());
+	if (!from_cpu || !to_cpu)
+		return;
+	now_ns = bpf_ktime_get_ns();
+	account_task_did(load, &from_cpu->load, task->se.sum_exec_runtime, now_ns);
+	account_move(load, &from_cpu->load, &to_cpu->load, now_ns);
 }
 
 /* Wake-ups that move a task and the load balancer's moves both pass here. */
@@ -92,11 +96,15 @@ int BPF_PROG(on_sched_migrate_task, struct task_struct *task, int to)
 	return 0;
 }
 
-/* What a task did that came unseen is accounted when it leaves. */
-static inline void bring_up_to_date(struct account_task *load, const struct wakegov_cpu *cpu)
+/* What a task did since it came unseen is accounted when it leaves. */
+static inline void bring_up_to_date(struct account_task *load, const struct task_struct *task,
+				    const struct wakegov_cpu *cpu)
 {
+	__u64 now_ns = bpf_ktime_get_ns();
+
+	account_task_did(load, &cpu->load, task->se.sum_exec_runtime, now_ns);
 	if (cpu->load.busy_since_ns && cpu->load.switched_ns)
-		account_task_ran(load, &cpu->load, bpf_ktime_get_ns());
+		account_task_ran(load, &cpu->load, now_ns);
 }
 
 static inline void hand_on_load(struct task_struct *parent, struct task_struct *child,
@@ -106,7 +114,7 @@ static inline void hand_on_load(struct task_struct *parent, struct task_struct *
 
 	if (!cpu || !from || !from->updated_ns || !cpu->load.running)
 		return;
-	bring_up_to_date(from, cpu);
+	bring_up_to_date(from, parent, cpu);
 	to = find_or_add_load(child);
 	if (to)
 		account_task_hands_on(from, to);
@@ -196,7 +204,7 @@ static inline void give_back_load(struct task_struct *task, struct wakegov_cpu *
 
 	if (!cpu || !from || !from->updated_ns || !cpu->load.running || task->pid != task->tgid)
 		return;
-	bring_up_to_date(from, cpu);
+	bring_up_to_date(from, task, cpu);
 	to = find_or_add_load(task->real_parent);
 	if (to)
 		account_task_hands_on(from, to);

@@ -25,8 +25,10 @@ static inline void account_running(struct wakegov_cpu *cpu, __u64 stolen_ns, __u
 		cpu->load.est_q = cpu->load.last_est_q;
 	}
 	account_cpu(&cpu->load, now_ns);
-	if (load)
-		account_task_ran(load, &cpu->load, now_ns);
+	if (!load)
+		return;
+	account_task_ran(load, &cpu->load, now_ns);
+	load->ran_ns = task->se.sum_exec_runtime;
 }
 
 /*

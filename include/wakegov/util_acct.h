@@ -288,6 +288,20 @@ static inline bool account_is_back(const struct account_cpu *cpu, __u32 next, __
 	return next == cpu->last && (cpu->running || now_ns <= cpu->switched_ns + ACCOUNT_LATE_NS);
 }
 
+/*
+ * Accounts what the task did on this CPU unseen, as if right after its last update. ran_ns is the
+ * scheduler's count of its time, less that since the last switch.
+ */
+static inline void account_task_did(struct account_task *task, const struct account_cpu *cpu,
+				    __u64 ran_ns, __u64 now_ns)
+{
+	__u64 end_ns = task->updated_ns + (ran_ns - task->ran_ns);
+
+	account_work(&task->util_q, &task->updated_ns, cpu->level_q, 0,
+		     end_ns < now_ns ? end_ns : now_ns);
+	task->ran_ns = ran_ns;
+}
+
 /* The CPU gets this task, which is not back. NULL: nothing is known of it. */
 static inline void account_task_comes(struct account_task *task, struct account_cpu *cpu, __u32 id,
 				      __u64 now_ns)

@@ -83,6 +83,72 @@ static void test_turns(void **state)
 	assert_int_equal(account_burst_ns(&turns, now_ns), account_burst_ns(&one, now_ns));
 }
 
+/* How long a task has run at the end of this turn, the first one of the two from turn 0 on. */
+static uint64_t ran_ns(uint32_t turn, uint32_t task)
+{
+	return (turn / 2 + (turn % 2 || !task)) * 200 * NS_PER_US;
+}
+
+/*
+ * Two tasks take turns of 200 us that pass unseen, but for two in 4 ms: what each did until then
+ * counts when it leaves, or comes. Each is half a load, and the CPU that they share a whole one.
+ */
+static void test_passes(void **state)
+{
+	struct account_cpu cpu = a_cpu();
+	struct account_task tasks[2] = { a_task(0), a_task(0) };
+	uint64_t now_ns = START_NS;
+
+	account_switch(&cpu, 1, now_ns);
+	for (uint32_t i = 0; i < 2000; i++) {
+		struct account_task *task = &tasks[i % 2];
+
+		now_ns += 200 * NS_PER_US;
+		if (i % 20 < 18) {
+			account_pass(&cpu, 1 + (i + 1) % 2, tasks[(i + 1) % 2].est_q);
+			assert_int_equal(cpu.est_q, tasks[(i + 1) % 2].est_q);
+			continue;
+		}
+		account_task_leaves(task, &cpu, now_ns - (ran_ns(i, i % 2) - task->ran_ns), true,
+				    now_ns);
+		task->ran_ns = ran_ns(i, i % 2);
+		task = &tasks[(i + 1) % 2];
+		account_task_did(task, &cpu, ran_ns(i, (i + 1) % 2), now_ns);
+		account_task_comes(task, &cpu, 1 + (i + 1) % 2, now_ns);
+		account_switch(&cpu, 1 + (i + 1) % 2, now_ns);
+	}
+	account_cpu(&cpu, now_ns);
+	for (int i = 0; i < 2; i++)
+		assert_in_range(DECAY_CAP(tasks[i].util_q), 490, 545);
+	assert_true(DECAY_CAP(cpu.util_q) > 1020);
+	assert_int_equal(account_burst_ns(&cpu, now_ns), now_ns - START_NS);
+}
+
+/* Two tasks that come unseen to an idle CPU, one after the other, each with what it needs. */
+static void test_comes_unseen(void **state)
+{
+	struct account_cpu cpu = a_cpu();
+	uint64_t now_ns = START_NS;
+
+	for (uint32_t i = 0; i < 2000; i++) {
+		account_come_unseen(&cpu, 1 + i % 2, DECAY_Q(100 + i % 2));
+		assert_int_equal(DECAY_CAP(cpu.est_q), 100 + i % 2);
+		assert_true(account_is_back(&cpu, 1 + i % 2, now_ns));
+		assert_int_equal(account_burst_ns(&cpu, now_ns), 0);
+		now_ns += 100 * NS_PER_US;
+		/* It is accounted from when it came, or leaves unseen. */
+		if (i % 20 == 0) {
+			account_came(&cpu, 50 * NS_PER_US, now_ns);
+			account_switch(&cpu, 0, now_ns);
+			continue;
+		}
+		cpu.worked_ns += 50 * NS_PER_US;
+		cpu.running = 0;
+	}
+	account_cpu(&cpu, now_ns);
+	assert_in_range(DECAY_CAP(cpu.util_q), 490, 535);
+}
+
 /* Idle: an interrupt of half the time is half a load. Busy: it is the task's time, and no more. */
 static void test_interrupts_count_once(void **state)
 {
@@ -351,6 +417,8 @@ int main(void)
 		cmocka_unit_test(test_move_through_a_full_cpu),
 		cmocka_unit_test(test_many_move),
 		cmocka_unit_test(test_move_is_heard_late),
+		cmocka_unit_test(test_passes),
+		cmocka_unit_test(test_comes_unseen),
 		cmocka_unit_test(test_memory),
 		cmocka_unit_test(test_burst_of_known_task),
 		cmocka_unit_test(test_chain),
