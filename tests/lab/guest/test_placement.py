@@ -352,7 +352,11 @@ class Placement(unittest.TestCase):
                                    [allowed(pid) for pid in children].count("c") == 4, 10, "as many")
                     print(f"# even after {1000 * (time.monotonic() - since):.1f} ms", flush=True)
                 else:
-                    guest.wait_for(lambda: all(allowed(pid) in "3c" for pid in children), 10, "caches")
+                    try:
+                        guest.wait_for(lambda: all(allowed(pid) in "3c" for pid in children), 10, "caches")
+                    except AssertionError:
+                        print(f"# {[allowed(pid) for pid in children]} {self.groups()}", flush=True)
+                        raise
                     for pid, before, after in zip(children, told[1::3], told[2::3]):
                         if before == after:
                             self.assertEqual(allowed(pid), "3" if int(before) < 2 else "c")
