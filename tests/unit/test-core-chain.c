@@ -238,27 +238,29 @@ static void test_followed_again(void **state)
 	assert_int_equal(permille(&scene, &client), 0);
 }
 
-/* The mean utilisation of a task that works a third of each 300 us, where it is followed in part.
+/* The mean utilisation of a task that works a third of each period, where it is followed in part.
  */
-static uint32_t mean_of_a_third(uint64_t followed_us, uint64_t cycle_us)
+static uint32_t mean_of_a_third(uint64_t period_us, uint64_t followed_us, uint64_t cycle_us)
 {
 	struct scene scene = { .now_ns = 1000 * MS, .level = 1024 };
 	struct chain_task task = new_task(&scene);
+	uint64_t third_us = period_us / 3, sum = 0;
 	uint32_t generation = 1, n = 0;
-	uint64_t sum = 0;
 
 	for (uint64_t us = 0; us < 8000000; us += 100) {
-		uint64_t hundreds = us / 100 % 3;
+		uint64_t past_us = us % period_us;
 
 		if (us % cycle_us >= followed_us)
 			continue;
 		scene.now_ns += 100 * US;
 		generation = us / cycle_us + 2;
-		if (hundreds < 2 && task.generation != generation)
+		if (past_us && past_us != third_us)
+			continue;
+		if (task.generation != generation)
 			follow_again(&scene, &task, generation);
-		if (hundreds == 0)
+		if (past_us == 0)
 			wake(&scene, &task, NULL);
-		if (hundreds != 1)
+		if (past_us != third_us)
 			continue;
 		go_to_sleep(&scene, &task);
 		if (us < 4000000)
@@ -269,14 +271,22 @@ static uint32_t mean_of_a_third(uint64_t followed_us, uint64_t cycle_us)
 	return sum / n;
 }
 
-/* Neither its work nor its waits count while it is not followed. */
+/*
+ * Neither its work nor its waits count while it is not followed, and a wait over the end of such a
+ * time does: else the third of a task with a period of 6 ms is 437 of 1000.
+ */
 static void test_followed_in_part(void **state)
 {
-	uint32_t whole = mean_of_a_third(8000, 8000), part = mean_of_a_third(8000, 40768);
+	static const uint64_t periods_us[] = { 300, 3000, 6000 };
 
-	print_message("%u of 1000, followed in part %u\n", whole, part);
-	assert_in_range(whole, 320, 340);
-	assert_in_range(part, whole - 10, whole + 10);
+	for (size_t i = 0; i < sizeof(periods_us) / sizeof(periods_us[0]); i++) {
+		uint32_t whole = mean_of_a_third(periods_us[i], 8000, 8000);
+		uint32_t part = mean_of_a_third(periods_us[i], 8000, 40768);
+
+		print_message("%u of 1000, followed in part %u\n", whole, part);
+		assert_in_range(whole, 270, 345);
+		assert_in_range(part, 270, 345);
+	}
 }
 
 /*
