@@ -147,9 +147,9 @@ static __noinline void note_chain(struct wakegov_cpu *cpu, const struct chain_ta
 		return;
 	if (need_q > noted->need_q || over)
 		need_q = cpu->compared_q = chain_need_q(chain, task);
-	if (need_q > noted->need_q && !over)
-		chains_change = true;
 	if (need_q > noted->need_q || over) {
+		if (!over)
+			chains_change = true;
 		noted->need_q = need_q;
 		noted->pid = task->pid;
 		noted->waker = chain->waker;
@@ -179,6 +179,8 @@ static inline bool know_chain(struct chain_task *chain, __u64 now_ns, __u32 leve
 {
 	if (chain->generation == settings.chains)
 		return true;
+	if (chain->generation < chains_unpaused)
+		chain->slept_ns = 0;
 	chain_start(chain, settings.chains, now_ns, level);
 	return false;
 }

@@ -37,21 +37,18 @@ static inline int end_interrupt(struct wakegov_cpu *cpu, enum wakegov_program pr
 /*
  * On Arm the CPU's own timer and its IPIs come through these tracepoints, on x86 they do not. They
  * are not accounted on either: a disk's timer would cost two looks at the clock for each request,
- * and whether a timer wakes a task is seen at the timer.
+ * and whether a timer wakes a task is seen at the timer. NULL: it is one of those.
  */
-static inline bool is_of_cpu(const struct irqaction *action)
+static inline struct wakegov_cpu *cpu_of_device(const struct irqaction *action)
 {
-	return action->flags & IRQF_PERCPU;
+	return action->flags & IRQF_PERCPU ? NULL : this_cpu();
 }
 
 SEC("tp_btf/irq_handler_entry")
 int BPF_PROG(on_irq_handler_entry, int irq, struct irqaction *action)
 {
-	struct wakegov_cpu *cpu;
+	struct wakegov_cpu *cpu = cpu_of_device(action);
 
-	if (is_of_cpu(action))
-		return 0;
-	cpu = this_cpu();
 	if (!cpu)
 		return 0;
 	cpu->bystander |= IN_INTERRUPT;
@@ -61,11 +58,8 @@ int BPF_PROG(on_irq_handler_entry, int irq, struct irqaction *action)
 SEC("tp_btf/irq_handler_exit")
 int BPF_PROG(on_irq_handler_exit, int irq, struct irqaction *action)
 {
-	struct wakegov_cpu *cpu;
+	struct wakegov_cpu *cpu = cpu_of_device(action);
 
-	if (is_of_cpu(action))
-		return 0;
-	cpu = this_cpu();
 	if (!cpu)
 		return 0;
 	cpu->bystander &= ~IN_INTERRUPT;

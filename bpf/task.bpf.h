@@ -47,17 +47,16 @@ static inline void forget_recent(struct wakegov_cpu *cpu, const struct task_stru
 }
 
 /* The task takes its utilisation along. */
-static inline void move_load(struct task_struct *task, __u32 to)
+static inline void move_load(struct task_struct *task, struct wakegov_cpu *from_cpu, __u32 to)
 {
 	struct account_task *load = load_of(task);
-	struct wakegov_cpu *from_cpu, *to_cpu;
+	struct wakegov_cpu *to_cpu;
 	__u64 now_ns;
 
 	if (!load || !load->updated_ns)
 		return;
-	from_cpu = cpu_at(task->thread_info.cpu);
 	to_cpu = cpu_at(to);
-	if (!from_cpu || !to_cpu)
+	if (!to_cpu)
 		return;
 	now_ns = bpf_ktime_get_ns();
 	account_task_did(load, &from_cpu->load, task->se.sum_exec_runtime, now_ns);
@@ -74,9 +73,10 @@ int BPF_PROG(on_sched_migrate_task, struct task_struct *task, int to)
 
 	count_event(WAKEGOV_SCHED_MIGRATE);
 	from_cpu = cpu_at(task->thread_info.cpu);
-	if (from_cpu)
+	if (from_cpu) {
 		forget_recent(from_cpu, task);
-	move_load(task, to);
+		move_load(task, from_cpu, to);
+	}
 	move_chain(task->pid);
 	if (!may_be_hot(task->pid))
 		return 0;

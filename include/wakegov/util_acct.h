@@ -348,23 +348,26 @@ static inline __attribute__((always_inline)) void account_switch(struct account_
 	cpu->switched_ns = now_ns;
 }
 
-/* The CPU switches from one task to the next, of which est_q is known, and it is not noted when. */
-static inline void account_pass(struct account_cpu *cpu, __u32 next, __u32 est_q)
+/* The task, of which est_q is known, runs, and it is not noted since when. */
+static inline void account_unseen(struct account_cpu *cpu, __u32 next, __u32 est_q)
 {
 	cpu->running = next;
 	cpu->last = next;
 	cpu->last_est_q = est_q;
 	cpu->est_q = est_q;
+}
+
+/* The CPU switches from one task to the next. */
+static inline void account_pass(struct account_cpu *cpu, __u32 next, __u32 est_q)
+{
+	account_unseen(cpu, next, est_q);
 	cpu->switched_ns = 0;
 }
 
-/* The task comes to an idle CPU, and it is not noted when; est_q is what is known of it. */
+/* The task comes to an idle CPU. */
 static inline void account_come_unseen(struct account_cpu *cpu, __u32 next, __u32 est_q)
 {
-	cpu->running = next;
-	cpu->last = next;
-	cpu->last_est_q = est_q;
-	cpu->est_q = est_q;
+	account_unseen(cpu, next, est_q);
 	cpu->busy_since_ns = 0;
 }
 

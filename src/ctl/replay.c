@@ -54,9 +54,9 @@ static json_t *difference_json(const struct topology *topology, const struct rep
 {
 	static const char *const kinds[RECORD_TYPES] = {
 		[RECORD_DECIDE] = "decision",
-		[RECORD_TAKE_ENDED] = "boost-end",
-		[RECORD_TAKE_CLASS] = "clamp-set",
-		[RECORD_TAKE_CLAMP] = "clamp",
+		[RECORD_POP_ENDED] = "boost-end",
+		[RECORD_POP_CLASS] = "clamp-set",
+		[RECORD_POP_CLAMP] = "clamp",
 	};
 	uint32_t recorded = replay->recorded_task, replayed = replay->replayed_task;
 	uint64_t begin_ns = replay->time.begin_ns;

@@ -65,13 +65,13 @@ enum record_type {
 	RECORD_ADVANCE,
 	RECORD_DECIDE, /* engine_decide(), its decision, and engine_commit() */
 	RECORD_FORGET_TARGET,
-	RECORD_TAKE_ENDED, /* engine_pop_ended(), if it gave a handle */
+	RECORD_POP_ENDED,  /* engine_pop_ended(), if it gave a handle */
 	RECORD_OVERRIDE,   /* engine_apply() */
 	RECORD_TASK_RULES, /* likewise */
 	RECORD_CLASS_RUN,
 	RECORD_CO_RUNNER,
-	RECORD_TAKE_CLASS, /* engine_pop_class(), if a task waited */
-	RECORD_TAKE_CLAMP, /* engine_pop_clamp(), likewise */
+	RECORD_POP_CLASS,  /* engine_pop_class(), if a task waited */
+	RECORD_POP_CLAMP,  /* engine_pop_clamp(), likewise */
 	RECORD_REFERENCE,  /* engine_apply() */
 	RECORD_OWN_CLAMPS, /* likewise */
 	RECORD_BURSTS,
@@ -89,9 +89,9 @@ struct record {
 		struct input input; /* its own now_ns is the same */
 		struct decision decision;
 		uint32_t domain;	     /* RECORD_FORGET_TARGET */
-		uint32_t handle;	     /* RECORD_TAKE_ENDED */
-		struct task_class class;     /* RECORD_TAKE_CLASS; pid 0: unchanged */
-		struct task_clamp clamp;     /* RECORD_TAKE_CLAMP; likewise */
+		uint32_t handle;	     /* RECORD_POP_ENDED */
+		struct task_class class;     /* RECORD_POP_CLASS; pid 0: unchanged */
+		struct task_clamp clamp;     /* RECORD_POP_CLAMP; likewise */
 		const struct policy *policy; /* borrowed from the reader until the next record */
 	};
 };

@@ -217,17 +217,17 @@ static void put_call(void *userdata, const struct engine_call *call)
 		record.domain = call->domain;
 		break;
 	case ENGINE_POP_ENDED:
-		record.type = RECORD_TAKE_ENDED;
+		record.type = RECORD_POP_ENDED;
 		record.handle = call->handle;
 		break;
 	case ENGINE_POP_CLASS:
-		record.type = RECORD_TAKE_CLASS;
+		record.type = RECORD_POP_CLASS;
 		record.class = (struct task_class){ 0 };
 		if (call->class)
 			record.class = *call->class;
 		break;
 	case ENGINE_POP_CLAMP:
-		record.type = RECORD_TAKE_CLAMP;
+		record.type = RECORD_POP_CLAMP;
 		record.clamp = (struct task_clamp){ 0 };
 		if (call->clamp)
 			record.clamp = *call->clamp;

@@ -43,14 +43,14 @@ int player_play(struct engine *engine, struct record_reader *reader, const struc
 		ret->decision = engine_decide(engine, record->decision.domain, record->now_ns);
 		engine_commit(engine, record->decision.domain, record->outcome);
 		break;
-	case RECORD_TAKE_ENDED:
+	case RECORD_POP_ENDED:
 		engine_pop_ended(engine, &ret->handle);
 		break;
-	case RECORD_TAKE_CLASS:
+	case RECORD_POP_CLASS:
 		if (!engine_pop_class(engine, &ret->class))
 			ret->class = (struct task_class){ 0 };
 		break;
-	case RECORD_TAKE_CLAMP:
+	case RECORD_POP_CLAMP:
 		if (!engine_pop_clamp(engine, &ret->clamp))
 			ret->clamp = (struct task_clamp){ 0 };
 		break;
@@ -93,17 +93,17 @@ static bool is_same(const struct record *record, const struct played *played, st
 		ret->recorded = record->decision;
 		ret->replayed = *played->decision;
 		return record_same_decision(played->decision, &record->decision);
-	case RECORD_TAKE_ENDED:
+	case RECORD_POP_ENDED:
 		ret->recorded_task = record->handle;
 		ret->replayed_task = played->handle;
 		same = played->handle != REPLAY_NO_TASK;
 		break;
-	case RECORD_TAKE_CLASS:
+	case RECORD_POP_CLASS:
 		ret->recorded_task = record->class.pid ?: REPLAY_NO_TASK;
 		ret->replayed_task = played->class.pid ?: REPLAY_NO_TASK;
 		same = played->class.class == record->class.class;
 		break;
-	case RECORD_TAKE_CLAMP:
+	case RECORD_POP_CLAMP:
 		ret->recorded_task = record->clamp.pid ?: REPLAY_NO_TASK;
 		ret->replayed_task = played->clamp.pid ?: REPLAY_NO_TASK;
 		same = played->clamp.min_cap == record->clamp.min_cap &&

@@ -235,9 +235,9 @@ static int take(struct run *run, const struct record *record)
 		copy_overrides(run, record->policy);
 		engine_set_policy(run->engine, &run->obeyed);
 		break;
-	case RECORD_TAKE_ENDED:
-	case RECORD_TAKE_CLASS:
-	case RECORD_TAKE_CLAMP:
+	case RECORD_POP_ENDED:
+	case RECORD_POP_CLASS:
+	case RECORD_POP_CLAMP:
 		break;
 	default:
 		/* No frequency is accounted while the domain is not decided for. */

@@ -78,8 +78,10 @@ static inline bool tracer_counts_only(const struct tracer *tracer)
  */
 void tracer_rest_cpus(struct tracer *tracer, uint64_t now_ns);
 
-/* More than ticks will be traced. Each CPU's utilisation is what the last tracer_count_ticks()
- * says. */
+/*
+ * More than ticks will be traced. Each CPU's utilisation is what the last tracer_count_ticks()
+ * says.
+ */
 void tracer_end_ticks(struct tracer *tracer);
 
 /* The chains' clock stands still until the kernel side follows them again. */
