@@ -129,8 +129,9 @@ static inline __u32 chain_need_q(const struct chain_task *chain, const struct ta
 }
 
 /*
- * Notes the highest need of the last hold time that is above what the CPU's own utilisation asks
- * for, and emits a record when it is above what the present frequency covers.
+ * Notes the highest need of the last half of a hold time that is above what the CPU's own
+ * utilisation asks for, and emits a record when it is above what the present frequency covers. A
+ * lower need has the other half to come in: what is noted must not end between two arrivals.
  */
 static __noinline void note_chain(struct wakegov_cpu *cpu, const struct chain_task *chain,
 				  const struct task_struct *task, __u64 now_ns)
@@ -138,7 +139,8 @@ static __noinline void note_chain(struct wakegov_cpu *cpu, const struct chain_ta
 	struct wakegov_chain *noted = &cpu->chain;
 	__u32 need_q = chain->util_q;
 	__u64 clock_ns = now_ns + chains_skipped_ns;
-	bool over = clock_ns > noted->clock_ns + WAKEGOV_CHAIN_HOLD_NS;
+	bool over = clock_ns > noted->clock_ns + WAKEGOV_CHAIN_HOLD_NS ||
+		    now_ns > noted->chain_ns + WAKEGOV_CHAIN_HOLD_NS / 2;
 
 	cpu->compared_q = need_q;
 	cpu->compared_ns = now_ns;

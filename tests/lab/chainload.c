@@ -3,8 +3,8 @@
  * chainload MODE SECONDS: two tasks that work in turn, each for WORK steps of a loop, and hand over
  * by a condition variable (token), a pipe, a unix socket (unix), a futex, an eventfd, UDP or TCP
  * over loopback with messages as tbench has (udp, tcp). Prints the turns in a second.
- * timers: two tasks with timers of their own instead, which never wait for each other; rpc: a
- * client with a timer of 12 ms, and its server. Both print the periods in a second.
+ * timers: two tasks with timers of their own instead, which never wait for each other: the periods
+ * in a second.
  */
 #include <arpa/inet.h>
 #include <linux/futex.h>
@@ -22,8 +22,6 @@
 
 #define WORK	    4000   /* steps of a turn */
 #define TIMED_WORK  400000 /* of a period */
-#define RPC_WORK    900000 /* of a request */
-#define RPC_NS	    12000000
 #define RAMP_NS	    300000000
 #define LARGE_BYTES 4000 /* a message of tbench */
 
@@ -112,30 +110,6 @@ static void by_timer(uint32_t me)
 	work(TIMED_WORK);
 }
 
-static void by_request(uint32_t me)
-{
-	static __thread struct timespec next;
-	char message = 0;
-
-	if (me) {
-		transfer(ends[1][0], &message, 1, false);
-		work(RPC_WORK);
-		transfer(ends[1][1], &message, 1, true);
-		return;
-	}
-	if (!next.tv_sec)
-		clock_gettime(CLOCK_MONOTONIC, &next);
-	next.tv_nsec += RPC_NS;
-	if (next.tv_nsec >= 1000000000) {
-		next.tv_nsec -= 1000000000;
-		next.tv_sec++;
-	}
-	clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &next, NULL);
-	work(WORK);
-	transfer(ends[0][1], &message, 1, true);
-	transfer(ends[0][0], &message, 1, false);
-}
-
 static void connect_pipes(void)
 {
 	int there[2], back[2];
@@ -210,7 +184,6 @@ static const struct mode {
 	{ "pipe", by_message, connect_pipes },	   { "unix", by_message, connect_unix },
 	{ "eventfd", by_message, connect_events }, { "udp", by_message, connect_udp },
 	{ "tcp", by_message, connect_tcp },	   { "timers", by_timer, NULL },
-	{ "rpc", by_request, connect_pipes },
 };
 
 static const struct mode *mode;

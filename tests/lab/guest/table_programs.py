@@ -377,6 +377,10 @@ def chainload(mode):
     return f"{guest.BUILD}/tests/lab/chainload {mode} 0.7"
 
 
+def frameload(mode):
+    return f"{guest.BUILD}/tests/lab/frameload {mode} 2"
+
+
 def turns(text):
     return float(text), None, None
 
@@ -459,7 +463,10 @@ WORKLOADS = (
              python(PLAYER), printed, (sound,)),
     workload("hackbench", "ms", "lower", "hackbench -g 1 -f 10 -l 300", hackbench),
     *(workload(f"chain-{mode}", "turns/s", "higher", chainload(mode), turns)
-      for mode in ("token", "futex", "pipe", "unix", "eventfd", "udp", "tcp", "timers", "rpc")),
+      for mode in ("token", "futex", "pipe", "unix", "eventfd", "udp", "tcp", "timers")),
+    *(workload(f"frames-{mode}", "% of those due", "higher", frameload(mode), printed)
+      for mode in ("browser", "game", "sound", "rpc")),
+    workload("frames-rpc-pinned", "% of those due", "higher", f"taskset -c {CPU} {frameload('rpc')}", printed),
     workload("script", "ms", "lower", SCRIPT, completion),
     workload("pool", "maps/s", "higher", python(POOL), printed),
     workload("cyclictest", "ms", "lower",
@@ -552,7 +559,7 @@ def measure(load, seed, governor):
             "took_s": took_s, "mean_mhz": busy and counts["msr/aperf/"] / busy * BASE_MHZ,
             "busy": busy and busy / (BASE_MHZ * 1e6) / took_s,
             "changes_per_s": counts["power:cpu_frequency"] / took_s,
-            "joule": joule, "joule_per_work": joule and joule / work,
+            "joule": joule, "joule_per_work": joule / work if joule and work else None,
             "kernel": os.uname().release,
             "driver": os.environ["LAB_DRIVER"]}
 
