@@ -152,27 +152,31 @@ static uint64_t served_ppm(const struct io_window *window, uint64_t share_ppm, u
  * the requests took their time in flight, and the rest, less the task's voluntary sleep, is the
  * host's. (By the device's idle time alone, a task with four requests on a disk of five channels
  * would get no boost, and lose a tenth of its throughput.) D is the maximum in flight, but at most
- * twice the mean less one, as a burst does not represent the whole window.
+ * twice the mean less one, as a burst does not represent the whole window. All places are empty
+ * while the task has nothing in flight and runs or waits for its CPU, whatever the means of queues
+ * say: so do all queues of a CPU where another task runs for longer than a queue lasts.
  */
 static uint64_t host_share_ppm(const struct io_window *window, const struct input_task *task,
 			       uint64_t elapsed_ns)
 {
 	uint64_t depth_milli = 2 * window_depth_milli(window, task, elapsed_ns);
-	uint64_t slept_ns = think_ns(window, task), in_flight_ns, places_ns;
+	uint64_t alone_ppm = host_cpu_ns(window, task) * IO_PPM / elapsed_ns;
+	uint64_t slept_ns = think_ns(window, task), in_flight_ns, places_ns, share_ppm;
 
 	depth_milli = depth_milli > 2000 ? depth_milli - 1000 : 1000;
 	if (depth_milli > 1000ULL * window->max_depth)
 		depth_milli = 1000ULL * window->max_depth;
 	if (depth_milli <= 1000)
-		return host_cpu_ns(window, task) * IO_PPM / elapsed_ns;
+		return alone_ppm;
 	in_flight_ns = task->in_flight_ns - window->in_flight_ns;
 	places_ns = depth_milli * elapsed_ns / 1000;
 	if (in_flight_ns + depth_milli * slept_ns / 1000 >= places_ns)
-		return 0;
-	return served_ppm(window,
-			  (places_ns - in_flight_ns - depth_milli * slept_ns / 1000) * 1000 /
-				  depth_milli * IO_PPM / elapsed_ns,
-			  depth_milli);
+		return alone_ppm;
+	share_ppm = served_ppm(window,
+			       (places_ns - in_flight_ns - depth_milli * slept_ns / 1000) * 1000 /
+				       depth_milli * IO_PPM / elapsed_ns,
+			       depth_milli);
+	return share_ppm > alone_ppm ? share_ppm : alone_ppm;
 }
 
 /* The mean of `elapsed` ns, of which the last `passed` had this value. */

@@ -168,7 +168,8 @@ static void test_depth(void **state)
 
 /*
  * Of a deep queue not all of them wait for a CPU: nothing counts where it often has nothing to do,
- * all of them where it always works. An unknown one is taken for busy.
+ * all of them where it always works. An unknown one is taken for busy. While the task has nothing
+ * in flight, and runs or waits for its CPU, all of them do.
  */
 static void test_depth_unserved(void **state)
 {
@@ -176,18 +177,21 @@ static void test_depth_unserved(void **state)
 		uint32_t depth;
 		uint64_t in_flight_ns;
 		uint32_t busy_percent;
+		uint32_t alone_percent; /* of the time, with nothing in flight */
 		uint32_t share_percent;
 	} cases[] = {
-		{ 128, 112 * WINDOW_NS, 100, 12 },
-		{ 128, 125 * WINDOW_NS, 96, 2 }, /* 1 - 3 / 24 would be more */
-		{ 32, 16 * WINDOW_NS, 95, 16 },	 /* 1 - 16 / 19 */
-		{ 128, 112 * WINDOW_NS, 90, 0 },
-		{ 128, 112 * WINDOW_NS, 0, 12 },
-		{ 8, 4 * WINDOW_NS, 50, 50 }, /* each waits for interrupts as well */
+		{ 128, 112 * WINDOW_NS, 100, 0, 12 },
+		{ 128, 125 * WINDOW_NS, 96, 0, 2 }, /* 1 - 3 / 24 would be more */
+		{ 32, 16 * WINDOW_NS, 95, 10, 16 }, /* 1 - 16 / 19 */
+		{ 128, 112 * WINDOW_NS, 90, 0, 0 },
+		{ 128, 112 * WINDOW_NS, 0, 0, 12 },
+		{ 8, 4 * WINDOW_NS, 50, 20, 50 }, /* each waits for interrupts as well */
+		/* Another task has the CPU for longer than the queue lasts. */
+		{ 32, 29 * WINDOW_NS, 65, 16, 16 },
 		/* One burst in the window of a reader that has one in flight at a time. */
-		{ 31, WINDOW_NS * 69 / 100, 50, 47 },
-		{ 32, WINDOW_NS * 69 / 100, 50, 47 },
-		{ 1, 0, 10, 40 },
+		{ 31, WINDOW_NS * 69 / 100, 50, 40, 47 },
+		{ 32, WINDOW_NS * 69 / 100, 50, 40, 47 },
+		{ 1, 0, 10, 40, 40 },
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -199,7 +203,8 @@ static void test_depth_unserved(void **state)
 		run.task.in_flight_ns = cases[i].in_flight_ns;
 		run.task.n_ios = 1;
 		run.task.io_starts = run.task.ios[0].ios = 1000;
-		run.task.ios[0].host_ns = run.task.ios[0].host_cpu_ns = WINDOW_NS * 2 / 5;
+		run.task.ios[0].host_ns = run.task.ios[0].host_cpu_ns =
+			WINDOW_NS * cases[i].alone_percent / 100;
 		run.now_ns += WINDOW_NS;
 		sample(&run);
 		assert_int_equal(share_percent(&run), cases[i].share_percent);
