@@ -192,6 +192,7 @@ static void conclude(struct experiment *e, const struct experiment_params *p,
 	e->found = mean(e);
 	e->aged_ns = now_ns;
 	e->reopen_ns = now_ns + e->worse_ns * spread(e, p) / REOPEN;
+	e->tries = 0;
 	while (e->pairs > KEEP)
 		shrink(e, 2);
 }
@@ -307,19 +308,19 @@ static void start_pair(struct experiment *e, const struct experiment_params *p, 
 	e->mark_ns = 0;
 }
 
-/* Adds the pair to the sums. Returns false for a pair that says nothing. */
-static void finish_pair(struct experiment *e, const struct experiment_params *p, bool says,
+/* Ends the pair. Asks again if it has put the answer in doubt. */
+static void finish_pair(struct experiment *e, const struct experiment_params *p, bool doubtful,
 			uint64_t now_ns)
 {
 	uint64_t worse_ns = (now_ns - e->pair_ns) / 2, pause_ns;
 
 	e->window = 0;
-	e->tries++;
 	e->next_ns = now_ns;
 	if (e->verdict == EXPERIMENT_OPEN) {
+		e->tries++;
 		e->worse_ns += worse_ns;
 		judge(e, p, now_ns);
-	} else if (says && is_in_doubt(e, now_ns)) {
+	} else if (doubtful) {
 		e->again = true;
 		e->worse_ns = 0;
 		open_again(e, now_ns);
@@ -365,11 +366,18 @@ static struct experiment_window close_window(const struct experiment *e,
 	};
 }
 
+/*
+ * A pair that puts an answer in doubt does not count, but a few others follow soon. If one of them
+ * does so too, the question is asked again: what falls into a single pair, as the flush of a disk,
+ * is not the clock.
+ */
 static void add_pair(struct experiment *e, const struct experiment_params *p,
 		     const struct experiment_window *last, uint64_t now_ns)
 {
 	const struct experiment_window *on = e->order ? &e->first : last;
 	const struct experiment_window *off = e->order ? last : &e->first;
+	const struct experiment before = *e;
+	bool doubtful;
 
 	/* Rounding of OPPs and counters can cause a difference below one thirty-second. */
 	if (!p->any_level && on->level <= off->level + off->level / 32) {
@@ -381,7 +389,19 @@ static void add_pair(struct experiment *e, const struct experiment_params *p,
 	e->on_level = e->tried ? (3ULL * e->on_level + on->level) / 4 : on->level;
 	e->off_level = e->tried ? (3ULL * e->off_level + off->level) / 4 : off->level;
 	add(e, p, on->rate - off->rate, (int64_t)on->device_rate - off->device_rate);
-	finish_pair(e, p, true, now_ns);
+	if (e->verdict == EXPERIMENT_OPEN) {
+		finish_pair(e, p, false, now_ns);
+		return;
+	}
+	doubtful = is_in_doubt(e, now_ns);
+	if (doubtful && !before.tries) {
+		*e = before;
+		e->tries = RECHECKS + 1;
+	}
+	e->tries -= e->tries > 0;
+	finish_pair(e, p, doubtful && before.tries, now_ns);
+	if (e->verdict > EXPERIMENT_OPEN && e->tries)
+		e->next_ns = now_ns + TICK_NS;
 }
 
 /* The time between looks: a quarter of the last window, which had at least LEAST_IOS. */
