@@ -125,7 +125,6 @@ void engine_set_policy(struct engine *engine, const struct policy *policy)
 	clamping_set_policy(engine);
 }
 
-/* A sample follows an event: a decision is due. */
 static void apply_cpu(struct engine *engine, const struct input_cpu *input)
 {
 	if (input->cpu >= engine->topology->n_cpus)

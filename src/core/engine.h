@@ -56,6 +56,12 @@ void engine_set_policy(struct engine *engine, const struct policy *policy);
 
 void engine_apply(struct engine *engine, const struct input *input);
 
+/*
+ * The CPU has changed: a decision is due for its domain, for which engine_round() samples all of
+ * its CPUs. No decision depends on it, and no recording contains it.
+ */
+void engine_mark_due(struct engine *engine, uint32_t cpu);
+
 /* The outcome of a decision. */
 enum engine_outcome {
 	ENGINE_SET,	/* the domain runs at it as far as is known, or no write was needed */

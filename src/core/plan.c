@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * When a domain is decided for again without an event, what the kernel side watches until then, and
- * where nothing needs to be watched.
+ * When a domain is decided for again, what the kernel side watches until then, and where nothing
+ * needs to be watched.
  */
 #include "core/engine_private.h"
 #include "core/opp.h"
@@ -15,6 +15,14 @@
 #define LOOK_NS		  (100 * NS_PER_MS) /* between looks at domains whose target nothing depends on */
 /* Utilisation takes as long to grow: what is shorter is no saturation. */
 #define FULL_NS (100 * NS_PER_MS)
+
+void engine_mark_due(struct engine *engine, uint32_t cpu)
+{
+	uint32_t index = topology_domain_of(engine->topology, cpu);
+
+	if (index != TOPOLOGY_NO_DOMAIN)
+		engine_mark_domain(engine, index);
+}
 
 /* The next OPP below the target, or 0 when the limits allow none. */
 static uint32_t lower_khz(const struct domain *domain)

@@ -36,7 +36,7 @@ void inputs_sample_task(void *userdata, const struct io_task *task, uint64_t now
 	sample_task(userdata, task->handle, now_ns);
 }
 
-void inputs_sample_cpu(struct core *core, uint32_t cpu, uint64_t now_ns)
+static void sample_cpu(struct core *core, uint32_t cpu, uint64_t now_ns)
 {
 	const struct clamp_classes *classes = engine_clamp_classes(core->engine);
 	struct input input;
@@ -61,7 +61,7 @@ void inputs_sample_domain(void *userdata, uint32_t domain, uint64_t now_ns)
 	struct core *core = userdata;
 
 	topology_for_each_cpu(core->topology, cpu, domain)
-		inputs_sample_cpu(core, cpu, now_ns);
+		sample_cpu(core, cpu, now_ns);
 }
 
 void inputs_sample_device(void *userdata, uint32_t device, uint64_t now_ns)
@@ -144,7 +144,7 @@ void inputs_on_event(void *userdata, const struct wakegov_record *record)
 	core->counts.records++;
 	switch (record->type) {
 	case WAKEGOV_RECORD_CPU:
-		inputs_sample_cpu(core, record->cpu, now_ns);
+		engine_mark_due(core->engine, record->cpu);
 		break;
 	case WAKEGOV_RECORD_TASK:
 		sample_task(core, record->slot, now_ns);

@@ -39,9 +39,6 @@ void inputs_sample_task(void *userdata, const struct io_task *task, uint64_t now
 void inputs_sample_device(void *userdata, uint32_t device, uint64_t now_ns);
 void inputs_sample_domain(void *userdata, uint32_t domain, uint64_t now_ns);
 
-/* Samples a CPU, and the clamp classes that ran there. */
-void inputs_sample_cpu(struct core *core, uint32_t cpu, uint64_t now_ns);
-
 /* round.c */
 
 /* Adds the timer for rounds without an event. Returns 0 or a negative errno. */

@@ -114,7 +114,7 @@ static void on_decision(void *userdata, const struct decision *decision)
 
 		engine_band(core->engine, cpu, &band);
 		if (!tracer_arm(core->tracer, cpu, &band))
-			inputs_sample_cpu(core, cpu, time_now_ns());
+			engine_mark_due(core->engine, cpu);
 	}
 }
 

@@ -176,7 +176,7 @@ static void take_events(struct sim *sim)
 	}
 	for (uint32_t cpu = 0; cpu < sim->platform->n_cpus; cpu++) {
 		if (w->cpus[cpu].told)
-			sample_cpu(w, cpu, sim->now_ns);
+			engine_mark_due(w->engine, cpu);
 		w->cpus[cpu].told = false;
 	}
 }

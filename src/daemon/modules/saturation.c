@@ -2,7 +2,6 @@
 #include "daemon/modules/saturation.h"
 
 #include "core/engine.h"
-#include "daemon/loop.h"
 #include "shared/time.h"
 #include "tracer/tracer.h"
 
@@ -62,8 +61,8 @@ static uint64_t trace_all_again(struct saturation *saturation, uint64_t now_ns)
 	saturation->next_ns = 0;
 	saturation->again_ns = now_ns + AGAIN_NS;
 	tracer_trace_only_ticks(core->tracer, false);
-	for (uint32_t domain = 0; domain < core->n_domains; domain++)
-		inputs_sample_domain(core, domain, now_ns);
+	for (uint32_t cpu = 0; cpu < core->topology->n_cpus; cpu++)
+		engine_mark_due(core->engine, cpu);
 	return now_ns;
 }
 
