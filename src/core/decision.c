@@ -3,6 +3,8 @@
 
 #include <stdlib.h>
 
+#include "shared/cleanup.h"
+
 const char *reason_name(enum reason reason)
 {
 	static const char *const names[] = {
@@ -12,6 +14,7 @@ const char *reason_name(enum reason reason)
 		[REASON_CHAIN] = "chain",
 	};
 
+	_Static_assert(ARRAY_SIZE(names) == REASON_LAST + 1, "each has a name");
 	return names[reason];
 }
 
@@ -30,6 +33,7 @@ const char *limiter_name(enum limiter limiter)
 		[LIMITER_OWN_CAP] = "own-cap",
 	};
 
+	_Static_assert(ARRAY_SIZE(names) == LIMITER_LAST + 1, "each has a name");
 	return names[limiter];
 }
 
@@ -41,6 +45,7 @@ const char *timing_name(enum timing timing)
 		[TIMING_RATE_LIMITED] = "rate-limited",
 	};
 
+	_Static_assert(ARRAY_SIZE(names) == TIMING_RATE_LIMITED + 1, "each has a name");
 	return names[timing];
 }
 

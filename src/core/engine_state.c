@@ -5,97 +5,80 @@
  * state, from the topology or from the policy is computed again.
  */
 #include <errno.h>
-#include <stddef.h>
 #include <string.h>
 
 #include "core/engine_private.h"
+#include "core/field.h"
 
-/* A field for which the core relies on an upper bound. */
-struct bound {
-	uint32_t at;
-	uint32_t size;
-	uint32_t most;
-};
+#define FLAG(_struct, _field) FIELD(_struct, _field, 1)
+#define COMM(_struct, _field) FIELD(_struct, _field[TASK_COMM_SIZE - 1], 0)
 
-#define MOST(_struct, _field, _most)                                                             \
-	{                                                                                        \
-		offsetof(struct _struct, _field), sizeof(((struct _struct *)0)->_field), (_most) \
-	}
-#define FLAG(_struct, _field) MOST(_struct, _field, 1)
-#define COMM(_struct, _field) MOST(_struct, _field[TASK_COMM_SIZE - 1], 0)
-#define END             \
-	{               \
-		0, 0, 0 \
-	}
-
-static const struct bound engine_bounds[] = {
+static const struct field engine_bounds[] = {
 	FLAG(engine, needs_own),
 	FLAG(engine, tracing.on),
 	FLAG(engine, tracing.ends),
-	MOST(engine, group_turn, IO_GROUPS_MAX - 1),
-	MOST(engine, overrides.n, OVERRIDES_MAX),
-	MOST(engine, clamp_classes.n, CLAMP_CLASSES_MAX),
-	MOST(engine, clamp_classes.n_own, CLAMP_CLASSES_MAX),
-	END,
+	FIELD(engine, group_turn, IO_GROUPS_MAX - 1),
+	FIELD(engine, overrides.n, OVERRIDES_MAX),
+	FIELD(engine, clamp_classes.n, CLAMP_CLASSES_MAX),
+	FIELD(engine, clamp_classes.n_own, CLAMP_CLASSES_MAX),
+	FIELD_END,
 };
 
-static const struct bound cpu_bounds[] = { FLAG(cpu, running), END };
+static const struct field cpu_bounds[] = { FLAG(cpu, running), FIELD_END };
 
-static const struct bound domain_bounds[] = {
+static const struct field domain_bounds[] = {
 	FLAG(domain, active),
 	FLAG(domain, driven),
 	FLAG(domain, clamps),
 	FLAG(domain, due),
 	FLAG(domain, falls_at_once),
-	MOST(domain, trial, IO_GROUPS_MAX),
-	MOST(domain, last.reason, REASON_LAST),
-	MOST(domain, last.limiter, LIMITER_LAST),
-	MOST(domain, last.timing, TIMING_RATE_LIMITED),
+	FIELD(domain, trial, IO_GROUPS_MAX),
+	FIELD(domain, last.reason, REASON_LAST),
+	FIELD(domain, last.limiter, LIMITER_LAST),
+	FIELD(domain, last.timing, TIMING_RATE_LIMITED),
 	COMM(domain, last.comm),
-	END,
+	FIELD_END,
 };
 
-static const struct bound device_bounds[] = {
+static const struct field device_bounds[] = {
 	FLAG(io_device, present),
 	FLAG(io_device, rates.known),
-	MOST(io_device, totals.device, INPUT_DEVICES_MAX - 1),
-	MOST(io_device, rates.since.device, INPUT_DEVICES_MAX - 1),
-	END,
+	FIELD(io_device, totals.device, INPUT_DEVICES_MAX - 1),
+	FIELD(io_device, rates.since.device, INPUT_DEVICES_MAX - 1),
+	FIELD_END,
 };
 
-static const struct bound group_bounds[] = {
+static const struct field group_bounds[] = {
 	FLAG(io_group, used),
 	FLAG(io_group, waits_for_io),
 	FLAG(io_group, is_kernels),
 	FLAG(io_group, moved_limits),
-	END,
+	FIELD_END,
 };
 
-static const struct bound experiment_bounds[] = {
-	MOST(experiment, verdict, EXPERIMENT_CANT_TELL),
-	MOST(experiment, window, 2),
+static const struct field experiment_bounds[] = {
+	FIELD(experiment, verdict, EXPERIMENT_CANT_TELL),
+	FIELD(experiment, window, 2),
 	FLAG(experiment, order),
 	FLAG(experiment, rest),
 	FLAG(experiment, arm),
 	FLAG(experiment, again),
 	FLAG(experiment, is_long),
 	FLAG(experiment, is_confirmed),
-	END,
+	FIELD_END,
 };
 
-static const struct bound task_bounds[] = {
-	COMM(task, comm),
-	FLAG(task, does_io),
-	FLAG(task, clamped),
-	MOST(task, waits, (1 << TASK_WAITS) - 1),
-	END,
+static const struct field task_bounds[] = {
+	COMM(task, comm),    FLAG(task, does_io),
+	FLAG(task, clamped), FIELD(task, waits, (1 << TASK_WAITS) - 1),
+	FIELD_END,
 };
 
-static const struct bound io_bounds[] = {
+static const struct field io_bounds[] = {
 	COMM(io_task, comm),
 	FLAG(io_task, released),
-	MOST(io_task, io_boost.state, IO_BOOST_LAPSED),
-	MOST(io_task, io_boost.n_windows, IO_BOOST_SMOOTHING),
+	FIELD(io_task, io_boost.state, IO_BOOST_LAPSED),
+	FIELD(io_task, io_boost.n_windows, IO_BOOST_SMOOTHING),
 	FLAG(io_task, io_boost.traced),
 	FLAG(io_task, io_boost.granted),
 	FLAG(io_task, io_boost.sends_requests),
@@ -103,20 +86,15 @@ static const struct bound io_bounds[] = {
 	FLAG(io_task, io_boost.watched),
 	FLAG(io_task, io_boost.limits_idle),
 	FLAG(io_task, flip.holds),
-	END,
+	FIELD_END,
 };
 
 /* Compares bytes: reading a bool that is neither 0 nor 1 would be undefined. */
-static bool is_within(const void *of, const struct bound *bounds)
+static bool is_within(const void *of, const struct field *bounds)
 {
-	for (const struct bound *bound = bounds; bound->size; bound++) {
-		uint32_t value = 0;
-
-		memcpy(&value, (const char *)of + bound->at, bound->size);
-		if (value > bound->most)
-			return false;
-	}
-	return true;
+	while (bounds->size && field_load(bounds, of) <= bounds->most)
+		bounds++;
+	return !bounds->size;
 }
 
 static bool is_device(uint32_t device)

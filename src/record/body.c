@@ -23,57 +23,13 @@ struct pass {
 	uint64_t change[RECORD_FIELDS_MAX];
 };
 
-/* Copies of a fixed size are single instructions; memcpy() of a variable one doubles the cost. */
-uint64_t record_number_load(const void *at, uint8_t size)
-{
-	uint32_t u32;
-	uint64_t u64;
-
-	switch (size) {
-	case 1:
-		return *(const uint8_t *)at;
-	case 4:
-		memcpy(&u32, at, sizeof(u32));
-		return u32;
-	default:
-		memcpy(&u64, at, sizeof(u64));
-		return u64;
-	}
-}
-
-void record_number_store(void *at, uint8_t size, uint64_t value)
-{
-	uint32_t u32 = (uint32_t)value;
-
-	switch (size) {
-	case 1:
-		*(uint8_t *)at = (uint8_t)value;
-		break;
-	case 4:
-		memcpy(at, &u32, sizeof(u32));
-		break;
-	default:
-		memcpy(at, &value, sizeof(value));
-	}
-}
-
-static uint64_t load(const struct record_field *field, const struct record *record)
-{
-	return record_number_load((const char *)record + field->offset, field->size);
-}
-
-static void store(const struct record_field *field, struct record *record, uint64_t value)
-{
-	record_number_store((char *)record + field->offset, field->size, value);
-}
-
 bool record_same_decision(const struct decision *a, const struct decision *b)
 {
 	const struct record_field *field = record_layout_of(RECORD_DECIDE)->fields;
 	const struct record ra = { .decision = *a }, rb = { .decision = *b };
 
-	for (; field->size; field++)
-		if (load(field, &ra) != load(field, &rb))
+	for (; field->field.size; field++)
+		if (field_load(&field->field, &ra) != field_load(&field->field, &rb))
 			return false;
 	return true;
 }
@@ -88,7 +44,7 @@ struct record_state *record_state_new(void)
 
 		if (!layout->slots)
 			continue;
-		while (layout->fields[n].size)
+		while (layout->fields[n].field.size)
 			n++;
 		assert(n && n <= RECORD_FIELDS_MAX);
 		state->n_fields[i] = n;
@@ -148,24 +104,24 @@ static int put_fields(struct record_state *state, struct record_out *out,
 		      const struct record *record)
 {
 	const struct record_field *fields = record_layout_of(record->type)->fields;
-	uint64_t key = load(&fields[0], record), value, difference;
+	uint64_t key = field_load(&fields[0].field, record), value, difference;
 	size_t mask_at = 0, end = 0;
 	struct pass pass;
 
-	if (key > fields[0].most)
+	if (key > fields[0].field.most)
 		return -ERANGE;
 	begin(&pass, state, record->type, key);
 	record_put_varint(out, key);
 	end = out->n;
-	for (int i = 1; fields[i].size; i++) {
+	for (int i = 1; fields[i].field.size; i++) {
 		int bit = (i - 1) % GROUP_FIELDS;
 
 		if (bit == 0) {
 			mask_at = out->n;
 			record_put_bytes(out, "", 1);
 		}
-		value = load(&fields[i], record);
-		if (value > fields[i].most)
+		value = field_load(&fields[i].field, record);
+		if (value > fields[i].field.most)
 			return -ERANGE;
 		difference = value - expected(&pass, i);
 		remember(&pass, i, value);
@@ -210,14 +166,14 @@ int record_body_get(struct record_state *state, struct record_in *in, bool has_t
 	if (has_time)
 		state->now_ns += record_get_difference(in);
 	ret->now_ns = state->now_ns;
-	key = fields ? record_get_number(in, fields[0].most) : 0;
+	key = fields ? record_get_number(in, fields[0].field.most) : 0;
 	if (in->bad)
 		return -EBADMSG;
 	if (fields) {
 		begin(&pass, state, ret->type, key);
-		store(&fields[0], ret, key);
+		field_store(&fields[0].field, ret, key);
 	}
-	for (int i = 1; fields && fields[i].size; i++) {
+	for (int i = 1; fields && fields[i].field.size; i++) {
 		uint64_t value = expected(&pass, i);
 
 		if ((i - 1) % GROUP_FIELDS == 0)
@@ -225,9 +181,9 @@ int record_body_get(struct record_state *state, struct record_in *in, bool has_t
 		if (mask & 1)
 			value += record_get_difference(in);
 		mask >>= 1;
-		if (in->bad || value > fields[i].most)
+		if (in->bad || value > fields[i].field.most)
 			return -EBADMSG;
-		store(&fields[i], ret, value);
+		field_store(&fields[i].field, ret, value);
 		remember(&pass, i, value);
 	}
 	return mask || in->at < in->end ? -EPROTONOSUPPORT : 0;

@@ -11,6 +11,7 @@
  * fields are as expected are left out.
  */
 
+#include "core/field.h"
 #include "record/codec.h"
 #include "record/format.h"
 
@@ -24,11 +25,9 @@ enum record_expect {
 };
 
 struct record_field {
-	uint16_t offset; /* in struct record */
-	uint8_t size;	 /* in bytes; 0 ends a row */
-	uint8_t expect;	 /* enum record_expect */
-	uint8_t like;	 /* index in the row, below this one's */
-	uint64_t most;	 /* upper bound on which the core relies */
+	struct field field; /* of struct record */
+	uint8_t expect;	    /* enum record_expect */
+	uint8_t like;	    /* index in the row, below this one's */
 };
 
 struct record_layout {
@@ -38,10 +37,6 @@ struct record_layout {
 
 /* slots is 0 for types without a row: the topology, the policy, the end, … */
 const struct record_layout *record_layout_of(enum record_type type);
-
-/* A number of 1, 4 or 8 bytes, which need not be aligned. */
-uint64_t record_number_load(const void *at, uint8_t size);
-void record_number_store(void *at, uint8_t size, uint64_t value);
 
 /* Whether two decisions are the same, field by field. */
 bool record_same_decision(const struct decision *a, const struct decision *b);

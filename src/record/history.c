@@ -2,23 +2,14 @@
 #include "record/history.h"
 
 #include <errno.h>
-#include <stddef.h>
 #include <string.h>
 
 #include "record/body.h"
 
 #define GROUP_FIELDS 8
 
-/* A number of 1, 4 or 8 bytes, or a text of more. */
-struct field {
-	uint16_t offset;
-	uint16_t size;
-	uint64_t most;
-};
-
 /* clang-format off */
-#define MOST(_field, _most) \
-	{ offsetof(struct history_entry, _field), sizeof(((struct history_entry *)0)->_field), (_most) }
+#define MOST(_field, _most) FIELD(history_entry, _field, _most)
 #define U64(_field) MOST(_field, UINT64_MAX)
 #define U32(_field) MOST(_field, UINT32_MAX)
 #define TEXT(_field) MOST(_field, 0)
@@ -58,16 +49,6 @@ static const struct field fields[] = {
 
 _Static_assert(EXPLANATION_CONTENDERS_MAX == 6, "the table lists them");
 
-static bool is_text(const struct field *field)
-{
-	return field->size > sizeof(uint64_t);
-}
-
-static uint64_t load(const struct field *field, const struct history_entry *entry)
-{
-	return record_number_load((const char *)entry + field->offset, field->size);
-}
-
 static bool put_entry(struct record_out *out, const struct history_entry *entry,
 		      const struct history_entry *last)
 {
@@ -82,15 +63,16 @@ static bool put_entry(struct record_out *out, const struct history_entry *entry,
 			mask_at = out->n;
 			record_put_bytes(out, "", 1);
 		}
-		if (!is_text(field) && load(field, entry) > field->most)
+		if (!field_is_text(field) && field_load(field, entry) > field->most)
 			return false;
-		if (is_text(field) ? !strcmp(text, (const char *)last + field->offset)
-				   : load(field, entry) == load(field, last))
+		if (field_is_text(field) ? !strcmp(text, (const char *)last + field->offset)
+					 : field_load(field, entry) == field_load(field, last))
 			continue;
-		if (is_text(field))
+		if (field_is_text(field))
 			record_put_text(out, text);
 		else
-			record_put_difference(out, load(field, entry) - load(field, last));
+			record_put_difference(out,
+					      field_load(field, entry) - field_load(field, last));
 		if (out->full)
 			return false;
 		out->data[mask_at] |= (uint8_t)(1 << i % GROUP_FIELDS);
@@ -215,13 +197,13 @@ static bool get_field(struct record_in *in, const struct field *field, struct hi
 {
 	uint64_t value;
 
-	if (is_text(field)) {
+	if (field_is_text(field)) {
 		memset((char *)entry + field->offset, 0, field->size);
 		record_get_text(in, (char *)entry + field->offset, field->size);
 		return !in->bad;
 	}
-	value = load(field, entry) + record_get_difference(in);
-	record_number_store((char *)entry + field->offset, field->size, value);
+	value = field_load(field, entry) + record_get_difference(in);
+	field_store(field, entry, value);
 	return !in->bad && value <= field->most;
 }
 

@@ -6,131 +6,6 @@
 
 #define ROUNDS 400
 
-/* All fields of what the type has, from next(). */
-static void make_task(struct input *input, uint64_t (*next)(void *), void *of)
-{
-	input->task = (struct input_task){
-		.pid = next(of),
-		.tgid = next(of),
-		.handle = next(of),
-		.cpu = next(of),
-		.io_waits = next(of),
-		.io_starts = next(of),
-		.last_io_ns = next(of),
-		.level_q = next(of),
-		.in_flight_ns = next(of),
-		.depth = next(of),
-		.max_depth = next(of),
-		.busy_ppm = next(of),
-		.n_ios = next(of) % (TASK_IOS_MAX + 1),
-	};
-	memset(input->task.comm, next(of), TASK_COMM_SIZE - 1);
-	for (int i = 0; i < TASK_IOS_MAX; i++)
-		input->task.ios[i] = (struct input_task_io){
-			.device = next(of) % INPUT_DEVICES_MAX,
-			.ios = next(of),
-			.host_ns = next(of),
-			.host_cpu_ns = next(of),
-		};
-}
-
-static void make_decision(struct decision *decision, uint64_t (*next)(void *), void *of)
-{
-	*decision = (struct decision){
-		.now_ns = next(of),
-		.domain = next(of),
-		.previous_khz = next(of),
-		.target_khz = next(of),
-		.wanted_khz = next(of),
-		.want_cap = next(of),
-		.cpu = next(of),
-		.pid = next(of),
-		.reason = next(of) % (REASON_LAST + 1),
-		.limiter = next(of) % (LIMITER_LAST + 1),
-		.timing = next(of) % (TIMING_RATE_LIMITED + 1),
-		.rule = next(of),
-		.capped_pid = next(of),
-	};
-	memset(decision->comm, next(of), TASK_COMM_SIZE - 1);
-}
-
-static struct record make(enum record_type type, uint64_t (*next)(void *), void *of)
-{
-	struct record record = { .type = type, .now_ns = next(of) };
-	struct input *input = &record.input;
-
-	switch (type) {
-	case RECORD_CPU:
-		input->cpu = (struct input_cpu){ next(of), next(of), next(of) & 1, next(of) };
-		break;
-	case RECORD_TASK:
-		make_task(input, next, of);
-		break;
-	case RECORD_TASK_END:
-		input->ended_pid = next(of);
-		break;
-	case RECORD_DEVICE:
-		input->device = (struct input_device){
-			.device = next(of) % INPUT_DEVICES_MAX,
-			.completions = next(of),
-			.idle_ns = next(of),
-			.depth = next(of),
-			.completion_cpu = next(of),
-		};
-		break;
-	case RECORD_DEVICE_END:
-		input->ended_device = next(of) % INPUT_DEVICES_MAX;
-		break;
-	case RECORD_LIMITS:
-		input->limits = (struct input_limits){ next(of), next(of), next(of) };
-		break;
-	case RECORD_DOMAIN:
-		input->domain = (struct input_domain){ next(of), next(of) & 1, next(of) & 1,
-						       next(of) & 1 };
-		break;
-	case RECORD_OVERRIDE:
-		input->override = (struct input_override){ next(of), next(of), next(of), next(of),
-							   next(of), next(of), next(of) };
-		break;
-	case RECORD_TASK_RULES:
-		input->task_rules = (struct input_task_rules){
-			.pid = next(of),
-			.tgid = next(of),
-			.matched = next(of),
-		};
-		memset(input->task_rules.comm, next(of), TASK_COMM_SIZE - 1);
-		break;
-	case RECORD_CLASS_RUN:
-		input->class_run = (struct input_class_run){ next(of), next(of), next(of), next(of),
-							     next(of), next(of), next(of) };
-		break;
-	case RECORD_REFERENCE:
-		input->reference = (struct input_reference){ next(of), next(of) };
-		break;
-	case RECORD_OPP:
-		input->opp = (struct input_opp){ next(of), next(of), next(of) };
-		break;
-	case RECORD_OWN_CLAMPS:
-		input->own_clamps = (struct input_own_clamps){ next(of), next(of) };
-		break;
-	case RECORD_BURSTS:
-		input->bursts = (struct input_bursts){ next(of), next(of), next(of) };
-		break;
-	case RECORD_CO_RUNNER:
-		input->co_runner = (struct input_co_runner){ next(of), next(of), next(of) };
-		break;
-	case RECORD_DECIDE:
-		make_decision(&record.decision, next, of);
-		break;
-	default:
-		record.domain = next(of); /* or handle */
-		break;
-	case RECORD_ADVANCE:
-		break;
-	}
-	return record;
-}
-
 static uint64_t zero(void *of)
 {
 	return 0;
@@ -147,6 +22,22 @@ static uint64_t any(void *of)
 	uint64_t number = test_random_next(of);
 
 	return number >> (test_random_next(of) & 63);
+}
+
+/* Each member of what the type has, from next(). */
+static struct record make(enum record_type type, uint64_t (*next)(void *), void *of)
+{
+	const struct record_field *fields = record_layout_of(type)->fields;
+	struct record record = { .type = type, .now_ns = next(of) };
+
+	for (int i = 0; fields && fields[i].field.size; i++) {
+		uint64_t bound = fields[i].field.most, value = next(of);
+
+		if (value > bound)
+			value = next == any ? value % (bound + 1) : bound;
+		field_store(&fields[i].field, &record, value);
+	}
+	return record;
 }
 
 struct pair {
@@ -194,7 +85,7 @@ static void check(struct pair *pair, const struct record *record)
 	assert_int_equal(get(pair, 0, &again), 0);
 	assert_int_equal(again.type, record->type);
 	assert_int_equal(again.now_ns, record->now_ns);
-	/* Both were zeroed whole, so even what lies between fields is the same. */
+	/* Both were zeroed whole, so even what lies between members is the same. */
 	assert_memory_equal(&again, record, sizeof(again));
 }
 
@@ -235,6 +126,56 @@ static void test_short(void **state)
 		assert_in_range(pair.out.n, 2, 3);
 	}
 	tear_down(&pair);
+}
+
+#if __has_builtin(__builtin_clear_padding)
+#define clear_padding __builtin_clear_padding
+#else /* clang 14: nothing is found there */
+#define clear_padding(_of) memset(_of, 0, sizeof(*(_of)))
+#endif
+
+/* A struct of whose bytes none is 0 but those between its members. */
+#define CHECK_ROW(_type, _member)                                                     \
+	do {                                                                          \
+		struct record record;                                                 \
+		memset(&record, 1, sizeof(record));                                   \
+		clear_padding(&record._member);                                       \
+		check_row(_type, &record, offsetof(struct record, _member),           \
+			  offsetof(struct record, _member) + sizeof(record._member)); \
+	} while (0)
+
+static void check_row(enum record_type type, const struct record *record, size_t begin, size_t end)
+{
+	const struct record_field *field = record_layout_of(type)->fields;
+	uint8_t bytes[sizeof(*record)];
+
+	memcpy(bytes, record, sizeof(bytes));
+	for (; field->field.size; field++)
+		memset(bytes + field->field.offset, 0, field->field.size);
+	for (size_t i = begin; i < end; i++)
+		if (bytes[i])
+			fail_msg("record type %d has no field for byte %zu", type, i - begin);
+}
+
+/* A member that was added to a struct of the core. */
+static void test_every_member(void **state)
+{
+	CHECK_ROW(RECORD_CPU, input.cpu);
+	CHECK_ROW(RECORD_TASK, input.task);
+	CHECK_ROW(RECORD_DEVICE, input.device);
+	CHECK_ROW(RECORD_LIMITS, input.limits);
+	CHECK_ROW(RECORD_DOMAIN, input.domain);
+	CHECK_ROW(RECORD_OVERRIDE, input.override);
+	CHECK_ROW(RECORD_TASK_RULES, input.task_rules);
+	CHECK_ROW(RECORD_CLASS_RUN, input.class_run);
+	CHECK_ROW(RECORD_CO_RUNNER, input.co_runner);
+	CHECK_ROW(RECORD_OWN_CLAMPS, input.own_clamps);
+	CHECK_ROW(RECORD_BURSTS, input.bursts);
+	CHECK_ROW(RECORD_REFERENCE, input.reference);
+	CHECK_ROW(RECORD_OPP, input.opp);
+	CHECK_ROW(RECORD_POP_CLASS, class);
+	CHECK_ROW(RECORD_POP_CLAMP, clamp);
+	CHECK_ROW(RECORD_DECIDE, decision);
 }
 
 static void refuse(const struct record *record)
@@ -316,7 +257,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_round_trip),   cmocka_unit_test(test_short),
 		cmocka_unit_test(test_out_of_range), cmocka_unit_test(test_other_versions),
-		cmocka_unit_test(test_same),
+		cmocka_unit_test(test_same),	     cmocka_unit_test(test_every_member),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
