@@ -21,6 +21,7 @@ struct uclamped {
 	struct uclamp put;  /* our last write */
 	struct uclamp was;  /* our write before that, or what we found */
 	struct uclamp ours; /* put is own and ours, merged */
+	uint64_t mark;	    /* of struct known_task */
 	uint64_t changed_ns;
 	bool pending;	/* the rate limit delays the write of our clamps */
 	bool refused;	/* not tried again before uclamps_check_all() */
@@ -177,7 +178,7 @@ static const struct uclamp none = { UCLAMP_LEAST, UCLAMP_MOST, true };
 
 struct uclamps {
 	struct task_log log; /* of struct uclamped */
-	task_start_t find_start;
+	task_lives_t lives;
 	void *userdata;
 	uint64_t next_ns;
 	struct uclamped recent[RECENT];
@@ -187,14 +188,14 @@ struct uclamps {
 	struct uclamps_counts counts;
 };
 
-struct uclamps *uclamps_new(const char *directory, task_start_t find_start, void *userdata)
+struct uclamps *uclamps_new(const char *directory, task_lives_t lives, void *userdata)
 {
 	struct uclamps *clamps = calloc(1, sizeof(*clamps));
 
 	if (!clamps)
 		return NULL;
 	clamps->next_ns = UINT64_MAX;
-	clamps->find_start = find_start;
+	clamps->lives = lives;
 	clamps->userdata = userdata;
 	return task_log_init(&clamps->log, &uclamps_log, directory) ? clamps : uclamps_free(clamps);
 }
@@ -209,9 +210,8 @@ struct uclamps *uclamps_free(struct uclamps *clamps)
 
 /* A task as it was met. */
 struct met {
-	uint32_t pid;
-	int fd; /* task_open(); -1: its start was known */
-	uint64_t start;
+	struct known_task task;
+	int fd; /* task_open(); -1: it was known to live */
 };
 
 static void met_close(struct met *met)
@@ -219,17 +219,19 @@ static void met_close(struct met *met)
 	close_fdp(&met->fd);
 }
 
-static uint64_t find_start(const struct uclamps *clamps, uint32_t pid)
-{
-	return clamps->find_start ? clamps->find_start(clamps->userdata, pid) : 0;
-}
-
 static int meet(const struct uclamps *clamps, uint32_t pid, struct met *ret)
 {
-	*ret = (struct met){ pid, -1, find_start(clamps, pid) };
-	if (ret->start)
+	const struct uclamped *entry = task_log_find(&clamps->log, pid);
+
+	*ret = (struct met){ .task.pid = pid, .fd = -1 };
+	if (entry) {
+		ret->task.start = entry->task.start;
+		ret->task.mark = entry->mark;
+	}
+	if (clamps->lives && clamps->lives(clamps->userdata, &ret->task))
 		return 0;
-	ret->fd = task_open(pid, &ret->start);
+	ret->task.mark = 0;
+	ret->fd = task_open(pid, &ret->task.start);
 	return ret->fd < 0 ? ret->fd : 0;
 }
 
@@ -237,14 +239,14 @@ static int meet(const struct uclamps *clamps, uint32_t pid, struct met *ret)
 static bool is_still_there(const struct uclamps *clamps, const struct met *met)
 {
 	_cleanup_close_ int fd = -1;
-	uint64_t start;
+	struct known_task now = met->task;
 
 	if (met->fd >= 0)
 		return task_is_alive(met->fd);
-	if (find_start(clamps, met->pid) == met->start)
-		return true;
-	fd = task_open(met->pid, &start);
-	return fd >= 0 && start == met->start;
+	if (clamps->lives(clamps->userdata, &now))
+		return now.start == met->task.start;
+	fd = task_open(now.pid, &now.start);
+	return fd >= 0 && now.start == met->task.start;
 }
 
 /* The higher floor and the lower cap, which wins where they cross. */
@@ -297,15 +299,16 @@ static int write_task(struct uclamps *clamps, struct uclamped *clamped, const st
  * The entry of the task with this pid and start, added if need be, with its present clamps. A clamp
  * that another program changed becomes the task's own, to be merged with ours.
  */
-static int find_or_add(struct uclamps *clamps, uint32_t pid, uint64_t start, struct uclamped **ret)
+static int find_or_add(struct uclamps *clamps, const struct known_task *task, struct uclamped **ret)
 {
+	uint32_t pid = task->pid;
 	struct uclamped *entry = task_log_find(&clamps->log, pid);
 	struct uclamp now;
 	int r = uclamp_read(pid, &now);
 
 	if (r < 0)
 		return r;
-	if (entry && entry->task.start != start) {
+	if (entry && entry->task.start != task->start) {
 		task_log_drop(&clamps->log, entry);
 		entry = NULL;
 	}
@@ -322,7 +325,7 @@ static int find_or_add(struct uclamps *clamps, uint32_t pid, uint64_t start, str
 		entry->put = now;
 	} else {
 		const struct uclamped fresh = {
-			.task = { pid, true, start },
+			.task = { pid, true, task->start },
 			.own = now,
 			.put = now,
 		};
@@ -330,7 +333,10 @@ static int find_or_add(struct uclamps *clamps, uint32_t pid, uint64_t start, str
 		entry = task_log_put(&clamps->log, &fresh);
 	}
 	*ret = entry;
-	return entry ? 0 : -ENOSPC;
+	if (!entry)
+		return -ENOSPC;
+	entry->mark = task->mark;
+	return 0;
 }
 
 static bool is_none(struct uclamp ours)
@@ -378,7 +384,7 @@ static int write_now(struct uclamps *clamps, uint32_t pid, struct uclamp ours, u
 	struct uclamp merged;
 	int r = meet(clamps, pid, &met);
 
-	r = r < 0 ? r : find_or_add(clamps, pid, met.start, &entry);
+	r = r < 0 ? r : find_or_add(clamps, &met.task, &entry);
 	if (r == -ESRCH) {
 		entry = task_log_find(&clamps->log, pid);
 		return entry ? finish(clamps, entry, UCLAMPS_GONE, now_ns) : UCLAMPS_GONE;
@@ -507,7 +513,8 @@ int uclamps_forked(struct uclamps *clamps, uint32_t parent, uint32_t child)
 	if (!from)
 		return UCLAMPS_UNCHANGED;
 	r = meet(clamps, child, &met);
-	fresh.task.start = met.start;
+	fresh.task.start = met.task.start;
+	fresh.mark = met.task.mark;
 	r = r < 0 ? r : uclamp_read(child, &fresh.put);
 	if (r == -ESRCH) {
 		/* Its children may have inherited from it before. */

@@ -46,16 +46,23 @@ struct uclamps_counts {
 	uint32_t escaped; /* the last such task */
 };
 
-/*
- * The start of the task with this pid, in clock ticks, if it is known to live; 0: not known, and
- * /proc is read, which takes ten times as long as all else.
- */
-typedef uint64_t (*task_start_t)(void *userdata, uint32_t pid);
+/* A task that lived when the caller last said so. */
+struct known_task {
+	uint32_t pid;
+	uint64_t start; /* in clock ticks */
+	uint64_t mark;	/* the caller's, by which it knows later; 0: it never said so */
+};
 
 /*
- * directory is borrowed and must exist; find_start may be NULL. Returns NULL without memory.
+ * Whether the task is known to live on, or one with this pid, with which *task is filled in. If
+ * not, /proc is read, which takes ten times as long as all else.
  */
-struct uclamps *uclamps_new(const char *directory, task_start_t find_start, void *userdata);
+typedef bool (*task_lives_t)(void *userdata, struct known_task *task);
+
+/*
+ * directory is borrowed and must exist; lives may be NULL. Returns NULL without memory.
+ */
+struct uclamps *uclamps_new(const char *directory, task_lives_t lives, void *userdata);
 
 /* Restores nothing: uclamps_release() does. */
 struct uclamps *uclamps_free(struct uclamps *clamps);

@@ -247,14 +247,20 @@ void test_clamps_of_a_number_used_again(void **state)
 	task_end(pid);
 }
 
-/* What the kernel side says of a task's start: once, and from then on. */
+/* What the kernel side says of a task's start: once, and from then on. 0: nothing. */
 static uint64_t known_starts[2];
+static uint64_t known_mark; /* the last one that a task was met with */
 
-static uint64_t find_start(void *userdata, uint32_t pid)
+static bool lives(void *userdata, struct known_task *task)
 {
 	uint64_t start = known_starts[0];
 
 	known_starts[0] = known_starts[1];
+	known_mark = task->mark;
+	if (start) {
+		task->start = start;
+		task->mark = start + 1;
+	}
 	return start;
 }
 
@@ -277,9 +283,14 @@ void test_clamps_of_known_tasks(void **state)
 	close(fd);
 	other = start + 1000; /* one that a look would not find */
 	f->clamps = uclamps_free(f->clamps);
-	f->clamps = uclamps_new(f->run_dir, find_start, NULL);
+	f->clamps = uclamps_new(f->run_dir, lives, NULL);
 	assert_int_equal(set_known(f, pids[0], other, other), UCLAMPS_DONE);
 	task_expect(pids[0], 0, 300);
+	/* From now on it is asked for by its mark. */
+	known_starts[0] = known_starts[1] = other;
+	assert_int_equal(task_set(f, pids[0], 0, 400), UCLAMPS_DONE);
+	assert_int_equal(known_mark, other + 1);
+	task_expect(pids[0], 0, 400);
 	assert_int_equal(set_known(f, pids[1], start, 0), UCLAMPS_DONE);
 	task_expect(pids[1], 0, 300);
 	/* The number is another's by now. */

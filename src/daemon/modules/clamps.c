@@ -226,23 +226,29 @@ static void scan_ended(void *state, enum scan_end end)
 		check_all(clamps, clamps->core->tracking.scanned_ns);
 }
 
-/* As /proc has it. An exit that was missed was not counted. */
-static uint64_t find_start(void *userdata, uint32_t pid)
+/*
+ * By the counted exits (tracer_task_lives()), also of a task that matches no rule any more. An exit
+ * that was missed was not counted: the mark has how many records were lost until then.
+ */
+static bool lives(void *userdata, struct known_task *known)
 {
 	const struct core *core = userdata;
-	const struct rules_task *task = rules_find(core->rules, pid);
+	const struct rules_task *task = rules_find(core->rules, known->pid);
 
-	if (!task || !tracer_task_lives(core->tracer, pid, task->ends) ||
-	    tracer_lost_changes(core->tracer) != core->tracking.scan_lost)
-		return 0;
-	return task->start_ns / (NS_PER_S / sysconf(_SC_CLK_TCK));
+	if (task) {
+		/* As /proc has it. */
+		known->start = task->start_ns / (NS_PER_S / sysconf(_SC_CLK_TCK));
+		known->mark = core->tracking.scan_lost << 32 | task->ends;
+	}
+	return (uint32_t)tracer_lost_changes(core->tracer) == known->mark >> 32 &&
+	       tracer_task_lives(core->tracer, known->pid, (uint32_t)known->mark);
 }
 
 static int start(void *state)
 {
 	struct clamps *clamps = state;
 
-	clamps->tasks = uclamps_new(clamps->core->options->run_dir, find_start, clamps->core);
+	clamps->tasks = uclamps_new(clamps->core->options->run_dir, lives, clamps->core);
 	return clamps->tasks ? 0 : -ENOMEM;
 }
 
