@@ -130,13 +130,6 @@ static uint32_t khz_of(const struct topology_domain *info, uint32_t cap)
 	return opp_at_or_above(info, opp_khz_for_cap(info, cap), 0, UINT32_MAX);
 }
 
-uint32_t effective_cap_khz(const struct domain *domain)
-{
-	if (domain->effective_cap == CLAMP_CAP_NONE)
-		return UINT32_MAX;
-	return khz_of(&domain->info, domain->effective_cap);
-}
-
 /* As it is proposed, while a decision is made. */
 static const struct domain *domain_of(const struct engine *engine, uint32_t domain)
 {
@@ -147,7 +140,9 @@ static const struct domain *domain_of(const struct engine *engine, uint32_t doma
 
 uint32_t engine_effective_cap_khz(const struct engine *engine, uint32_t domain)
 {
-	return effective_cap_khz(domain_of(engine, domain));
+	const struct domain *d = domain_of(engine, domain);
+
+	return d->effective_cap == CLAMP_CAP_NONE ? UINT32_MAX : khz_of(&d->info, d->effective_cap);
 }
 
 uint32_t engine_floor_khz(const struct engine *engine, uint32_t domain)

@@ -310,8 +310,6 @@ void engine_plan_next(const struct engine *engine, struct domain *domain,
 /* effective_cap.c */
 void effective_cap_find(const struct engine *engine, uint32_t domain, uint64_t now_ns,
 			struct effective_cap *ret);
-/* The OPP of the effective cap at the last decision; UINT32_MAX: there was no cap. */
-uint32_t effective_cap_khz(const struct domain *domain);
 /* Stores the new effective cap, and the task that raised it if one did. */
 void effective_cap_set(struct domain *domain, const struct effective_cap *cap, uint64_t now_ns);
 /* For the end of a decision: sets what the kernel side watches for, and when to decide again. */

@@ -230,7 +230,7 @@ void engine_band(const struct engine *engine, uint32_t cpu, struct engine_band *
 		return;
 	last = &domain->last;
 	domain_limits(domain, &min_khz, &max_khz);
-	cap_khz = effective_cap_khz(domain);
+	cap_khz = engine_effective_cap_khz(engine, last->domain);
 	if (cap_khz < max_khz)
 		max_khz = cap_khz;
 	ret->watch_ran = domain->watch_ran;
