@@ -39,18 +39,11 @@ static int observe_verify(struct actuator_domain *domain)
 	return r < 0 ? r : ACTUATOR_DONE;
 }
 
-static int observe_release(struct actuator_domain *domain, restore_report_t report, void *userdata)
-{
-	domain->state = ACTUATOR_STATE_RELEASED;
-	return ACTUATOR_DONE;
-}
-
 const struct backend backend_observe = {
 	.name = "observe",
 	.acquire = observe_acquire,
 	.apply = observe_apply,
 	.verify = observe_verify,
-	.release = observe_release,
 };
 
 static const struct backend *const automatic[] = {

@@ -8,7 +8,8 @@
  *	           present values go to disk before the first write (actuator/saved.h)
  *	apply      write a frequency, and read back the present one
  *	verify     check that the control is still ours
- *	release    restore the saved values, unless another program changed the control after us
+ *	release    restore the saved values, unless another program changed the control after us:
+ *	           actuator_domain_release(), alike for all
  *
  * When another program takes a domain over, the backend sets it `yielded` and drops its saved
  * values; apply and release then do nothing.
@@ -80,14 +81,6 @@ struct backend {
 	 * negative errno.
 	 */
 	int (*verify)(struct actuator_domain *domain);
-	/*
-	 * Restores the saved values of controls that are still ours, and drops them. A control that
-	 * fails does not stop the rest and stays in the file for `wakegovd --restore`. report (may
-	 * be NULL) is called for each. Returns ACTUATOR_DONE, ACTUATOR_OFFLINE (the file keeps the
-	 * values until the domain is back) or the first error. Does nothing on a domain that is not
-	 * held.
-	 */
-	int (*release)(struct actuator_domain *domain, restore_report_t report, void *userdata);
 };
 
 extern const struct backend backend_setspeed;

@@ -198,14 +198,19 @@ void actuator_domain_drop(struct actuator_domain *domain)
 	domain->unchecked = false;
 }
 
-int actuator_domain_release(struct actuator_domain *domain,
-			    int (*verify)(struct actuator_domain *domain), restore_report_t report,
-			    void *userdata)
+int actuator_domain_release(struct actuator_domain *domain, const struct backend *backend,
+			    restore_report_t report, void *userdata)
 {
 	int r;
 
-	if (domain->held && verify)
-		verify(domain);
+	if (!backend->writes)
+		domain->state = ACTUATOR_STATE_RELEASED;
+	/*
+	 * What another program has taken over is not held any more after this. A governor that it
+	 * changed unseen is left, and reported, by restore_domain().
+	 */
+	if (domain->held && (domain->touched || backend->leaves_governor))
+		backend->verify(domain);
 	if (!domain->held)
 		return ACTUATOR_DONE;
 	actuator_domain_drop(domain);

@@ -11,6 +11,7 @@
 #include "actuator/restore.h"
 #include "core/topology.h"
 
+struct backend;
 struct saved_value;
 struct saved_values;
 struct tunable;
@@ -138,12 +139,13 @@ int actuator_domain_mark_offline(struct actuator_domain *domain);
 void actuator_domain_drop(struct actuator_domain *domain);
 
 /*
- * Drops the domain and restores the saved values, unless it is not held, or not any more after
- * verify, the backend's (may be NULL). Returns what struct backend's release does.
+ * Restores the saved values of controls that are still ours, and drops the domain. A control that
+ * fails does not stop the rest and stays in the file for `wakegovd --restore`. report (may be NULL)
+ * is called for each. Returns ACTUATOR_DONE, ACTUATOR_OFFLINE (the file keeps the values until the
+ * domain is back) or the first error. Does nothing on a domain that is not held.
  */
-int actuator_domain_release(struct actuator_domain *domain,
-			    int (*verify)(struct actuator_domain *domain), restore_report_t report,
-			    void *userdata);
+int actuator_domain_release(struct actuator_domain *domain, const struct backend *backend,
+			    restore_report_t report, void *userdata);
 
 /*
  * Call after actuator_domain_drop(): another program has set control to value, and the domain is

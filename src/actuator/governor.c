@@ -178,7 +178,7 @@ static int lend(struct actuator_domain *domain, const char *governor)
 int actuator_hand_back(struct actuator_domain *domain, const struct backend *backend,
 		       const char *governor)
 {
-	int r = backend->release(domain, NULL, NULL);
+	int r = actuator_domain_release(domain, backend, NULL, NULL);
 
 	if (domain->state == ACTUATOR_STATE_YIELDED)
 		return ACTUATOR_TAKEN_OVER;

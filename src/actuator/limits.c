@@ -302,11 +302,6 @@ static int limits_verify(struct actuator_domain *domain)
 	return r;
 }
 
-static int limits_release(struct actuator_domain *domain, restore_report_t report, void *userdata)
-{
-	return actuator_domain_release(domain, limits_verify, report, userdata);
-}
-
 const struct backend backend_limits = {
 	.name = "limits",
 	.writes = true,
@@ -314,5 +309,4 @@ const struct backend backend_limits = {
 	.acquire = limits_acquire,
 	.apply = limits_apply,
 	.verify = limits_verify,
-	.release = limits_release,
 };

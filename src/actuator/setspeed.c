@@ -248,17 +248,10 @@ static int setspeed_verify(struct actuator_domain *domain)
 	return yield_domain(domain, control_name(CONTROL_SETSPEED), text);
 }
 
-static int setspeed_release(struct actuator_domain *domain, restore_report_t report, void *userdata)
-{
-	return actuator_domain_release(domain, domain->touched ? setspeed_verify : NULL, report,
-				       userdata);
-}
-
 const struct backend backend_setspeed = {
 	.name = "setspeed",
 	.writes = true,
 	.acquire = setspeed_acquire,
 	.apply = setspeed_apply,
 	.verify = setspeed_verify,
-	.release = setspeed_release,
 };

@@ -97,11 +97,6 @@ static int uclamp_verify(struct actuator_domain *domain)
 	return r;
 }
 
-static int uclamp_release(struct actuator_domain *domain, restore_report_t report, void *userdata)
-{
-	return actuator_domain_release(domain, uclamp_verify, report, userdata);
-}
-
 const struct backend backend_uclamp = {
 	.name = "uclamp",
 	.writes = true,
@@ -110,5 +105,4 @@ const struct backend backend_uclamp = {
 	.acquire = uclamp_acquire,
 	.apply = uclamp_apply,
 	.verify = uclamp_verify,
-	.release = uclamp_release,
 };

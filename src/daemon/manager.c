@@ -163,8 +163,8 @@ static void release_domains(struct core *core)
 		struct governed *governed = &core->domains[i];
 
 		if (governed->backend &&
-		    governed->backend->release(&governed->actuator, journal_report_restore, NULL) <
-			    0)
+		    actuator_domain_release(&governed->actuator, governed->backend,
+					    journal_report_restore, NULL) < 0)
 			failed = true;
 	}
 	/*

@@ -184,7 +184,7 @@ static void drive(const struct topology_domain *info, enum policy_backend wanted
 			saved_free(again);
 			backend->apply(&domain, &request);
 			backend->verify(&domain);
-			backend->release(&domain, NULL, NULL);
+			actuator_domain_release(&domain, backend, NULL, NULL);
 		}
 		actuator_domain_deinit(&domain);
 	}

@@ -87,7 +87,7 @@ void test_limits_are_merged(void **state)
 	expect_limits(0, 600000, 1400000);
 	ask(domain, 400000, 400000);
 	expect_limits(0, 600000, 600000);
-	assert_int_equal(backend->release(domain, NULL, NULL), ACTUATOR_DONE);
+	assert_int_equal(actuator_domain_release(domain, backend, NULL, NULL), ACTUATOR_DONE);
 	expect_limits(0, 600000, 1400000);
 	write_limit(0, "scaling_min_freq", "400000");
 }
@@ -139,12 +139,14 @@ void test_limits_end_while_idle(void **state)
 		if (i % 2)
 			ask(domain, 0, UINT32_MAX);
 		else
-			assert_int_equal(backend->release(domain, NULL, NULL), ACTUATOR_DONE);
+			assert_int_equal(actuator_domain_release(domain, backend, NULL, NULL),
+					 ACTUATOR_DONE);
 		expect_limits(f->second, 400000, max_khz);
 		kill(loop, SIGCONT);
 		fixture_expect_frequency(f->second, max_khz);
 		if (i % 2)
-			assert_int_equal(backend->release(domain, NULL, NULL), ACTUATOR_DONE);
+			assert_int_equal(actuator_domain_release(domain, backend, NULL, NULL),
+					 ACTUATOR_DONE);
 	}
 	kill(loop, SIGKILL);
 	waitpid(loop, NULL, 0);
@@ -232,7 +234,7 @@ void test_limits_that_pass(void **state)
 	set_cooling("0");
 	expect_limits(0, 600000, 1800000);
 	assert_int_equal(backend->verify(domain), ACTUATOR_DONE);
-	assert_int_equal(backend->release(domain, NULL, NULL), ACTUATOR_DONE);
+	assert_int_equal(actuator_domain_release(domain, backend, NULL, NULL), ACTUATOR_DONE);
 	expect_limits(0, 400000, 1800000);
 }
 
@@ -261,7 +263,7 @@ void test_limits_set_while_free(void **state)
 	free(text);
 	ask(domain, 600000, 600000);
 	expect_limits(0, 600000, 600000);
-	assert_int_equal(backend->release(domain, NULL, NULL), ACTUATOR_DONE);
+	assert_int_equal(actuator_domain_release(domain, backend, NULL, NULL), ACTUATOR_DONE);
 	expect_limits(0, 400000, 1000000);
 }
 
@@ -281,7 +283,7 @@ void test_limits_taken_over(void **state)
 	assert_int_equal(ask(domain, 400000, 400000), ACTUATOR_TAKEN_OVER);
 	expect_limits(0, 400000, 1400000);
 	assert_null(fixture_saved_text(f));
-	assert_int_equal(backend->release(domain, NULL, NULL), ACTUATOR_DONE);
+	assert_int_equal(actuator_domain_release(domain, backend, NULL, NULL), ACTUATOR_DONE);
 	expect_limits(0, 400000, 1400000);
 }
 
@@ -315,7 +317,7 @@ void test_limits_with_one_control_broken(void **state)
 	expect_limits(0, 400000, 1400000);
 	assert_int_equal(ask(domain, 600000, 1400000), ACTUATOR_DONE);
 	expect_limits(0, 600000, 1400000);
-	assert_int_equal(backend->release(domain, NULL, NULL), ACTUATOR_DONE);
+	assert_int_equal(actuator_domain_release(domain, backend, NULL, NULL), ACTUATOR_DONE);
 	expect_limits(0, 400000, 1800000);
 }
 
@@ -360,6 +362,6 @@ void test_uclamp_floor_is_a_minimum(void **state)
 	assert_int_equal(fixture_ask(domain, &request), ACTUATOR_DONE);
 	expect_limits(0, 400000, 1800000);
 	assert_int_equal(fixture_ask(domain, &request), ACTUATOR_UNCHANGED);
-	assert_int_equal(backend->release(domain, NULL, NULL), ACTUATOR_DONE);
+	assert_int_equal(actuator_domain_release(domain, backend, NULL, NULL), ACTUATOR_DONE);
 	fixture_assert_as_before(f);
 }

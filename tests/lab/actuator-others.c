@@ -19,7 +19,7 @@ void test_foreign_governor(void **state)
 	assert_int_equal(domain->state, ACTUATOR_STATE_YIELDED);
 	assert_string_equal(domain->why, "another program set scaling_governor to performance");
 	assert_int_equal(fixture_apply(domain, 1000000), ACTUATOR_TAKEN_OVER);
-	assert_int_equal(backend->release(domain, NULL, NULL), ACTUATOR_DONE);
+	assert_int_equal(actuator_domain_release(domain, backend, NULL, NULL), ACTUATOR_DONE);
 	assert_control(0, "scaling_governor", "performance");
 	assert_null(fixture_saved_text(f));
 }
@@ -42,7 +42,8 @@ void test_foreign_governor_found_by_release(void **state)
 	struct actuator_domain *domain = fixture_acquire(f, 0);
 
 	write_control(0, "scaling_governor", "powersave");
-	assert_int_equal(backend->release(domain, fixture_report, f), ACTUATOR_DONE);
+	assert_int_equal(actuator_domain_release(domain, backend, fixture_report, f),
+			 ACTUATOR_DONE);
 	assert_string_equal(f->report,
 			    "left policy0 scaling_governor at powersave: another program set it\n");
 	assert_control(0, "scaling_governor", "powersave");
@@ -68,7 +69,7 @@ void test_foreign_speed(void **state)
 	assert_int_equal(backend->verify(domain), ACTUATOR_TAKEN_OVER);
 	assert_string_equal(domain->why, "another program set scaling_setspeed to 1800000");
 	assert_int_equal(fixture_apply(domain, 400000), ACTUATOR_TAKEN_OVER);
-	assert_int_equal(backend->release(domain, NULL, NULL), ACTUATOR_DONE);
+	assert_int_equal(actuator_domain_release(domain, backend, NULL, NULL), ACTUATOR_DONE);
 	fixture_expect_frequency(0, 1800000);
 	assert_null(fixture_saved_text(f));
 }
@@ -178,7 +179,7 @@ void test_release_offline(void **state)
 
 	fixture_apply(domain, 600000);
 	fixture_set_second_online(f, false);
-	assert_int_equal(backend->release(domain, NULL, NULL), ACTUATOR_OFFLINE);
+	assert_int_equal(actuator_domain_release(domain, backend, NULL, NULL), ACTUATOR_OFFLINE);
 	assert_in_range(restore_saved(f->run_dir, NULL, NULL), 1, CONTROL_N);
 
 	fixture_set_second_online(f, true);

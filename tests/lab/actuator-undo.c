@@ -11,7 +11,8 @@ static void assert_release_restores(struct fixture *f)
 	fixture_snapshot(f);
 	fixture_drive_everything(f);
 	for (uint32_t d = 0; d < f->topology->n_domains; d++)
-		assert_int_equal(backend->release(&f->domains[d], NULL, NULL), ACTUATOR_DONE);
+		assert_int_equal(actuator_domain_release(&f->domains[d], backend, NULL, NULL),
+				 ACTUATOR_DONE);
 	fixture_assert_as_before(f);
 	assert_null(fixture_saved_text(f));
 }
@@ -78,7 +79,7 @@ void test_crash_then_start_again(void **state)
 	fixture_reopen_saved(f);
 	fixture_drive_everything(f);
 	for (uint32_t d = 0; d < f->topology->n_domains; d++)
-		backend->release(&f->domains[d], NULL, NULL);
+		actuator_domain_release(&f->domains[d], backend, NULL, NULL);
 	fixture_assert_as_before(f);
 }
 
@@ -95,8 +96,9 @@ void test_tunables_released(void **state)
 	fixture_drive_everything(f);
 	assert_no_tunable(RATE_LIMIT);
 	for (uint32_t d = 0; d < f->topology->n_domains; d++)
-		assert_int_equal(backend->release(&f->domains[d], fixture_report, f),
-				 ACTUATOR_DONE);
+		assert_int_equal(
+			actuator_domain_release(&f->domains[d], backend, fixture_report, f),
+			ACTUATOR_DONE);
 	fixture_expect_report(f,
 			      "restored policy0 scaling_governor to schedutil\n"
 			      "restored schedutil/rate_limit_us to 7777\n"
@@ -131,7 +133,8 @@ void test_tunables_never_lost(void **state)
 	fixture_acquire(f, 0);
 	assert_tunable(RATE_LIMIT, "7777");
 	write_tunable(RATE_LIMIT, "500");
-	assert_int_equal(backend->release(&f->domains[0], fixture_report, f), ACTUATOR_DONE);
+	assert_int_equal(actuator_domain_release(&f->domains[0], backend, fixture_report, f),
+			 ACTUATOR_DONE);
 	assert_string_equal(f->report,
 			    "restored policy0 scaling_governor to schedutil\n"
 			    "left schedutil/rate_limit_us at 500: another program set it\n");
@@ -149,7 +152,8 @@ void test_tunables_brought_back(void **state)
 	write_control(0, "scaling_governor", "schedutil");
 	write_tunable(RATE_LIMIT, "500");
 	assert_int_equal(backend->verify(&f->domains[0]), ACTUATOR_TAKEN_OVER);
-	assert_int_equal(backend->release(&f->domains[1], NULL, NULL), ACTUATOR_DONE);
+	assert_int_equal(actuator_domain_release(&f->domains[1], backend, NULL, NULL),
+			 ACTUATOR_DONE);
 	assert_tunable(RATE_LIMIT, "500");
 }
 
@@ -161,9 +165,11 @@ void test_tunables_with_a_domain_offline(void **state)
 	write_tunable(RATE_LIMIT, "7777");
 	fixture_drive_everything(f);
 	fixture_set_second_online(f, false);
-	assert_int_equal(backend->release(&f->domains[0], NULL, NULL), ACTUATOR_DONE);
+	assert_int_equal(actuator_domain_release(&f->domains[0], backend, NULL, NULL),
+			 ACTUATOR_DONE);
 	assert_tunable(RATE_LIMIT, "7777");
-	assert_int_equal(backend->release(&f->domains[1], NULL, NULL), ACTUATOR_OFFLINE);
+	assert_int_equal(actuator_domain_release(&f->domains[1], backend, NULL, NULL),
+			 ACTUATOR_OFFLINE);
 
 	write_tunable(RATE_LIMIT, "500");
 	fixture_set_second_online(f, true);

@@ -89,7 +89,8 @@ static void test_passing_limit(void **state)
 	apply(s, 0, UINT32_MAX);
 	fake_assert(MAX, "2147483647");
 	apply(s, 400000, 600000);
-	assert_int_equal(backend_limits.release(&s->domain, NULL, NULL), ACTUATOR_DONE);
+	assert_int_equal(actuator_domain_release(&s->domain, &backend_limits, NULL, NULL),
+			 ACTUATOR_DONE);
 	fake_assert(MIN, "0");
 	fake_assert(MAX, "2147483647");
 }
@@ -147,7 +148,8 @@ static void test_set_while_free(void **state)
 	assert_saved(s, CONTROL_MAX_FREQ, "1400000");
 	assert_int_equal(s->domain.state, ACTUATOR_STATE_DRIVEN);
 	apply(s, 600000, 600000);
-	assert_int_equal(backend_limits.release(&s->domain, NULL, NULL), ACTUATOR_DONE);
+	assert_int_equal(actuator_domain_release(&s->domain, &backend_limits, NULL, NULL),
+			 ACTUATOR_DONE);
 	fake_assert(MAX, "1400000");
 }
 
@@ -157,7 +159,7 @@ static void test_default_min(void **state)
 	struct setting *s = *state;
 	uint32_t min_khz, max_khz;
 
-	backend_limits.release(&s->domain, NULL, NULL);
+	actuator_domain_release(&s->domain, &backend_limits, NULL, NULL);
 	asked_min_khz = 0;
 	asked_max_khz = NO_MAX;
 	fake_write("cpufreq/policy0/amd_pstate_lowest_nonlinear_freq", "600000");
@@ -224,7 +226,8 @@ static void test_boost_switched_twice(void **state)
 	assert_true(actuator_domain_see_boost(&s->domain));
 	assert_int_equal(backend_limits.verify(&s->domain), ACTUATOR_DONE);
 	assert_saved(s, CONTROL_MAX_FREQ, "1800000");
-	assert_int_equal(backend_limits.release(&s->domain, NULL, NULL), ACTUATOR_DONE);
+	assert_int_equal(actuator_domain_release(&s->domain, &backend_limits, NULL, NULL),
+			 ACTUATOR_DONE);
 	fake_assert(MAX, "1800000");
 }
 

@@ -48,7 +48,8 @@ static void test_set_and_restored(void **state)
 	fake_assert(PREFERENCE, "power");
 	assert_int_equal(preference_set(&s->domain, "balance_power"), PREFERENCE_DONE);
 	fake_assert(PREFERENCE, "balance_power");
-	assert_int_equal(backend_limits.release(&s->domain, NULL, NULL), ACTUATOR_DONE);
+	assert_int_equal(actuator_domain_release(&s->domain, &backend_limits, NULL, NULL),
+			 ACTUATOR_DONE);
 	fake_assert(PREFERENCE, "balance_performance");
 	assert_int_equal(s->saved->n, 0);
 }
@@ -216,7 +217,8 @@ static void test_of_somebody_else(void **state)
 	fake_write(PREFERENCE, "performance");
 	assert_int_equal(preference_set(&s->domain, "balance_power"), PREFERENCE_FOREIGN);
 	fake_assert(PREFERENCE, "performance");
-	assert_int_equal(backend_limits.release(&s->domain, NULL, NULL), ACTUATOR_DONE);
+	assert_int_equal(actuator_domain_release(&s->domain, &backend_limits, NULL, NULL),
+			 ACTUATOR_DONE);
 	fake_assert(PREFERENCE, "performance");
 }
 
@@ -233,7 +235,8 @@ static void test_dynamic(void **state)
 	fake_write("amd_pstate/dynamic_epp", "enabled");
 	assert_int_equal(preference_set(&s->domain, "performance"), PREFERENCE_DYNAMIC);
 	assert_int_equal(preference_set(&s->domain, NULL), PREFERENCE_UNCHANGED);
-	assert_int_equal(backend_limits.release(&s->domain, NULL, NULL), ACTUATOR_DONE);
+	assert_int_equal(actuator_domain_release(&s->domain, &backend_limits, NULL, NULL),
+			 ACTUATOR_DONE);
 	fake_assert(PREFERENCE, "power");
 	assert_int_equal(s->saved->n, 0);
 }

@@ -83,7 +83,7 @@ static void acquire(int domain)
 
 static int release(int domain)
 {
-	return backend_setspeed.release(&domains[domain], collect, NULL);
+	return actuator_domain_release(&domains[domain], &backend_setspeed, collect, NULL);
 }
 
 static void assert_restore(int expected, const char *expected_report)

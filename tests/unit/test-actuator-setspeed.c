@@ -84,7 +84,7 @@ static void test_tickless_is_refused(void **state)
 		for (size_t j = 0; j < ARRAY_SIZE(backends); j++) {
 			assert_int_equal(backends[j]->acquire(&s->domain), cases[i].expected);
 			if (cases[i].expected == ACTUATOR_DONE)
-				backends[j]->release(&s->domain, NULL, NULL);
+				actuator_domain_release(&s->domain, backends[j], NULL, NULL);
 			else
 				assert_non_null(strstr(s->domain.why, "no scheduler tick"));
 			assert_nothing_saved(s);
@@ -105,10 +105,12 @@ static void test_acquire_and_release(void **state)
 	assert_int_equal(apply(&backend_setspeed, &s->domain, 600000), ACTUATOR_DONE);
 	fake_assert(POLICY("setspeed"), "600000");
 	assert_int_equal(s->domain.writes, 2);
-	assert_int_equal(backend_setspeed.release(&s->domain, NULL, NULL), ACTUATOR_DONE);
+	assert_int_equal(actuator_domain_release(&s->domain, &backend_setspeed, NULL, NULL),
+			 ACTUATOR_DONE);
 	fake_assert(POLICY("governor"), "schedutil");
 	assert_nothing_saved(s);
-	assert_int_equal(backend_setspeed.release(&s->domain, NULL, NULL), ACTUATOR_DONE);
+	assert_int_equal(actuator_domain_release(&s->domain, &backend_setspeed, NULL, NULL),
+			 ACTUATOR_DONE);
 	assert_int_equal(s->domain.setspeed_fd, -1);
 }
 
@@ -242,7 +244,8 @@ static void test_yield_forgets_saved(void **state)
 	assert_string_equal(actuator_state_name(s->domain.state), "yielded");
 	assert_nothing_saved(s);
 	assert_int_equal(apply(&backend_setspeed, &s->domain, 600000), ACTUATOR_TAKEN_OVER);
-	assert_int_equal(backend_setspeed.release(&s->domain, NULL, NULL), ACTUATOR_DONE);
+	assert_int_equal(actuator_domain_release(&s->domain, &backend_setspeed, NULL, NULL),
+			 ACTUATOR_DONE);
 	fake_assert(POLICY("governor"), "ondemand");
 	assert_int_equal(s->domain.writes, 0);
 }
@@ -294,7 +297,8 @@ static void test_hwp_is_pinned(void **state)
 	fake_assert(POLICY("setspeed"), "1400000");
 	fake_assert(POLICY("max_freq"), "1400000");
 	assert_int_equal(backend_setspeed.verify(&s->domain), ACTUATOR_DONE);
-	assert_int_equal(backend_setspeed.release(&s->domain, NULL, NULL), ACTUATOR_DONE);
+	assert_int_equal(actuator_domain_release(&s->domain, &backend_setspeed, NULL, NULL),
+			 ACTUATOR_DONE);
 	fake_assert(POLICY("max_freq"), "1800000");
 	assert_nothing_saved(s);
 }
@@ -334,7 +338,8 @@ static void test_release_of_a_full_disk(void **state)
 
 	assert_int_equal(backend_setspeed.acquire(&s->domain), ACTUATOR_DONE);
 	fake_fill(s->run_dir);
-	assert_int_equal(backend_setspeed.release(&s->domain, NULL, NULL), ACTUATOR_DONE);
+	assert_int_equal(actuator_domain_release(&s->domain, &backend_setspeed, NULL, NULL),
+			 ACTUATOR_DONE);
 	fake_assert(POLICY("governor"), "schedutil");
 	fake_empty(s->run_dir);
 	assert_nothing_saved(s);
@@ -349,7 +354,8 @@ static void test_observe(void **state)
 	assert_int_equal(s->domain.asked_khz, 600000);
 	assert_int_equal(s->domain.read_back_khz, 1000000);
 	assert_int_equal(backend_observe.verify(&s->domain), ACTUATOR_DONE);
-	assert_int_equal(backend_observe.release(&s->domain, NULL, NULL), ACTUATOR_DONE);
+	assert_int_equal(actuator_domain_release(&s->domain, &backend_observe, NULL, NULL),
+			 ACTUATOR_DONE);
 	fake_assert(POLICY("governor"), "schedutil");
 	fake_assert(POLICY("setspeed"), "1000000");
 	assert_nothing_saved(s);
