@@ -10,6 +10,7 @@
 #include "core/rule.h"
 #include "shared/time.h"
 #include "wakegov/chain.h"
+#include "wakegov/decay.h"
 #include "wakegov/util_acct.h"
 
 /*
@@ -68,6 +69,15 @@ static uint64_t idle_since_ns(const struct engine *engine, uint32_t domain, uint
 			since_ns = cpu_idle_since_ns(c);
 	}
 	return since_ns;
+}
+
+uint32_t engine_work_cap(const struct engine *engine, uint32_t domain)
+{
+	uint32_t sum = 0;
+
+	engine_for_each_cpu(engine, cpu, domain)
+		sum += DECAY_CAP(engine->cpus[cpu].util_q);
+	return sum;
 }
 
 /* A contender. Explanations also name those that lose. */

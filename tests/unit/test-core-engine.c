@@ -201,6 +201,32 @@ static void test_partial_load_settles(void **state)
 	}
 }
 
+static void test_marked_cpu(void **state)
+{
+	struct input input = { .type = INPUT_CPU, .cpu = { .running = true } };
+	struct world world;
+	uint32_t before;
+
+	start(&world);
+	before = engine_work_cap(world.engine, 0);
+	engine_mark_due(world.engine, UINT32_MAX);
+	engine_mark_due(world.engine, 3);
+	engine_mark_due(world.twin, 3);
+	assert_false(engine_is_due(world.engine, 0, world.now_ns));
+	assert_true(engine_is_due(world.engine, 1, world.now_ns));
+	world_round(&world);
+	assert_false(engine_is_due(world.engine, 1, world.now_ns));
+	for (uint32_t cpu = 2; cpu < 4; cpu++) {
+		input.now_ns = world.now_ns;
+		input.cpu.cpu = cpu;
+		input.cpu.util_q = DECAY_Q(100 * cpu);
+		world_apply(&world, &input);
+	}
+	assert_int_equal(engine_work_cap(world.engine, 1), 500);
+	assert_int_equal(engine_work_cap(world.engine, 0), before);
+	world_deinit(&world);
+}
+
 /* 50 µs of running in every 250 are no reason to be fast; the I/O between them is. */
 static void test_boost_is_held_across_sleeps(void **state)
 {
@@ -546,6 +572,7 @@ int main(void)
 		cmocka_unit_test(test_idle_goes_lowest),
 		cmocka_unit_test(test_moment_is_no_work),
 		cmocka_unit_test(test_partial_load_settles),
+		cmocka_unit_test(test_marked_cpu),
 		cmocka_unit_test(test_boost_is_held_across_sleeps),
 		cmocka_unit_test(test_dead_task_takes_boost_with_it),
 		cmocka_unit_test(test_unknown_task_ends),

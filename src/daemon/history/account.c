@@ -9,7 +9,6 @@
 #include "core/opp.h"
 #include "daemon/history/past.h"
 #include "shared/time.h"
-#include "wakegov/decay.h"
 
 #define CLOCK_READ_NS (60 * NS_PER_S)
 #define DAY_NS	      (24 * 3600 * NS_PER_S)
@@ -185,18 +184,6 @@ static void explain_domain(const struct core *core, const struct decision *decis
 	ret->without_khz = khz_for(core, decision->domain, cap);
 }
 
-static uint32_t work_cap(const struct core *core, uint32_t domain, uint64_t now_ns)
-{
-	struct input input;
-	uint32_t sum = 0;
-
-	topology_for_each_cpu(core->topology, cpu, domain) {
-		tracer_read_cpu(core->tracer, cpu, now_ns, &input);
-		sum += DECAY_CAP(input.cpu.util_q);
-	}
-	return sum;
-}
-
 void account_decided(void *state, const struct decision *decision)
 {
 	struct past *past = state;
@@ -218,7 +205,7 @@ void account_decided(void *state, const struct decision *decision)
 	explain_domain(past->core, decision, &cause.effects[STATS_EFFECTS - 1]);
 	/* The past utilisation of an idle CPU would count for as long as it is idle. */
 	if (decision->reason != REASON_IDLE)
-		cause.work_cap = work_cap(past->core, decision->domain, decision->now_ns);
+		cause.work_cap = engine_work_cap(past->core->engine, decision->domain);
 	stats_set_cause(past->stats, decision->domain, &cause, &time);
 }
 
