@@ -118,8 +118,7 @@ static void plan_chains(const struct engine *engine, struct domain *domain,
 		most_q = c->chain.util_q;
 		until_ns = engine_chain_until_ns(c, now_ns);
 	}
-	if (!until_ns || domain->floor_khz != before_khz ||
-	    demand->reason == REASON_UTILISATION)
+	if (!until_ns || domain->floor_khz != before_khz || demand->reason == REASON_UTILISATION)
 		domain->chain_gap_ns = 0;
 	else
 		domain->chain_gap_ns = 2 * domain->chain_gap_ns + until_ns - now_ns;
