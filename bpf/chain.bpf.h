@@ -24,13 +24,26 @@ enum bystander {
 	IN_SOFTIRQ = 1 << 2,   /* a softirq that is not its own work */
 };
 
+/* ksoftirqd/N, whose own work is what others raised. */
+static inline bool is_softirq_thread(const struct task_struct *task)
+{
+	static const union {
+		char comm[sizeof(__u64)];
+		__u64 number;
+	} ksoftirq = { { 'k', 's', 'o', 'f', 't', 'i', 'r', 'q' } };
+
+	return *(const __u64 *)(const void *)task->comm == ksoftirq.number &&
+	       task->flags & PF_KTHREAD;
+}
+
 static inline void enter_softirq(struct wakegov_cpu *cpu, __u32 vector)
 {
 	if (vector == NET_RX_SOFTIRQ && !cpu->received)
 		return;
 	if (vector == NET_RX_SOFTIRQ)
 		cpu->received = 0;
-	cpu->bystander |= IN_SOFTIRQ;
+	if (!is_softirq_thread(bpf_get_current_task_btf()))
+		cpu->bystander |= IN_SOFTIRQ;
 }
 
 /* Packets from outside: their receiver's waker is not the current task. */

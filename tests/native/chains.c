@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "native.h"
+
+#include <bpf/bpf.h>
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "chains.h"
+#include "tracer/tracer_private.h"
+#include "work.h"
+
+pid_t chains_start(const char *mode)
+{
+	char path[256];
+	const char *build = getenv("WAKEGOV_BUILD");
+	const char *argv[] = { "nice", "-n", "-20", path, mode, "30", NULL };
+
+	snprintf(path, sizeof(path), "%s/tests/lab/chainload", build ? build : ".");
+	return work_exec(argv);
+}
+
+void chains_follow(const struct native *native)
+{
+	for (uint32_t cpu = 0; cpu < native->topology->n_cpus; cpu++)
+		native->tracer->cpus[cpu].domain = WAKEGOV_NO_DOMAIN;
+	tracer_follow_chains(native->tracer, true);
+}
+
+bool chains_read(const struct native *native, uint32_t pid, struct chain_task *ret)
+{
+	uint32_t index = pid % WAKEGOV_CHAIN_PAIRS;
+	struct wakegov_chain_pair pair;
+
+	if (bpf_map_lookup_elem(native->tracer->programs.maps[MAP_CHAINS], &index, &pair))
+		return false;
+	for (int i = 0; i < 2; i++) {
+		if (pair.pids[i] != pid)
+			continue;
+		*ret = pair.chains[i];
+		return true;
+	}
+	return false;
+}
+
+void chains_look(const struct native *native, pid_t process,
+		 void (*see)(uint32_t pid, const struct chain_task *chain, void *userdata),
+		 void *userdata)
+{
+	char path[64];
+	struct dirent *entry;
+	struct chain_task chain;
+	DIR *threads;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", process);
+	threads = opendir(path);
+	while (threads && (entry = readdir(threads)))
+		if (chains_read(native, atoi(entry->d_name), &chain))
+			see(atoi(entry->d_name), &chain, userdata);
+	if (threads)
+		closedir(threads);
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#pragma once
+
+/* Chains as the kernel side has them, of the native tests. */
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "wakegov/chain.h"
+
+struct native;
+
+/* tests/lab/chainload, for half a minute, before others: to wait for a CPU is to be on. */
+pid_t chains_start(const char *mode);
+
+/*
+ * Follows chains also where other work keeps all CPUs full: of one without a domain it is not known
+ * that chains could ask for no more.
+ */
+void chains_follow(const struct native *native);
+
+/* What the kernel side has of a thread; false: nothing. */
+bool chains_read(const struct native *native, uint32_t pid, struct chain_task *ret);
+
+/* Looks at the chains of the process's threads that are known. */
+void chains_look(const struct native *native, pid_t process,
+		 void (*see)(uint32_t pid, const struct chain_task *chain, void *userdata),
+		 void *userdata);
