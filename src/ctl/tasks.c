@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* wakegovctl tasks: tasks with much I/O; if there are none, those with most of it. */
+/*
+ * wakegovctl tasks: tasks with much I/O; if there are none, those with most of it. Then the chains
+ * that ask for more than their CPUs.
+ */
 #include <ctype.h>
 #include <dirent.h>
 #include <inttypes.h>
@@ -99,6 +102,34 @@ static void print_busiest(void)
 	}
 }
 
+/* Of the other task of its chain: who it is, for no key. */
+static char *cell_partner(const json_t *task, const char *key)
+{
+	const json_t *chain = json_object_get(task, "chain");
+
+	return key ? cell_permille(chain, key)
+		   : format_print("%s (pid %" PRIu64 ")", field_text(chain, "comm") ?: "?",
+				  field_number(chain, "pid"));
+}
+
+static void show_chains(const json_t *reply)
+{
+	static const struct table_column columns[] = {
+		{ "PID", TABLE_RIGHT, cell_number, "pid" },
+		{ "TASK", TABLE_LEFT, cell_text, "comm" },
+		{ "DOMAIN", TABLE_LEFT, cell_text, "domain" },
+		{ "WORKS FOR IT", TABLE_LEFT, cell_partner, NULL },
+		{ "TOGETHER", TABLE_RIGHT, cell_partner, "share_permille" },
+	};
+	static const struct table table = { columns, ARRAY_SIZE(columns), TABLE_LINE, 1 };
+	const json_t *chains = json_object_get(reply, "chains");
+
+	if (!json_array_size(chains))
+		return;
+	puts("\nchains, tasks that work for each other in turn, and their share of a CPU:");
+	table_print(&table, chains, stdout);
+}
+
 static void show(const json_t *reply)
 {
 	static const struct table_column columns[] = {
@@ -116,12 +147,13 @@ static void show(const json_t *reply)
 	};
 	static const struct table table = { columns, ARRAY_SIZE(columns), TABLE_LINE, 1 };
 
-	if (table_print(&table, json_object_get(reply, "tasks"), stdout))
-		return;
-	printf("no task does %" PRIu64 " I/Os per second or more (min-rate in [io-boost], "
-	       "wakegov.conf(5))\n",
-	       field_number(reply, "min_rate_per_s"));
-	print_busiest();
+	if (!table_print(&table, json_object_get(reply, "tasks"), stdout)) {
+		printf("no task does %" PRIu64 " I/Os per second or more (min-rate in [io-boost], "
+		       "wakegov.conf(5))\n",
+		       field_number(reply, "min_rate_per_s"));
+		print_busiest();
+	}
+	show_chains(reply);
 }
 
 enum ctl_exit command_tasks(struct ctl *ctl)

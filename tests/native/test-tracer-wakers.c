@@ -48,7 +48,6 @@ static const struct way ways[] = {
 	{ "napi-thread", 900, 1024, 0, "napi/here" },
 	{ "wait4", 900, 1024 },
 	{ "vfork", 900, 1024 },
-	{ "posix_spawn", 900, 1024 },
 	{ "io_uring", 900, 1024 },
 	{ "io_uring-sqpoll", 900, 1024, 0, "iou-sqp" },
 	{ "io_uring-workers", 900, 1024, 0, "iou-wrk" },
@@ -58,6 +57,8 @@ static const struct way ways[] = {
 	/* Some requests end in an interrupt, or by a worker that no tick has met yet. */
 	{ "fsync", 750, 1024, 0, "jbd2/loop" },
 	{ "aio-loop", 600, 1024 },
+	/* A program is looked for, and its pages, which can be on another machine. */
+	{ "posix_spawn", 600, 1024 },
 	/* A part of the time they wait for a timer. */
 	{ "late-child", 400, 1000 },
 	{ "rpc", 15, 1024 },
@@ -168,12 +169,12 @@ static bool look(const struct native *native, const struct way *way, pid_t pid)
 		usleep(LOOK_US);
 	}
 	for (uint32_t i = 0; i < seen.n; i++) {
-		int has = seen.threads[i].sum / LOOKS, more = has - own_share(&seen.threads[i]);
+		int has = seen.threads[i].sum / LOOKS, own = own_share(&seen.threads[i]);
 
-		if (!seen.threads[i].on || more <= given)
+		if (!seen.threads[i].on || has - own <= given)
 			continue;
-		share = has;
-		given = more;
+		share = has > own ? has : own;
+		given = has - own;
 	}
 	print_message("%s: %d of 1024, given %d%s%s\n", way->mode, share, given,
 		      seen.worker_seen ? ", also by " : "", seen.worker_seen ? way->worker : "");

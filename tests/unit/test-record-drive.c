@@ -18,7 +18,7 @@ struct drive {
 	struct topology *topology;
 	struct policy policy;
 	uint64_t now_ns;
-	uint64_t decisions;
+	uint64_t decisions, by_chains;
 	bool active[DOMAINS];
 };
 
@@ -96,6 +96,12 @@ static void do_cpu(struct drive *drive)
 			.burst_ns = below(drive, 50000000),
 			.running = below(drive, 2),
 			.idle_since_ns = drive->now_ns - below(drive, 30000000),
+			.chain = {
+				.util_q = below(drive, 1 << 30),
+				.seen_ns = drive->now_ns - below(drive, 60000000),
+				.pid = 1 + below(drive, TASKS),
+				.waker = 1 + below(drive, TASKS),
+			},
 		},
 	};
 
@@ -174,6 +180,7 @@ static void decide(struct drive *drive, uint32_t domain)
 
 	decision = engine_decide(drive->engine, domain, drive->now_ns);
 	drive->decisions++;
+	drive->by_chains += decision->reason == REASON_CHAIN;
 	if (drive->shadow) {
 		other = engine_decide(drive->shadow, domain, drive->now_ns);
 		assert_memory_equal(decision, other, sizeof(*other));
@@ -313,6 +320,7 @@ static uint64_t finish(struct drive *drive, struct test_recording *recording)
 {
 	assert_int_equal(recorder_end(drive->recorder), 0);
 	assert_int_equal(recorder_bytes(drive->recorder), recording->n);
+	assert_true(drive->decisions < 100 || drive->by_chains);
 	recorder_free(drive->recorder);
 	engine_free(drive->engine);
 	engine_free(drive->shadow);

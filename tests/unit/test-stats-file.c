@@ -38,6 +38,9 @@ static const struct stats_row boost = {
 	  .gained = 2 },
 };
 
+static const struct stats_row chain = { { STATS_CHAIN, "psql", "" },
+					{ .ns = 9 * NS_PER_S, .spent_khz_ms = 5, .spent_j = 2.5 } };
+
 static void path_of(int32_t day, char ret[64])
 {
 	snprintf(ret, 64, "%s/account.%d", directory, day);
@@ -50,6 +53,7 @@ static void save(struct topology *topology)
 	stats_add_ns(stats, DAY, 1, 2, REASON_IO_BOOST, 5 * NS_PER_S);
 	stats_add_ns(stats, DAY, 0, 0, REASON_IDLE, 24 * 3600 * NS_PER_S);
 	stats_add_row(stats, DAY, &boost);
+	stats_add_row(stats, DAY, &chain);
 	assert_int_equal(stats_file_save(directory, stats, topology, DAY), 0);
 	stats_free(stats);
 }
@@ -70,6 +74,8 @@ static void test_saved_and_added(void **state)
 	assert_int_equal(stats_ns(stats, day, 0, 0, REASON_IDLE), 24 * 3600 * NS_PER_S);
 	assert_string_equal(stats_row(day, 0)->key.device, "nvme0n1");
 	assert_memory_equal(&stats_row(day, 0)->sums, &boost.sums, sizeof(boost.sums));
+	assert_int_equal(stats_row(day, 1)->key.kind, STATS_CHAIN);
+	assert_memory_equal(&stats_row(day, 1)->sums, &chain.sums, sizeof(chain.sums));
 	stats_free(stats);
 	/* A domain and an OPP that are gone. */
 	strcpy(topology->domains[0].name, "policy4");

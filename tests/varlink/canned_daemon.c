@@ -512,6 +512,8 @@ const struct stats_row *stats_row(const struct stats_period *period, uint32_t i)
 		    .gained_error = 134520 } },
 		{ { STATS_CAP, "backup", "" },
 		  { .ns = 60 * NS_PER_S, .saved_khz_ms = 72000000000, .saved_j = 20.5 } },
+		{ { STATS_CHAIN, "psql", "" },
+		  { .ns = 50 * NS_PER_S, .spent_khz_ms = 60000000000, .spent_j = 15.5 } },
 		{ { STATS_DOMAIN, "policy0", "schedutil" },
 		  { .ns = 99 * NS_PER_S,
 		    .spent_khz_ms = 2000000,
@@ -641,8 +643,9 @@ static void make_explanations(void)
 {
 	static const struct explanation boosted = {
 		.contenders = { { REASON_IO_BOOST, 1111, 2, FIRST_PID, "" },
+				{ REASON_CHAIN, 600, 3, FIRST_PID + 1, "", FIRST_PID + 2, 468 },
 				{ REASON_UTILISATION, 341, 1, 0, "" } },
-		.n_contenders = 2,
+		.n_contenders = 3,
 		.has_io = true,
 		.io = { .state = IO_BOOST_PAYS,
 			.rate_per_s = 25000,
@@ -708,6 +711,8 @@ static void make_domain(struct canned_daemon *canned, uint32_t i)
 		.limiter = i == 1 ? LIMITER_NONE : LIMITER_OVERRIDE_MAX,
 		.timing = i == 1 ? TIMING_HELD : TIMING_NOW,
 	};
+	if (i == 3)
+		made.last[i].reason = REASON_CHAIN;
 	if (i != 1)
 		strcpy(made.last[i].comm, "fio");
 }

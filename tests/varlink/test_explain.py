@@ -24,7 +24,7 @@ class Methods(ServiceTest):
     def test_the_chain(self):
         reply = self.explain(pid=812)["parameters"]
         self.assertEqual(reply["domain"]["name"], "policy0")
-        self.assertEqual([c["reason"] for c in reply["contenders"]], ["io-boost", "utilisation"])
+        self.assertEqual([c["reason"] for c in reply["contenders"]], ["io-boost", "chain", "utilisation"])
         self.assertEqual(reply["io"]["measured_gain_permille"], 405)
         self.assertEqual([c for c in reply["clamps"] if c["acted"]],
                          [{"by": "override-max", "khz": 2400000, "override": 7, "acted": True}])
@@ -68,7 +68,8 @@ class Control(ServiceTest):
         self.assertEqual(lines[0], "policy0, CPUs 0-3: runs at 1800 MHz; wakegov asked for 2400 MHz")
         for line in ("I/O        25000 per second on nvme0n1; host time is 61 % of each at the lowest", "predicted  46 % more I/O at 2400 MHz than at the lowest frequency",
                      "tried      in 14 pairs: 41 % more, plus or minus 2 %; pays",
-                     "won over   utilisation on CPU 1, 341 of 1024: 1199 MHz",
+                     "won over   chain of pid 813 and pid 814: together 47 % of a CPU; on CPU 3, 600",
+                     "           of 1024: 2109 MHz; utilisation on CPU 1, 341 of 1024: 1199 MHz",
                      "rule       backup (/etc/wakegov/wakegov.conf:12) gives a floor, for pid 812",
                      "read back  2400 MHz right after that"):
             self.assertIn(line, lines)

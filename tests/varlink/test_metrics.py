@@ -86,6 +86,7 @@ class Values(MetricsTest):
                                     way="saved"), 72000)
         self.assertEqual(self.value("wakegov_account_joules_total", kind="io-boost",
                                     way="spent"), 1.25)
+        self.assertEqual(self.value("wakegov_account_joules_total", kind="chain", way="spent"), 15.5)
         self.assertEqual(self.value("wakegov_account_gained_ios_total"), 2594306)
         self.assertEqual(self.value("wakegov_decisions_total", reason="idle"), 17)
         self.assertEqual(self.value("wakegov_boost_tasks", state="trying"), 3)
@@ -104,6 +105,10 @@ class Values(MetricsTest):
 @needs_fixture
 class Large(MetricsTest):
     options = ("--domains", "1000", "--tasks", "20000")
+
+    def test_chains(self):
+        family = self.families()["wakegov_chain_domains"]
+        self.assertEqual([sample.value for sample in family.samples], [1])
 
     def test_it_is_bounded_by_the_machine(self):
         n = sum(len(family.samples) for family in self.families().values())

@@ -160,6 +160,14 @@ class Data(ServiceTest):
                 reply = raw.call("io.wakegov.Tasks", parameters)["parameters"]
                 self.assertEqual([task["pid"] for task in reply["tasks"]], pids)
                 self.assertEqual((reply["total"], reply["next_offset"]), (total, next_offset))
+        # Of the domain, of a task of it, or of both.
+        for parameters, n in (({}, 1), ({"domain": "policy0"}, 1), ({"domain": "policy1"}, 0),
+                              ({"pid": 813}, 1), ({"pid": 814}, 1), ({"pid": 815}, 0)):
+            with self.subTest(parameters):
+                chains = raw.call("io.wakegov.Tasks", parameters)["parameters"]["chains"]
+                self.assertEqual([(chain["domain"], chain["pid"], chain["chain"]["pid"],
+                                   chain["chain"]["share_permille"]) for chain in chains],
+                                 n * [("policy0", 813, 814, 468)])
         for wrong in ({"sort": "colour"}, {"sort": ""}, {"limit": 0}, {"limit": -1},
                       {"offset": -1}, {"pid": -1}, {"pid": 2 ** 32 + 1}):
             with self.subTest(wrong):

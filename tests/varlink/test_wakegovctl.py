@@ -136,6 +136,12 @@ class Output(ControlTest):
         self.assertEqual(header.index("REASON"), boosted.index("io-boost"))
         self.assertEqual(header.index("STATE"), yielded.index("yielded"))
 
+    def test_chains(self):
+        lines = self.run_command("tasks").splitlines()
+        self.assertIn("chains, tasks that work for each other in turn, and their share of a CPU:", lines)
+        self.assertEqual(" ".join(lines[-2].split()), "PID TASK DOMAIN WORKS FOR IT TOGETHER")
+        self.assertEqual(" ".join(lines[-1].split()), "813 - policy0 ? (pid 814) 47 %")
+
     def test_tasks_cannot_write_on_the_terminal(self):
         text = self.run_command("tasks")
         self.assertNotIn("\x1b", text)

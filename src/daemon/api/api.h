@@ -103,6 +103,8 @@ bool api_read_duration(const struct call *call, uint64_t *ret_us);
 /* A level as a policy has it; null: not given. */
 void api_put_level(struct json_out *out, const char *key, const struct policy_level *level,
 		   enum rule_property property);
+/* Who a demand is of, as the fields pid, comm and chain, which is of the type Chain. */
+void api_put_contender(struct json_out *out, const struct contender *contender);
 /* Properties as the fields cap, floor, io_boost, placement and idle_latency. */
 void api_put_properties(struct json_out *out, const struct policy_properties *properties);
 

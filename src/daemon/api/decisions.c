@@ -126,8 +126,8 @@ int api_list_decisions(const struct call *call, struct reply *reply)
 const char *api_stats_kind_name(enum stats_kind kind)
 {
 	static const char *const names[] = {
-		[STATS_IO_BOOST] = "io-boost", [STATS_FLOOR] = "floor",	 [STATS_CAP] = "cap",
-		[STATS_DOMAIN] = "domain",     [STATS_KINDS] = "others",
+		[STATS_IO_BOOST] = "io-boost", [STATS_FLOOR] = "floor",	  [STATS_CAP] = "cap",
+		[STATS_DOMAIN] = "domain",     [STATS_OTHERS] = "others", [STATS_CHAIN] = "chain",
 	};
 
 	return names[kind];

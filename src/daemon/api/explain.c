@@ -16,21 +16,6 @@
 #define LIMITERS_MAX	  6
 #define KERNEL_BOOSTS_MAX 6
 
-static void put_chain(struct json_out *out, const struct contender *contender)
-{
-	char comm[PROCESS_COMM_SIZE];
-
-	if (contender->reason != REASON_CHAIN) {
-		field_null(out, "chain");
-		return;
-	}
-	field_open(out, "chain", '{');
-	field_count(out, "pid", contender->partner);
-	field_text(out, "comm", process_name(contender->partner, "", comm));
-	field_count(out, "share_permille", contender->share_permille);
-	json_out_close(out, '}');
-}
-
 static void put_contenders(struct json_out *out, const struct explanation *rests_on,
 			   const struct topology_domain *info)
 {
@@ -38,14 +23,11 @@ static void put_contenders(struct json_out *out, const struct explanation *rests
 	field_open(out, "contenders", '[');
 	for (uint32_t i = 0; i < rests_on->n_contenders && i < EXPLANATION_CONTENDERS_MAX; i++) {
 		const struct contender *contender = &rests_on->contenders[i];
-		char comm[PROCESS_COMM_SIZE];
 
 		json_out_open(out, '{');
 		field_text(out, "reason", reason_name(contender->reason));
 		field_count(out, "cpu", contender->cpu);
-		field_nonzero(out, "pid", contender->pid);
-		field_text(out, "comm", process_name(contender->pid, contender->comm, comm));
-		put_chain(out, contender);
+		api_put_contender(out, contender);
 		field_count(out, "demand_cap", contender->cap);
 		field_count(out, "demand_khz", opp_khz_for_cap(info, contender->cap));
 		json_out_close(out, '}');

@@ -207,6 +207,35 @@ static int choose(const struct core *core, struct choice *choice, struct rows *r
 	return 0;
 }
 
+/* The chains that ask for more than the CPUs where they are, as of their domain's last decision. */
+static void put_chains_of(struct json_out *out, const struct core *core, uint32_t domain,
+			  uint32_t pid)
+{
+	const struct explanation *rests_on = engine_explanation(core->engine, domain);
+
+	for (uint32_t i = 0; i < rests_on->n_contenders && i < EXPLANATION_CONTENDERS_MAX; i++) {
+		const struct contender *contender = &rests_on->contenders[i];
+
+		if (contender->reason != REASON_CHAIN ||
+		    (pid && pid != contender->pid && pid != contender->partner))
+			continue;
+		json_out_open(out, '{');
+		field_text(out, "domain", core->topology->domains[domain].name);
+		api_put_contender(out, contender);
+		json_out_close(out, '}');
+	}
+}
+
+static void put_chains(struct json_out *out, const struct core *core, const struct choice *choice)
+{
+	field_open(out, "chains", '[');
+	for (uint32_t i = 0; i < core->n_domains; i++)
+		if (core->domains[i].actuator.state == ACTUATOR_STATE_DRIVEN &&
+		    !differs(choice->domain, core->topology->domains[i].name))
+			put_chains_of(out, core, i, choice->pid);
+	json_out_close(out, ']');
+}
+
 int api_list_tasks(const struct call *call, struct reply *reply)
 {
 	const struct core *core = api_core(call);
@@ -232,6 +261,7 @@ int api_list_tasks(const struct call *call, struct reply *reply)
 		api_put_task(out, core, chosen.rows[i].task);
 	json_out_close(out, ']');
 	free(chosen.rows);
+	put_chains(out, core, &choice);
 	field_count(out, "total", chosen.n);
 	field_count_if(out, "next_offset", end < chosen.n, end);
 	field_count(out, "min_rate_per_s", core->policy.io_boost.min_rate_per_s);

@@ -275,6 +275,16 @@ static void sample_named(struct metrics *metrics, const char *label, const char 
 	sample(metrics, labels, n);
 }
 
+static uint32_t count_chain_domains(const struct core *core)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < core->n_domains; i++)
+		n += core->domains[i].actuator.state == ACTUATOR_STATE_DRIVEN &&
+		     engine_last(core->engine, i)->reason == REASON_CHAIN;
+	return n;
+}
+
 static void put_counts(struct metrics *metrics, const struct manager *manager)
 {
 	const struct placed_group *groups = manager->placing.groups;
@@ -300,6 +310,8 @@ static void put_counts(struct metrics *metrics, const struct manager *manager)
 	sample(metrics, "{state=\"let-go\"}", n_groups[1]);
 	one(metrics, "wakegov_idle_latency_cpus", false, manager->idle_latency.n_limited,
 	    "CPUs that may not sleep deeply now, for tasks with an idle latency.");
+	one(metrics, "wakegov_chain_domains", false, count_chain_domains(&manager->core),
+	    "Domains that run as they do for tasks that work for each other in turn.");
 	begin(metrics, "wakegov_boost_tasks", false,
 	      "Tasks that do I/O, by what is thought of a boost for them.");
 	for (enum io_boost_state state = 0; state <= IO_BOOST_LAPSED; state++)

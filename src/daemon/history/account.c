@@ -155,6 +155,17 @@ static void explain_boost(struct past *past, const struct decision *decision,
 				     .found = rests_on->io.found };
 }
 
+static void explain_chain(const struct core *core, const struct decision *decision,
+			  struct stats_effect *ret)
+{
+	const struct explanation *rests_on = engine_explanation(core->engine, decision->domain);
+
+	ret->key.kind = STATS_CHAIN;
+	snprintf(ret->key.name, sizeof(ret->key.name), "%s", decision->comm);
+	ret->without_khz = khz_for(core, decision->domain,
+				   highest_cap(rests_on, REASON_CHAIN, false));
+}
+
 /* A cap or floor without a rule is a task's own clamp. */
 static void explain_clamp(const struct core *core, const struct decision *decision,
 			  enum stats_kind kind, uint32_t without_cap, struct stats_effect *ret)
@@ -196,6 +207,8 @@ void account_decided(void *state, const struct decision *decision)
 	past->account->domains[decision->domain].group = IO_BOOST_NO_GROUP;
 	if (decision->reason == REASON_IO_BOOST)
 		explain_boost(past, decision, &cause.effects[0]);
+	else if (decision->reason == REASON_CHAIN)
+		explain_chain(past->core, decision, &cause.effects[0]);
 	else if (decision->reason == REASON_FLOOR || decision->reason == REASON_OWN_FLOOR)
 		explain_clamp(past->core, decision, STATS_FLOOR,
 			      highest_cap(rests_on, decision->reason, false), &cause.effects[0]);

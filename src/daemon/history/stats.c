@@ -145,7 +145,7 @@ double stats_power_share(const struct topology_domain *domain, uint32_t khz, uin
 /* The last row takes everything for which there is no room. */
 static struct stats_row *find_row(struct stats_period *period, const struct stats_key *key)
 {
-	static const struct stats_key others = { STATS_KINDS, "others", "" };
+	static const struct stats_key others = { STATS_OTHERS, "others", "" };
 	struct stats_row *row;
 
 	for (uint32_t i = 0; i < period->n_rows; i++) {

@@ -28,6 +28,8 @@ enum stats_kind {
 	STATS_FLOOR,	/* of a rule, or own floors of tasks */
 	STATS_CAP,
 	STATS_DOMAIN, /* compared with the governor before wakegov, whose name is in `device` */
+	STATS_OTHERS, /* for which there was no row */
+	STATS_CHAIN,  /* by name of one of its tasks */
 	STATS_KINDS,
 };
 

@@ -142,7 +142,7 @@ static void get_domain(struct record_in *in, struct stats *stats, const struct t
 
 static void get_row(struct record_in *in, struct stats *stats, int32_t day)
 {
-	struct stats_row row = { .key = { .kind = record_get_number(in, STATS_KINDS) } };
+	struct stats_row row = { .key = { .kind = record_get_number(in, STATS_KINDS - 1) } };
 
 	record_get_text(in, row.key.name, sizeof(row.key.name));
 	record_get_text(in, row.key.device, sizeof(row.key.device));

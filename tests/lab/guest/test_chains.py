@@ -126,11 +126,19 @@ class Chains(unittest.TestCase):
                      contender["comm"] == "chainload"), None)
 
     @staticmethod
-    def explained():
-        """What explain says of all domains, in one line."""
-        shown = subprocess.run([f"{guest.BUILD}/wakegovctl", "explain"], check=True, text=True,
-                               stdout=subprocess.PIPE).stdout
-        return " ".join(shown.split())
+    def shown(command):
+        """What explain says of all domains, or tasks, in one line."""
+        said = subprocess.run([f"{guest.BUILD}/wakegovctl", command], check=True, text=True,
+                              stdout=subprocess.PIPE).stdout
+        return " ".join(said.split())
+
+    @staticmethod
+    def is_counted(daemon):
+        """Whether the chain's time and what it costs is in the account."""
+        stats = daemon.call("Stats")
+        return (any(time["reason"] == "chain" for domain in stats["domains"] for time in domain["times"]) and
+                any((row["kind"], row["name"]) == ("chain", "chainload") and row["time_us"] and
+                    row["spent_mhz_s"] and row["spent_mj"] for row in stats["account"]))
 
     def check(self, backend):
         with self.governed(backend) as daemon:
@@ -146,7 +154,11 @@ class Chains(unittest.TestCase):
                 self.assertNotEqual(chain["pid"], chain["chain"]["pid"])
                 guest.wait_for(lambda: re.search(
                     r"chain of chainload \(pid \d+\) and chainload \(pid \d+\): together (9\d|100) % of a "
-                    "CPU", self.explained()), 5, "explain names the chain")
+                    "CPU", self.shown("explain")), 5, "explain names the chain")
+                guest.wait_for(lambda: re.search(
+                    r"chainload \S+ chainload \(pid \d+\) (9\d|100) %", self.shown("tasks")), 5,
+                    "tasks names it")
+                guest.wait_for(lambda: self.is_counted(daemon), 5, "the account counts it")
                 began_us = time.monotonic() * 1e6
                 time.sleep(1)
                 changes = sum(decision["monotonic_us"] >= began_us for decision in daemon.decisions())
