@@ -50,20 +50,20 @@ static const struct way ways[] = {
 	{ "vfork", 900, 1024 },
 	{ "io_uring", 900, 1024 },
 	{ "io_uring-sqpoll", 900, 1024, 0, "iou-sqp" },
-	{ "io_uring-workers", 900, 1024, 0, "iou-wrk" },
 	{ "aio-poll", 900, 1024 },
 	{ "fuse", 900, 1024, 0, "chainload" },
 	{ "nbd", 900, 1024, 0, "kworker" },
 	/* Some requests end in an interrupt, or by a worker that no tick has met yet. */
 	{ "fsync", 750, 1024, 0, "jbd2/loop" },
 	{ "aio-loop", 600, 1024 },
+	{ "io_uring-workers", 500, 1024, 0, "iou-wrk" },
 	/* A program is looked for, and its pages, which can be on another machine. */
 	{ "posix_spawn", 600, 1024 },
 	/* A part of the time they wait for a timer. */
 	{ "late-child", 400, 1000 },
 	{ "rpc", 15, 1024 },
 	{ "dispatcher", 0, 300 },
-	{ "compositor", 40, 400 },
+	{ "compositor", 15, 400 },
 	/* It waits for one that does not wait for it. */
 	{ "logger", 900, 1024 },
 	/* Nobody works for them. */

@@ -9,6 +9,7 @@ import contextlib
 import os
 import re
 import subprocess
+import tempfile
 import time
 import unittest
 
@@ -249,6 +250,27 @@ class Chains(unittest.TestCase):
                 time.sleep(0.05)
         # All of one CPU, of which the cap leaves half of the machine's capacity.
         self.assertEqual(max(shares), 1)
+
+
+class Ways(unittest.TestCase):
+    def test_ways(self):
+        """Who wakes whom, by the native test, with what this machine's kernel may lack: nbd"""
+        for module in ("nbd", "fuse", "veth", "loop", "ext4"):
+            subprocess.run(["modprobe", module], check=True)
+        disk = guest.null_blk("null_blk_create", "memory_backed=1", "size=500", "completion_nsec=100000")
+        with tempfile.TemporaryDirectory() as directory:
+            subprocess.run(f"mkfs.ext4 -q {disk} && mount {disk} {directory}", shell=True, check=True)
+            try:
+                done = subprocess.run([f"{guest.BUILD}/tests/native/test-tracer-wakers"], cwd=directory, text=True,
+                                      stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                                      env={**os.environ, "WAKEGOV_BUILD": guest.BUILD})
+            finally:
+                subprocess.run(["umount", directory], check=True)
+        for line in done.stdout.splitlines():
+            tap.note(line)
+        self.assertEqual(done.returncode, 0)
+        self.assertIn("nbd: ", done.stdout)
+        self.assertNotIn("not here", done.stdout)
 
 
 if __name__ == "__main__":
