@@ -49,7 +49,6 @@ static const struct way ways[] = {
 	{ "wait4", 900, 1024 },
 	{ "vfork", 900, 1024 },
 	{ "io_uring", 900, 1024 },
-	{ "io_uring-sqpoll", 900, 1024, 0, "iou-sqp" },
 	{ "aio-poll", 900, 1024 },
 	{ "fuse", 900, 1024, 0, "chainload" },
 	{ "nbd", 900, 1024, 0, "kworker" },
@@ -57,6 +56,7 @@ static const struct way ways[] = {
 	{ "fsync", 750, 1024, 0, "jbd2/loop" },
 	{ "aio-loop", 600, 1024 },
 	{ "io_uring-workers", 500, 1024, 0, "iou-wrk" },
+	{ "io_uring-sqpoll", 500, 1024, 0, "iou-sqp" },
 	/* A program is looked for, and its pages, which can be on another machine. */
 	{ "posix_spawn", 600, 1024 },
 	/* A part of the time they wait for a timer. */

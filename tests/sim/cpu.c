@@ -196,6 +196,10 @@ void sim_cpu_enqueue(struct sim *sim, struct sim_cpu *cpu, struct sim_thread *th
 	uint64_t granularity_ns = sim->platform->scheduler.wakeup_granularity_ns;
 
 	sim_cpu_account(sim, cpu);
+	if (cpu->chooses) {
+		append(cpu, thread);
+		return;
+	}
 	if (cpu->work == SIM_WORK_THREAD && cpu->current->turn_ns >= granularity_ns) {
 		put_first(cpu, thread);
 		preempt(sim, cpu);
@@ -232,7 +236,9 @@ static void finish_piece(struct sim *sim, struct sim_cpu *cpu)
 {
 	struct sim_thread *thread = cpu->current;
 
+	cpu->chooses = true;
 	sim_thread_advance(sim, thread);
+	cpu->chooses = false;
 	if (thread->state == SIM_THREAD_ASLEEP) {
 		cpu->current = NULL;
 		sim_tell(sim, on_sleep, thread);

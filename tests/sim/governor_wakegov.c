@@ -38,6 +38,7 @@ static void sample_cpu(struct wakegov_sim *w, uint32_t cpu, uint64_t now_ns)
 		.idle_since_ns = load.idle_since_ns,
 		.est_q = load.est_q,
 		.burst_ns = account_burst_ns(&load, now_ns),
+		.chain = w->cpus[cpu].chain,
 	};
 	engine_apply(w->engine, &input);
 }

@@ -75,11 +75,17 @@ static int init_threads(struct sim *sim)
 	sim->threads = calloc(n, sizeof(*sim->threads));
 	if (!sim->threads)
 		return -ENOMEM;
-	for (uint32_t i = 0; i < workload->n_groups; i++)
+	for (uint32_t i = 0; i < workload->n_groups; i++) {
+		uint32_t first = sim->n_threads;
+
 		for (uint32_t j = 0; j < workload->groups[i].threads; j++) {
 			sim->threads[sim->n_threads].index = sim->n_threads;
-			sim_thread_init(sim, &sim->threads[sim->n_threads++], &workload->groups[i]);
+			sim->threads[sim->n_threads].successor =
+				&sim->threads[first + (j + 1) % workload->groups[i].threads];
+			sim_thread_init(sim, &sim->threads[sim->n_threads++], &workload->groups[i],
+					j == 0);
 		}
+	}
 	sim_place_all(sim);
 	return 0;
 }
@@ -198,7 +204,7 @@ static void handle(struct sim *sim, const struct sim_event *event)
 		release(sim, event->index, event->generation);
 		break;
 	case SIM_EVENT_WAKE:
-		sim_thread_wake(sim, &sim->threads[event->index]);
+		sim_thread_wake(sim, &sim->threads[event->index], NULL);
 		break;
 	case SIM_EVENT_FREQUENCY:
 		sim_domain_on_event(sim, event->index);

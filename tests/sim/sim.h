@@ -39,6 +39,10 @@
  * group's io-max is its cgroup's io.max (sim/throttle.h). Pauses stop devices (flush) or limit
  * frequencies (thermal).
  *
+ * The threads of a chain pass pieces of work on, the last one to the first, whose turn is over when
+ * it has a piece again: it begins the next round by its period or after its think time. A client
+ * and its servers, a pipeline or a shell's children are chains.
+ *
  * What the model leaves out: caches and memory frequency, the governor's own work, deadline tasks.
  *
  * One struct sim is one run. It owns all it points to but platform, workload and the governor's
@@ -72,7 +76,7 @@ enum sim_thread_state {
 enum sim_step {
 	SIM_STEP_TAKE,	/* takes what has completed, or waits */
 	SIM_STEP_THINK, /* has taken it, and is to think */
-	SIM_STEP_SEND,	/* sends a request */
+	SIM_STEP_SEND,	/* sends a request, or passes a piece of work on */
 };
 
 /* Totals of a thread on its device, as the kernel side of wakegov could keep them. */
@@ -88,7 +92,7 @@ struct sim_thread {
 	enum sim_step step;	    /* what it does when its present piece of work is done */
 	uint32_t cpu;		    /* where it is, or was last */
 	bool in_iowait;		    /* asleep, or woken and not yet run, for I/O */
-	uint32_t ready;		    /* completed requests that it has not taken */
+	uint32_t ready;		    /* completed requests, or pieces of a chain's work, not taken */
 	uint32_t batch;		    /* requests that it still sends in this batch */
 	uint32_t mark;		    /* of its next requests, below SIM_MARKS */
 	uint64_t mcycles;	    /* left of its present piece of work */
@@ -100,11 +104,14 @@ struct sim_thread {
 	uint64_t io_waits;
 	uint64_t io_starts;
 	uint64_t io_done;
-	uint64_t rounds;   /* of a busy thread */
+	uint64_t rounds;   /* of a busy thread, or of a chain, at its first */
 	uint64_t round_ns; /* when its last one began */
 	uint64_t last_io_ns;
 	struct sim_host_time host;
-	struct sim_thread *next; /* in a run queue */
+	struct sim_thread *next;	/* in a run queue */
+	struct sim_thread *successor;	/* in its chain */
+	bool rounds_here;		/* it is the first of its chain */
+	const struct sim_thread *waker; /* who last woke it; NULL: a timer or a device */
 };
 
 struct sim_cpu {
@@ -120,6 +127,7 @@ struct sim_cpu {
 	uint32_t *interrupts; /* a ring of the requests that completed */
 	uint32_t first_interrupt, n_interrupts, size;
 	bool ticking;
+	bool chooses; /* its next work is chosen in a moment */
 	/* Totals. */
 	uint64_t thread_ns;
 	uint64_t interrupt_ns;

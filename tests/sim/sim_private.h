@@ -53,11 +53,12 @@ uint32_t sim_place_woken(const struct sim *sim, const struct sim_thread *thread)
 
 /* thread.c: what a thread does next. */
 void sim_thread_init(const struct sim *sim, struct sim_thread *thread,
-		     const struct workload_group *group);
+		     const struct workload_group *group, bool first);
 uint64_t sim_thread_cycles(const struct sim *sim, const struct sim_thread *thread);
 void sim_thread_advance(struct sim *sim, struct sim_thread *thread);
 void sim_thread_complete(struct sim *sim, struct sim_thread *thread);
-void sim_thread_wake(struct sim *sim, struct sim_thread *thread);
+/* waker: NULL for a timer or a device. */
+void sim_thread_wake(struct sim *sim, struct sim_thread *thread, const struct sim_thread *waker);
 uint64_t sim_thread_on_cpu_ns(const struct sim *sim, const struct sim_thread *thread);
 
 /* device.c */

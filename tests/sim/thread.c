@@ -29,11 +29,24 @@ static uint64_t io_mcycles(const struct sim *sim, const struct sim_thread *threa
 	return sim_thread_cycles(sim, thread) * (MILLI - sim->platform->costs.interrupt_permille);
 }
 
+/* All of a chain's work is with its first thread. */
+static void init_turn(struct sim_thread *thread, bool first)
+{
+	thread->rounds_here = first;
+	thread->ready = first ? thread->group->depth : 0;
+	thread->step = SIM_STEP_TAKE;
+	thread->mcycles = 0;
+}
+
 void sim_thread_init(const struct sim *sim, struct sim_thread *thread,
-		     const struct workload_group *group)
+		     const struct workload_group *group, bool first)
 {
 	thread->group = group;
 	thread->state = SIM_THREAD_ASLEEP;
+	if (group->engine == WORKLOAD_CHAIN) {
+		init_turn(thread, first);
+		return;
+	}
 	thread->step = SIM_STEP_SEND;
 	thread->batch = group->depth;
 	thread->mcycles = group->engine == WORKLOAD_BUSY ? group->cycles * MILLI
@@ -69,6 +82,45 @@ static void advance_busy(struct sim *sim, struct sim_thread *thread)
 		think(sim, thread);
 	else if (thread->group->period_ns)
 		begin_round(sim, thread);
+}
+
+/* A chain's thread takes its next piece of work, or waits for one; the first begins a round. */
+static void take_turn(struct sim *sim, struct sim_thread *thread)
+{
+	if (!thread->ready) {
+		thread->step = SIM_STEP_TAKE;
+		thread->state = SIM_THREAD_ASLEEP;
+		thread->mcycles = 0; /* it looks again as soon as it runs */
+		return;
+	}
+	thread->ready--;
+	thread->step = SIM_STEP_SEND;
+	thread->mcycles = sim_thread_cycles(sim, thread) * MILLI;
+	if (!thread->rounds_here)
+		return;
+	thread->rounds++;
+	if (!in_phase(sim, thread->group))
+		thread->mcycles = thread->group->first_cycles * MILLI;
+	if (think_ns(sim, thread))
+		think(sim, thread);
+	else if (thread->group->period_ns)
+		begin_round(sim, thread);
+}
+
+static void pass_on(struct sim *sim, struct sim_thread *thread)
+{
+	struct sim_thread *next = thread->successor;
+
+	next->ready++;
+	if (next->state == SIM_THREAD_ASLEEP && next->step == SIM_STEP_TAKE)
+		sim_thread_wake(sim, next, thread);
+}
+
+static void advance_chain(struct sim *sim, struct sim_thread *thread)
+{
+	if (thread->step == SIM_STEP_SEND)
+		pass_on(sim, thread);
+	take_turn(sim, thread);
 }
 
 /* Takes what has completed, or waits until something has. */
@@ -127,6 +179,10 @@ void sim_thread_advance(struct sim *sim, struct sim_thread *thread)
 		advance_busy(sim, thread);
 		return;
 	}
+	if (thread->group->engine == WORKLOAD_CHAIN) {
+		advance_chain(sim, thread);
+		return;
+	}
 	switch (thread->step) {
 	case SIM_STEP_TAKE:
 		take_batch(sim, thread);
@@ -155,13 +211,14 @@ void sim_thread_complete(struct sim *sim, struct sim_thread *thread)
 	thread->ready++;
 	thread->io_done++;
 	if (thread->state == SIM_THREAD_ASLEEP && thread->step == SIM_STEP_TAKE)
-		sim_thread_wake(sim, thread);
+		sim_thread_wake(sim, thread, NULL);
 }
 
-void sim_thread_wake(struct sim *sim, struct sim_thread *thread)
+void sim_thread_wake(struct sim *sim, struct sim_thread *thread, const struct sim_thread *waker)
 {
 	uint32_t from = thread->cpu;
 
+	thread->waker = waker;
 	if (thread->in_iowait) {
 		thread->io_waits++;
 		thread->last_io_ns = sim->now_ns;

@@ -14,12 +14,18 @@ static bool outside_band(const struct wakegov_sim_cpu *c, uint64_t now_ns)
 	return c->band.burst_ns && account_burst_ns(&c->load, now_ns) > c->band.burst_ns;
 }
 
-static void tell_cpu(struct sim *sim, struct wakegov_sim_cpu *c)
+void wakegov_sim_tell_cpu(struct sim *sim, struct wakegov_sim_cpu *c)
 {
 	c->told = true;
+	wakegov_sim_run_at(sim, sim->now_ns + WAKEGOV_SIM_LATENCY_NS);
+}
+
+/* As emit_cpu(): it is looked at once. */
+static void tell_cpu(struct sim *sim, struct wakegov_sim_cpu *c)
+{
 	c->armed_band = false;
 	c->armed_idle = false;
-	wakegov_sim_run_at(sim, sim->now_ns + WAKEGOV_SIM_LATENCY_NS);
+	wakegov_sim_tell_cpu(sim, c);
 }
 
 /* Only those that a tick has met are known. */
@@ -49,6 +55,7 @@ void wakegov_sim_on_switch(struct sim *sim, struct sim_cpu *cpu, struct sim_thre
 	     (c->load.updated_ns == sim->now_ns ? outside_band(c, sim->now_ns)
 						: c->load.est_q > c->band.high_q)))
 		tell_cpu(sim, c);
+	wakegov_sim_chain_switch(sim, cpu, prev);
 }
 
 void wakegov_sim_on_tick(struct sim *sim, struct sim_cpu *cpu)
@@ -60,6 +67,7 @@ void wakegov_sim_on_tick(struct sim *sim, struct sim_cpu *cpu)
 		return;
 	account_cpu(&c->load, sim->now_ns);
 	account_task_ran(&w->tasks[cpu->current->index].load, &c->load, sim->now_ns);
+	wakegov_sim_chain_tick(sim, cpu);
 	if (c->armed_band && outside_band(c, sim->now_ns))
 		tell_cpu(sim, c);
 }
@@ -159,6 +167,7 @@ void wakegov_sim_on_wake(struct sim *sim, struct sim_thread *thread)
 	struct wakegov_sim *w = sim->governor_data;
 
 	end_sleep(&w->tasks[thread->index], sim->now_ns);
+	wakegov_sim_chain_wake(sim, thread);
 	if (thread->in_iowait)
 		count_io(sim, thread, true);
 }

@@ -9,6 +9,8 @@
 
 #include "record/recorder.h"
 #include "sim/governor.h"
+#include "wakegov/abi.h"
+#include "wakegov/chain.h"
 #include "wakegov/util_acct.h"
 
 /* What bpf/ keeps per CPU. */
@@ -16,6 +18,7 @@ struct wakegov_sim_cpu {
 	struct account_cpu load; /* interrupts are not told to governors here */
 	bool armed_band, armed_idle;
 	struct engine_band band;
+	struct input_chain chain; /* the one with the highest need that came lately */
 	bool told;
 };
 
@@ -25,6 +28,7 @@ struct wakegov_sim_task {
 	uint32_t window_waits;
 	uint32_t window_starts;
 	struct account_task load;
+	struct chain_task chain;
 	bool has_slot;
 	uint32_t cpu;
 	uint64_t io_waits;
@@ -67,6 +71,14 @@ void wakegov_sim_run_at(struct sim *sim, uint64_t at_ns);
 
 /* What is told takes this long to have the daemon run. */
 #define WAKEGOV_SIM_LATENCY_NS 30000ULL
+
+/* Has the daemon look at the CPU. */
+void wakegov_sim_tell_cpu(struct sim *sim, struct wakegov_sim_cpu *c);
+
+/* wakegov_chains.c: at a tick that meets a thread, a switch, and the wake-up of a thread. */
+void wakegov_sim_chain_tick(struct sim *sim, struct sim_cpu *cpu);
+void wakegov_sim_chain_switch(struct sim *sim, struct sim_cpu *cpu, const struct sim_thread *prev);
+void wakegov_sim_chain_wake(struct sim *sim, const struct sim_thread *thread);
 
 /* The callbacks of struct sim_governor that the kernel side sees. */
 void wakegov_sim_on_switch(struct sim *sim, struct sim_cpu *cpu, struct sim_thread *prev);

@@ -19,12 +19,16 @@ const char workload_help[] =
 	"  io_uringNxD     N threads, each with D requests in flight\n"
 	"  libaioNxD       the same, but they never wait in io-wait\n"
 	"  busyxN          N threads that only compute\n"
+	"  chainNxD        N threads, each of which wakes the next, and the last the first, when it\n"
+	"                  has done its turn of a piece of work; D pieces: a client and its servers, or\n"
+	"                  a pipeline\n"
 	"each with ':' and KEY=VALUE, joined by ',', where wanted:\n"
 	"  threads, depth  as above\n"
-	"  cycles          of the best CPU per I/O, or per round of a busy thread\n"
+	"  cycles          of the best CPU per I/O, round of a busy thread or turn of a chain's\n"
+	"  first-cycles    of the first of a chain, default as the others\n"
 	"  batch-cycles    for each return from a wait\n"
 	"  think           sleep before each batch, or after each round: 1ms\n"
-	"  period          a busy thread's round begins so long after the last one did\n"
+	"  period          a busy thread's round, or a chain's, begins so long after the last one did\n"
 	"  io-max          I/Os a second that all of them may do, as by io.max: 3000/s\n"
 	"  phase-every, phase-for          at the end of each 10s, for 3s …\n"
 	"  phase-cycles, phase-think       … these take the place of cycles and think\n"
@@ -46,6 +50,7 @@ static const struct sim_key keys[] = {
 	GROUP("threads", &policy_units_none, "1", "1024", threads),
 	GROUP("depth", &policy_units_none, "1", "1024", depth),
 	GROUP("cycles", &policy_units_none, "1", "1000000000", cycles),
+	GROUP("first-cycles", &policy_units_none, "1", "1000000000", first_cycles),
 	GROUP("batch-cycles", &policy_units_none, "0", "1000000000", batch_cycles),
 	GROUP("think", &policy_units_duration, "0ns", "60s", think_ns),
 	GROUP("period", &policy_units_duration, "0ns", "60s", period_ns),
@@ -63,15 +68,14 @@ static const struct sim_key keys[] = {
 /* clang-format on */
 
 static const char *const engine_names[] = {
-	[WORKLOAD_PSYNC] = "psync",
-	[WORKLOAD_IO_URING] = "io_uring",
-	[WORKLOAD_LIBAIO] = "libaio",
-	[WORKLOAD_BUSY] = "busy",
+	[WORKLOAD_PSYNC] = "psync", [WORKLOAD_IO_URING] = "io_uring", [WORKLOAD_LIBAIO] = "libaio",
+	[WORKLOAD_BUSY] = "busy",   [WORKLOAD_CHAIN] = "chain",
 };
 
 static bool has_depth(const struct workload_group *group)
 {
-	return group->engine == WORKLOAD_IO_URING || group->engine == WORKLOAD_LIBAIO;
+	return group->engine == WORKLOAD_IO_URING || group->engine == WORKLOAD_LIBAIO ||
+	       group->engine == WORKLOAD_CHAIN;
 }
 
 static int store(const char *name, const char *value, struct workload *workload,
@@ -84,12 +88,13 @@ static int store(const char *name, const char *value, struct workload *workload,
 		if (key)
 			return sim_key_store(key, base, value, ret_message);
 	}
-	return sim_refuse(ret_message,
-			  "found the key '%s', expected threads, depth, cycles, batch-cycles, "
-			  "think, period, io-max, phase-every, phase-for, phase-cycles, "
-			  "phase-think, cpus, device, flush-every, flush-for, thermal-every, "
-			  "thermal-for or thermal-limit",
-			  name);
+	return sim_refuse(
+		ret_message,
+		"found the key '%s', expected threads, depth, cycles, first-cycles, "
+		"batch-cycles, think, period, io-max, phase-every, phase-for, phase-cycles, "
+		"phase-think, cpus, device, flush-every, flush-for, thermal-every, "
+		"thermal-for or thermal-limit",
+		name);
 }
 
 static int store_cpus(char *value, const struct platform *platform, struct workload_group *group,
@@ -165,7 +170,9 @@ static int parse_engine(char *text, struct workload_group *group, char **ret_mes
 		group->engine = i;
 		return parse_numbers(text + length, group, ret_message);
 	}
-	return sim_refuse(ret_message, "found '%s', expected psync, io_uring, libaio or busy",
+	return sim_refuse(ret_message,
+			  "found '%s', expected psync, io_uring, libaio, busy or "
+			  "chain",
 			  text);
 }
 
@@ -176,6 +183,8 @@ static int check_group(struct workload_group *group, char **ret_message)
 				  engine_names[group->engine]);
 	if (group->engine == WORKLOAD_BUSY)
 		group->depth = 0;
+	if (!group->first_cycles)
+		group->first_cycles = group->cycles;
 	if (!group->phase_cycles)
 		group->phase_cycles = group->cycles;
 	if (group->phase_think_ns == UINT64_MAX)

@@ -19,6 +19,7 @@ enum workload_engine {
 	WORKLOAD_IO_URING, /* depth requests, in_iowait while it sleeps */
 	WORKLOAD_LIBAIO,   /* depth requests, never in_iowait */
 	WORKLOAD_BUSY,	   /* no I/O: computes, then thinks */
+	WORKLOAD_CHAIN,	   /* no I/O: its threads work in turn, depth of them at a time */
 };
 
 struct workload_group {
@@ -27,7 +28,8 @@ struct workload_group {
 	uint32_t depth;
 	uint32_t device;
 	uint64_t cpus;	 /* a bit per CPU that it may run on */
-	uint32_t cycles; /* per request, or per round of a busy thread */
+	uint32_t cycles; /* per request, or per round of a busy thread, or turn of a chain's */
+	uint32_t first_cycles; /* of the first of a chain */
 	uint32_t batch_cycles;
 	uint64_t think_ns;	     /* sleep after each batch */
 	uint64_t period_ns;	     /* of rounds that do not take longer; 0: they have none */

@@ -8,6 +8,7 @@
 #include "core/io_model.h"
 #include "core/opp.h"
 #include "daemon/history/past.h"
+#include "daemon/process.h"
 #include "shared/time.h"
 
 #define CLOCK_READ_NS (60 * NS_PER_S)
@@ -159,9 +160,11 @@ static void explain_chain(const struct core *core, const struct decision *decisi
 			  struct stats_effect *ret)
 {
 	const struct explanation *rests_on = engine_explanation(core->engine, decision->domain);
+	char comm[PROCESS_COMM_SIZE];
 
 	ret->key.kind = STATS_CHAIN;
-	snprintf(ret->key.name, sizeof(ret->key.name), "%s", decision->comm);
+	snprintf(ret->key.name, sizeof(ret->key.name), "%s",
+		 process_name(decision->pid, decision->comm, comm) ?: "");
 	ret->without_khz = khz_for(core, decision->domain,
 				   highest_cap(rests_on, REASON_CHAIN, false));
 }

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Chains as bpf/chain.bpf.h follows them, by the same formulas (wakegov/chain.h): of threads that a
+ * tick has met. They are followed all the time, which bpf/following.bpf.h does only where they
+ * change.
+ */
+#include "sim/wakegov_kernel.h"
+
+static struct chain_task *chain_of(struct wakegov_sim *w, const struct sim_thread *thread)
+{
+	struct chain_task *chain = thread ? &w->tasks[thread->index].chain : NULL;
+
+	return chain && chain->generation ? chain : NULL;
+}
+
+static uint32_t level_of(const struct wakegov_sim_cpu *c)
+{
+	return c->load.level_q >> DECAY_Q_SHIFT;
+}
+
+void wakegov_sim_chain_tick(struct sim *sim, struct sim_cpu *cpu)
+{
+	struct wakegov_sim *w = sim->governor_data;
+	struct chain_task *chain = &w->tasks[cpu->current->index].chain;
+
+	if (w->policy.chains && !chain->generation)
+		chain_start(chain, 1, sim->now_ns, level_of(&w->cpus[cpu->index]));
+}
+
+/* As is_beyond_own() in bpf/chain.bpf.h. */
+static bool is_beyond_own(const struct wakegov_sim_cpu *c, uint32_t need_q, uint64_t now_ns)
+{
+	__u64 updated_ns = c->load.updated_ns;
+	uint32_t util_q = account_util_q(&c->load), whole_q = DECAY_Q(c->load.capacity);
+
+	if (need_q > whole_q)
+		need_q = whole_q;
+	need_q -= need_q / CHAIN_NEAR;
+	if (need_q <= util_q && !c->load.running)
+		account_rest(&util_q, &updated_ns, now_ns);
+	return need_q > account_need_q(util_q, c->load.est_q);
+}
+
+/* As note_chain() there. */
+static void note_chain(struct sim *sim, struct wakegov_sim_cpu *c, const struct chain_task *chain,
+		       uint32_t id)
+{
+	struct input_chain *noted = &c->chain;
+	uint32_t need_q = chain->util_q;
+	bool over = sim->now_ns > noted->seen_ns + WAKEGOV_CHAIN_HOLD_NS;
+
+	if ((need_q < noted->util_q - noted->util_q / CHAIN_NEAR && !over) ||
+	    !is_beyond_own(c, need_q, sim->now_ns))
+		return;
+	if (need_q > noted->util_q || over) {
+		noted->util_q = need_q;
+		noted->pid = id;
+		noted->waker = chain->waker;
+	}
+	if (sim->now_ns > noted->seen_ns + WAKEGOV_CHAIN_STEP_NS)
+		noted->seen_ns = sim->now_ns;
+	if (need_q <= c->band.chain_q)
+		return;
+	c->band.chain_q = UINT32_MAX;
+	wakegov_sim_tell_cpu(sim, c);
+}
+
+void wakegov_sim_chain_switch(struct sim *sim, struct sim_cpu *cpu, const struct sim_thread *prev)
+{
+	struct wakegov_sim *w = sim->governor_data;
+	struct wakegov_sim_cpu *c = &w->cpus[cpu->index];
+	struct chain_task *leaves = chain_of(w, prev), *comes = chain_of(w, cpu->current);
+
+	if (leaves && prev->state == SIM_THREAD_ASLEEP)
+		chain_sleep(leaves, sim->now_ns, level_of(c));
+	if (!comes)
+		return;
+	chain_come(comes, sim->now_ns, level_of(c));
+	if (comes->waker)
+		note_chain(sim, c, comes, cpu->current->index + 1);
+}
+
+void wakegov_sim_chain_wake(struct sim *sim, const struct sim_thread *thread)
+{
+	struct wakegov_sim *w = sim->governor_data;
+	const struct chain_task *from = chain_of(w, thread->waker);
+	struct chain_task *chain = chain_of(w, thread);
+
+	if (!from || !chain || !chain->slept_ns ||
+	    chain_wake(chain, from->since.at_ns, thread->waker->index + 1))
+		return;
+	chain_follow(chain, from, level_of(&w->cpus[thread->waker->cpu]));
+}
