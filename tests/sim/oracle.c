@@ -14,7 +14,7 @@
 
 struct trial {
 	uint32_t khz[PLATFORM_DOMAINS_MAX];
-	double iops;
+	double done; /* I/Os and rounds in a second */
 	double mhz;
 };
 
@@ -67,8 +67,7 @@ static int try_one(const struct platform *platform, const struct workload *workl
 	r = result_run(platform, workload, &sim_governor_fixed, ret->khz, options, &result);
 	if (r < 0)
 		return r;
-	/* Where there is no I/O, what else gets done counts. */
-	ret->iops = result.iops > 0 ? result.iops : result.rounds_per_s;
+	ret->done = result.iops + result.rounds_per_s;
 	ret->mhz = result.mean_mhz;
 	return 0;
 }
@@ -79,10 +78,10 @@ static const struct trial *choose(const struct trial *trials, uint64_t n)
 	double most = 0;
 
 	for (uint64_t i = 0; i < n; i++)
-		if (trials[i].iops > most)
-			most = trials[i].iops;
+		if (trials[i].done > most)
+			most = trials[i].done;
 	for (uint64_t i = 0; i < n; i++)
-		if (trials[i].iops >= SLACK * most && (!best || trials[i].mhz < best->mhz))
+		if (trials[i].done >= SLACK * most && (!best || trials[i].mhz < best->mhz))
 			best = &trials[i];
 	return best;
 }

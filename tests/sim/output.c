@@ -8,7 +8,7 @@ void output_csv_header(FILE *out, const struct platform *platform)
 	fprintf(out, "workload,governor,iops,mean_mhz");
 	for (uint32_t i = 0; i < platform->n_domains; i++)
 		fprintf(out, ",mhz_%s", platform->domains[i].name);
-	fprintf(out, ",lowest_opp_pct,changes_per_s,energy_j\n");
+	fprintf(out, ",lowest_opp_pct,changes_per_s,energy_j,rounds_per_s\n");
 }
 
 void output_csv(FILE *out, const struct platform *platform, const struct result *result)
@@ -19,8 +19,8 @@ void output_csv(FILE *out, const struct platform *platform, const struct result 
 		result->mean_mhz);
 	for (uint32_t i = 0; i < platform->n_domains; i++)
 		fprintf(out, ",%.1f", result->mhz[i]);
-	fprintf(out, ",%.2f,%.2f,%.3f\n", result->lowest_opp_percent, result->changes_per_s,
-		result->energy_j);
+	fprintf(out, ",%.2f,%.2f,%.3f,%.1f\n", result->lowest_opp_percent, result->changes_per_s,
+		result->energy_j, result->rounds_per_s);
 }
 
 void output_table_header(FILE *out, const struct platform *platform)
@@ -58,6 +58,6 @@ void output_details(FILE *out, const struct platform *platform, const struct res
 			result->devices[i].mean_latency_us);
 	for (uint32_t i = 0; i < result->n_threads; i++)
 		fprintf(out, "  thread %u: %.0f/s, host time %.1f %%, of that running %.1f %%\n", i,
-			result->threads[i].iops, result->threads[i].host_percent,
-			result->threads[i].running_percent);
+			result->threads[i].iops + result->threads[i].rounds_per_s,
+			result->threads[i].host_percent, result->threads[i].running_percent);
 }

@@ -96,6 +96,7 @@ static void set_thread(const struct sim_thread *before, const struct sim_thread 
 	double host_ns = after->host.idle_ns - before->host.idle_ns;
 
 	ret->iops = (after->io_done - before->io_done) / time_s;
+	ret->rounds_per_s = (after->rounds - before->rounds) / time_s;
 	ret->host_percent = percent(host_ns, time_s * NS_PER_S);
 	ret->running_percent = percent(after->host.running_ns - before->host.running_ns, host_ns);
 }

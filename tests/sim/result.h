@@ -9,6 +9,7 @@
 
 struct result_thread {
 	double iops;
+	double rounds_per_s;
 	double host_percent;	/* of the time: the device was idle until this thread sent */
 	double running_percent; /* of that, with the thread on a CPU */
 };
@@ -24,7 +25,7 @@ struct result {
 	const struct workload *workload;
 	const char *governor;
 	double iops;
-	double rounds_per_s; /* of busy threads */
+	double rounds_per_s; /* of busy threads and chains */
 	double mean_mhz;     /* over CPUs and time */
 	double mhz[PLATFORM_DOMAINS_MAX];
 	double lowest_opp_percent; /* of the time, mean over CPUs */
@@ -63,7 +64,8 @@ int result_run_stretches(const struct platform *platform, const struct workload 
 
 /*
  * The oracle: tries the fixed OPPs, of all domains that are alike together, and runs with those of
- * the least mean frequency that give SLACK of the most I/O. Returns 0, or a negative errno.
+ * the least mean frequency that give SLACK of the most I/Os and rounds. Returns 0, or a negative
+ * errno.
  */
 int oracle_run(const struct platform *platform, const struct workload *workload,
 	       const struct run_options *options, struct result *ret);

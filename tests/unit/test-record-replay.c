@@ -60,7 +60,8 @@ static const char *rk3399_path;
 static void test_sim(void **state)
 {
 	static const char *const specs[] = {
-		"psyncx1", "psyncx4", "psyncx12", "io_uring1x1", "io_uring6x128", "libaio2x8",
+		"psyncx1",	 "psyncx4",   "psyncx12",	  "io_uring1x1",
+		"io_uring6x128", "libaio2x8", "chain3x1+psyncx1",
 	};
 	struct replay replay;
 	char why[160];

@@ -230,7 +230,7 @@ static void test_seed(void **state)
 	assert_string_equal(first, again);
 	assert_string_not_equal(first, other);
 	assert_non_null(strstr(first, "workload,governor,iops,mean_mhz,mhz_little,mhz_big,"
-				      "lowest_opp_pct,changes_per_s,energy_j\n"));
+				      "lowest_opp_pct,changes_per_s,energy_j,rounds_per_s\n"));
 }
 
 /* A flush of 20 ms in 100 takes a fifth of the I/O; a thermal limit shows in the frequency. */
