@@ -28,15 +28,14 @@
 #define WORK	    CHAINLOAD_WORK
 
 static char block[BLOCK_BYTES] __attribute__((aligned(BLOCK_BYTES)));
-static char directory[] = "/tmp/chainload-XXXXXX";
+static const char directory[] = "/tmp/chainload";
 static char path[64];
 static int file, server;
 
 /* A directory in memory that nobody else sees, and nothing of which stays. */
 static void make_directory(void)
 {
-	if (!mkdtemp(directory) || unshare(CLONE_NEWNS) ||
-	    mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) ||
+	if (unshare(CLONE_NEWNS) || mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) ||
 	    mount("none", "/tmp", "tmpfs", 0, NULL) || mkdir(directory, 0700))
 		chainload_skip("mount");
 	snprintf(path, sizeof(path), "%s/file", directory);
@@ -120,14 +119,13 @@ static void prepare_disk(void)
 
 	if (whole < 0)
 		chainload_skip(name);
+	unlink(name);
 	for (uint32_t i = 0; i < FILE_BYTES / BLOCK_BYTES; i++)
 		if (write(whole, block, BLOCK_BYTES) != BLOCK_BYTES)
 			exit(EXIT_FAILURE);
 	fsync(whole);
-	file = open(name, O_RDONLY | O_DIRECT);
-	unlink(name);
-	if (file < 0)
-		chainload_skip("direct I/O");
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", whole);
+	open_file(O_RDONLY | O_DIRECT);
 	by_direct_read(0);
 }
 
