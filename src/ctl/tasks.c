@@ -102,14 +102,17 @@ static void print_busiest(void)
 	}
 }
 
-/* Of the other task of its chain: who it is, for no key. */
 static char *cell_partner(const json_t *task, const char *key)
 {
-	const json_t *chain = json_object_get(task, "chain");
+	const json_t *chain = json_object_get(task, key);
 
-	return key ? cell_permille(chain, key)
-		   : format_print("%s (pid %" PRIu64 ")", field_text(chain, "comm") ?: "?",
-				  field_number(chain, "pid"));
+	return format_print("%s (pid %" PRIu64 ")", field_text(chain, "comm") ?: "?",
+			    field_number(chain, "pid"));
+}
+
+static char *cell_together(const json_t *task, const char *key)
+{
+	return cell_permille(json_object_get(task, key), "share_permille");
 }
 
 static void show_chains(const json_t *reply)
@@ -118,8 +121,8 @@ static void show_chains(const json_t *reply)
 		{ "PID", TABLE_RIGHT, cell_number, "pid" },
 		{ "TASK", TABLE_LEFT, cell_text, "comm" },
 		{ "DOMAIN", TABLE_LEFT, cell_text, "domain" },
-		{ "WORKS FOR IT", TABLE_LEFT, cell_partner, NULL },
-		{ "TOGETHER", TABLE_RIGHT, cell_partner, "share_permille" },
+		{ "WORKS FOR IT", TABLE_LEFT, cell_partner, "chain" },
+		{ "TOGETHER", TABLE_RIGHT, cell_together, "chain" },
 	};
 	static const struct table table = { columns, ARRAY_SIZE(columns), TABLE_LINE, 1 };
 	const json_t *chains = json_object_get(reply, "chains");

@@ -41,7 +41,8 @@
  *
  * The threads of a chain pass pieces of work on, the last one to the first, whose turn is over when
  * it has a piece again: it begins the next round by its period or after its think time. A client
- * and its servers, a pipeline or a shell's children are chains.
+ * and its servers or a pipeline are chains; with a period and more pieces than are ever on the way
+ * arrivals are open. No thread begins or ends, as a shell's children do.
  *
  * What the model leaves out: caches and memory frequency, the governor's own work, deadline tasks.
  *

@@ -49,6 +49,10 @@ static void test_closed_forms(void **state)
 		/* Two on the way: half of the time of one. */
 		{ "chain4x2:cycles=90000", 2e9 / (4 * 100000) },
 		{ "chain3x1:cycles=50000,period=10ms", 100 },
+		/* Open arrivals; and more of them than the threads after the first can do. */
+		{ "chain3x64:cycles=900000,first-cycles=10000,period=1ms,cpus=0-2", 1000 },
+		{ "chain3x64:cycles=4900000,first-cycles=10000,period=1ms,cpus=0-3",
+		  1e9 / 4900000 },
 		/* The first leaves idleness once more when it has thought. */
 		{ "chain2x1:cycles=90000,think=1ms", 1 / (1e-3 + 210e-6) },
 	};

@@ -3,7 +3,7 @@
 """Tasks that work for each other in turn, under wakegovd on the timed machine.
 
 Figures: what they do under each backend, of what they do under performance, in this start of the
-machine. Chains: what the daemon says of them, and that nothing is left behind.
+machine. Chains: what the daemon says of them, and that nothing is left behind. Ways: who wakes whom on this kernel.
 """
 import contextlib
 import os
