@@ -268,15 +268,20 @@ static inline struct chain_task *claim_chain(struct task_struct *task, __u64 now
 
 /*
  * At a tick that meets the task. However short its bursts are, it may be one of a chain; so may its
- * parent be, which no tick may ever meet, as it works for a moment between its children.
+ * parent be, which no tick may ever meet, as it works for a moment between its children. One that
+ * polls is at no switch, and yet wakes others.
  */
-static inline void tick_chains(struct task_struct *task)
+static inline void tick_chains(struct wakegov_cpu *cpu, struct task_struct *task)
 {
 	struct task_struct *parent = task->real_parent;
 	__u64 now_ns = chain_clock(task);
+	struct chain_task *chain = claim_chain(task, now_ns);
 
-	claim_chain(task, now_ns);
 	claim_chain(parent, now_ns);
+	if (!chain || cpu->chain_since_ns || !followed_chains)
+		return;
+	know_chain(chain, now_ns, cpu->load.level_q >> DECAY_Q_SHIFT);
+	cpu->chain_since_ns = chain->since.at_ns;
 }
 
 static inline void fork_chain(struct task_struct *parent, struct task_struct *child)

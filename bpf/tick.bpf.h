@@ -149,7 +149,7 @@ static __noinline int account_at_tick(struct task_struct *task, const struct hrt
 	look_for_clamps(task);	   /* a busy loop is at no switch */
 	watch_bytes(task, now_ns); /* one that polls goes to no sleep */
 	if (settings.chains)
-		tick_chains(task);
+		tick_chains(cpu, task);
 	if (settings.placing)
 		tick_placed(cpu, task, now_ns);
 	if (!cpu->load.busy_since_ns && !tick_unseen(cpu, task, ticked_ns))

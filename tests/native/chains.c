@@ -10,14 +10,15 @@
 #include "tracer/tracer_private.h"
 #include "work.h"
 
-pid_t chains_start(const char *mode)
+pid_t chains_start(const char *mode, bool realtime)
 {
 	char path[256];
 	const char *build = getenv("WAKEGOV_BUILD");
-	const char *argv[] = { "nice", "-n", "-20", path, mode, "30", NULL };
+	const char *nice[] = { "nice", "-n", "-20", path, mode, "30", NULL };
+	const char *chrt[] = { "chrt", "-f", "1", path, mode, "30", NULL };
 
 	snprintf(path, sizeof(path), "%s/tests/lab/chainload", build ? build : ".");
-	return work_exec(argv);
+	return work_exec(realtime ? chrt : nice);
 }
 
 void chains_follow(const struct native *native)

@@ -11,8 +11,11 @@
 
 struct native;
 
-/* tests/lab/chainload, for half a minute, before others: to wait for a CPU is to be on. */
-pid_t chains_start(const char *mode);
+/*
+ * tests/lab/chainload, for half a minute, before others, as to wait for a CPU is to be on. A
+ * real-time one, which must leave time to the kernel's threads, waits for none.
+ */
+pid_t chains_start(const char *mode, bool realtime);
 
 /*
  * Follows chains also where other work keeps all CPUs full: of one without a domain it is not known

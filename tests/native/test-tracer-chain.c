@@ -127,7 +127,7 @@ static void test_saturation(void **state)
 
 	tracer_follow_chains(native->tracer, true);
 	cpus[0].domain = WAKEGOV_NO_DOMAIN; /* never full, whatever else the machine does */
-	token = chains_start("token");
+	token = chains_start("token", false);
 	for (int i = 0; i < LOOKS && last_change(native, token).util_q < DECAY_Q(800); i++)
 		usleep(LOOK_US);
 	for (uint32_t cpu = 0; cpu < native->topology->n_cpus; cpu++)

@@ -28,6 +28,7 @@ struct way {
 	int least, most;    /* of 1024: the share of the task to whom others give most */
 	int given;	    /* what they may give it of this; 0: all */
 	const char *worker; /* what the comm of one that works for it begins with */
+	bool realtime;	    /* several wait for a CPU at a time */
 };
 
 static const struct way ways[] = {
@@ -62,8 +63,8 @@ static const struct way ways[] = {
 	/* A part of the time they wait for a timer. */
 	{ "late-child", 400, 1000 },
 	{ "rpc", 15, 1024 },
-	{ "dispatcher", 0, 300 },
-	{ "compositor", 15, 400 },
+	{ "dispatcher", 0, 300, .realtime = true },
+	{ "compositor", 15, 400, .realtime = true },
 	/* It waits for one that does not wait for it. */
 	{ "logger", 900, 1024 },
 	/* Nobody works for them. */
@@ -186,7 +187,7 @@ static bool look(const struct native *native, const struct way *way, pid_t pid)
 /* Returns whether it passes, as where this kernel lacks it. */
 static bool passes(const struct native *native, const struct way *way)
 {
-	pid_t pid = chains_start(way->mode);
+	pid_t pid = chains_start(way->mode, way->realtime);
 	bool passed = false;
 	int status;
 
