@@ -52,12 +52,12 @@ static const struct way ways[] = {
 	{ "io_uring", 900, 1024 },
 	{ "aio-poll", 900, 1024 },
 	{ "fuse", 900, 1024, 0, "chainload" },
-	{ "nbd", 900, 1024, 0, "kworker" },
 	/* Some requests end in an interrupt, or by a worker that no tick has met yet. */
-	{ "fsync", 750, 1024, 0, "jbd2/loop" },
+	{ "fsync", 700, 1024, 0, "jbd2/loop" },
+	{ "nbd", 600, 1024, 0, "kworker" },
 	{ "aio-loop", 600, 1024 },
 	{ "io_uring-workers", 500, 1024, 0, "iou-wrk" },
-	{ "io_uring-sqpoll", 500, 1024, 0, "iou-sqp" },
+	{ "io_uring-sqpoll", 700, 1024, 0, "iou-sqp" },
 	/* A program is looked for, and its pages, which can be on another machine. */
 	{ "posix_spawn", 600, 1024 },
 	/* A part of the time they wait for a timer. */
