@@ -425,7 +425,7 @@ static void test_no_need(void **state)
 	world_start_io(&world, 0, 100, 0, &io);
 	boosts_run(&world, 10 * NS_PER_S);
 	boosts_assert_state(&world, 0, IO_BOOST_PAYS);
-	assert_in_range(boosts_group(&world, 0)->experiment.tries, 1, 5);
+	assert_in_range(boosts_group(&world, 0)->experiment.tried, 1, 5);
 	find_last(&world, 100, &clamp);
 	assert_int_equal(clamp.max_cap, CLAMP_MAX_NONE);
 	assert_string_equal(clamp_why_name(clamp.min_why), "io-boost");
