@@ -399,22 +399,27 @@ alike() {
 # third one must be as one of the two is.
 two_alike() {
 	alike "$1/first" "$1/second" && return
-	in_lab "--machine timed --driver hwp --stalls" "test_timed.py Stalls" >"$1/third"
+	in_lab "$2" "$3" >"$1/third"
 	alike "$1/first" "$1/third" || alike "$1/second" "$1/third"
 }
 
-# Two starts are alike to the last digit of all that they print, side by side on a machine that has
-# other work.
-suite_stalls() {
+# stalls_twice MACHINE TESTS: two starts are alike to the last digit of all that they print, side by
+# side on a machine that has other work.
+stalls_twice() {
 	local dir pid
 
 	dir=$(mktemp -d)
-	in_lab "--machine timed --driver hwp --stalls" "test_timed.py Stalls" >"$dir/second" 2>/dev/null &
+	in_lab "$@" >"$dir/second" 2>/dev/null &
 	pid=$!
-	in_lab "--machine timed --driver hwp --stalls" "test_timed.py Stalls" | tee "$dir/first"
+	in_lab "$@" | tee "$dir/first"
 	wait "$pid"
-	check "two runs of the timed machine are alike to the last digit" two_alike "$dir"
+	check "two runs of the timed machine are alike to the last digit: $2" two_alike "$dir" "$@"
 	rm -r "$dir"
+}
+
+suite_stalls() {
+	stalls_twice "--machine timed --driver hwp --stalls" "test_timed.py Stalls"
+	stalls_twice "--machine timed --driver pstate --stalls --llcs 2" "test_timed.py Shared"
 }
 
 # What is found out by lending a machine to another governor.

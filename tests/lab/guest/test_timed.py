@@ -262,6 +262,97 @@ class Stalls(unittest.TestCase):
         self.check_ratio("chase", chase.least_ns, 1.1, 1.5)
 
 
+# For each line "CPU LINES WRITES" it goes to that CPU, passes over so many lines of which none is a
+# neighbour of another, loads of each, or stores, and answers how long one took, in ns.
+PASSES = r"""
+#define _GNU_SOURCE
+#include <sched.h>
+#include <stdio.h>
+#include <time.h>
+#define N (1 << 17) /* twice what the groups' caches have of such lines */
+static volatile long line[N][2 * 8];
+int main(void)
+{
+	struct timespec a, b;
+	int cpu, n, writes;
+	cpu_set_t cpus;
+	long sum = 0;
+
+	while (scanf("%d %d %d", &cpu, &n, &writes) == 3) {
+		CPU_ZERO(&cpus);
+		CPU_SET(cpu, &cpus);
+		sched_setaffinity(0, sizeof(cpus), &cpus);
+		clock_gettime(CLOCK_MONOTONIC, &a);
+		for (unsigned i = 0; i < n; i++)
+			if (writes)
+				line[i * 40503u % n][0] = i;
+			else
+				sum += line[i * 40503u % n][0];
+		clock_gettime(CLOCK_MONOTONIC, &b);
+		printf("%.3f %d\n", ((b.tv_sec - a.tv_sec) * 1e9 + b.tv_nsec - a.tv_nsec) / n, !sum);
+		fflush(stdout);
+	}
+}
+"""
+NEAR_NS, FAR_NS, MEMORY_NS = 17, 80, 100
+FIT_OWN, FIT_SHARED, FIT_NONE = 1 << 10, 1 << 14, 1 << 17  # lines
+
+
+class Shared(unittest.TestCase):
+    """With --stalls --llcs 2, what a line waits by where it is: CPUs 0 and 1 share a cache, and 2 and 3"""
+
+    @classmethod
+    def setUpClass(cls):
+        for cpu in range(4):
+            set_mhz(cpu, OPPS_MHZ[0])
+        subprocess.run(["gcc", "-O1", "-x", "c", "-o", "/tmp/passes", "-"], input=PASSES, text=True,
+                       check=True)
+        cls.program = subprocess.Popen("/tmp/passes", stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                       text=True, bufsize=1)
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.program.communicate()
+        tap.note(f"all took {time.monotonic_ns()} ns")
+
+    def took_ns(self, cpu, lines, writes):
+        self.program.stdin.write(f"{cpu} {lines} {int(writes)}\n")
+        return float(self.program.stdout.readline().split()[0])
+
+    def waits_ns(self, lines, *passes):
+        """How long a line of the last pass waits longer than where the CPU has all: the median."""
+        found = []
+        for _ in range(5):
+            took = [self.took_ns(cpu, lines, writes) for cpu, writes in passes][-1]
+            cpu, writes = passes[-1]
+            self.took_ns(cpu, FIT_OWN, writes)
+            found.append(took - self.took_ns(cpu, FIT_OWN, writes))
+        tap.note(f"{lines} lines, {passes}: {found} ns")
+        return statistics.median(found)
+
+    def test_handed_over(self):
+        """What a CPU has written waits 17 ns on the other of its group, and 80 on one of another"""
+        for writes in False, True:
+            self.assertAlmostEqual(self.waits_ns(FIT_OWN, (0, True), (1, writes)), NEAR_NS, delta=2)
+            self.assertAlmostEqual(self.waits_ns(FIT_OWN, (0, True), (2, writes)), FAR_NS, delta=3)
+
+    def test_taken_away(self):
+        """What two CPUs have read waits for neither, until one has written it"""
+        for other, ns in (1, NEAR_NS), (2, FAR_NS):
+            both = (0, False), (other, False)
+            self.assertAlmostEqual(self.waits_ns(FIT_OWN, *both, (0, False)), 0, delta=3)
+            self.assertAlmostEqual(self.waits_ns(FIT_OWN, *both, (other, False)), 0, delta=3)
+            self.assertAlmostEqual(self.waits_ns(FIT_OWN, *both, (0, True)), 0, delta=3)
+            self.assertAlmostEqual(self.waits_ns(FIT_OWN, *both, (0, True), (other, False)), ns, delta=3)
+
+    def test_sizes(self):
+        """What only the group's cache can hold waits 17 ns, what another group's has 80, and what none has 100"""
+        again = (0, False), (0, False)
+        self.assertAlmostEqual(self.waits_ns(FIT_SHARED, *again), NEAR_NS, delta=2)
+        self.assertAlmostEqual(self.waits_ns(FIT_SHARED, *again, (0, True), (2, False)), FAR_NS, delta=3)
+        self.assertAlmostEqual(self.waits_ns(FIT_NONE, *again), MEMORY_NS, delta=5)
+
+
 IDLE_US = {"C2": 20, "C3": 200}
 WAKE_UPS = 30
 SLEEP_S = 0.005

@@ -166,6 +166,10 @@ machine_find() {
 # What a miss waits, in ns, and the cache of each CPU, in KiB: see machine/README.md.
 MACHINE_STALLS=stall=100,cache=256
 
+# With --stalls and --llcs: the cache that a group of CPUs shares, in KiB, and what its lines and those
+# of another group wait, in ns.
+MACHINE_SHARED_KIB=4096 MACHINE_SHARED_NS=17:80
+
 # With --idle-states: the time to leave each deeper idle state, in us, and the part of a CPU's
 # leakage that is left there, in percent.
 MACHINE_IDLE_STATES=20:50:200:10
@@ -178,6 +182,8 @@ machine_options() {
 
 	icount+=",transition=$RUN_TRANSITION${RUN_TURBO:+,turbo=${RUN_TURBO//,/:}}"
 	icount+=${RUN_STALLS:+,$MACHINE_STALLS}${RUN_IDLE_STATES:+,idle=$MACHINE_IDLE_STATES}
+	[[ -z $RUN_STALLS || $RUN_LLCS == 1 ]] ||
+		icount+=,shared=$MACHINE_SHARED_KIB:$((RUN_CPUS / RUN_LLCS)):$MACHINE_SHARED_NS
 	icount+=",energy=$(awk '!/^#/ { printf "%s%s:%s:%s", sep, $1, $3, $4; sep = ":" }' "$LAB_DIR/opps")"
 	RUN_QEMU+=(
 		-icount "$icount" -seed "$RUN_SEED" -rtc "base=2030-01-01,clock=vm"
