@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * wakeload WORKERS WORK_US MS CACHE_CPUS: as schbench does, one thread gives work to others, which
- * wait for it, work so long, say so and wait again. Prints how many wake-ups of a worker there
- * were, how long 50 and 99 of 100 took until it ran, in us, and how many of a hundred ran in the
- * cache where they were woken from; a cache has CACHE_CPUS CPUs.
+ * wakeload WORKERS WORK_US MS CACHE_CPUS [PAUSE_US]: as schbench does, one thread gives work to
+ * others, which wait for it, work so long, say so and wait again; it sleeps for the pause before.
+ * Without one a worker often has new work before it sleeps, if there are few. Prints how many
+ * wake-ups of a worker there were, how long 50 and 99 of 100 took until it ran, in us, and how many
+ * of a hundred ran in the cache where they were woken from; a cache has CACHE_CPUS CPUs.
  */
 #include <linux/futex.h>
 #include <pthread.h>
@@ -108,7 +109,8 @@ static int compare(const void *one, const void *other)
 
 int main(int argc, char *argv[])
 {
-	int n = argc == 5 ? atoi(argv[1]) : 0;
+	int n = argc == 5 || argc == 6 ? atoi(argv[1]) : 0;
+	useconds_t pause_us = argc == 6 ? strtoul(argv[5], NULL, 10) : 0;
 	uint64_t end_ns;
 	uint32_t n_kept;
 
@@ -123,6 +125,8 @@ int main(int argc, char *argv[])
 
 		give_work(n);
 		wait_while(&n_done, done);
+		if (pause_us)
+			usleep(pause_us);
 	}
 	atomic_store(&ends, true);
 	for (int i = 0; i < n; i++) {
