@@ -7,9 +7,7 @@ line for each workload under each governor, as table_programs.py prints it. Gove
 table_programs.py, and base, turbo-1c and turbo-4c: utilisation alone, as schedutil has it, with
 that frequency as the reference, by wakegovd.
 """
-import argparse
 import contextlib
-import json
 
 import guest
 import table_programs as programs
@@ -106,20 +104,5 @@ def governed(name):
                         f"chains = off\n[domain]\nfrequency-reference = {name}\n")
 
 
-def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--governors", default=",".join(GOVERNORS))
-    parser.add_argument("--workloads", default="all")
-    options = parser.parse_args()
-    names = programs.chosen([load.name for load in WORKLOADS], options.workloads, "workload")
-    loads = [load for load in WORKLOADS if load.name in names]
-    programs.set_up(loads)
-    for governor in options.governors.split(","):
-        with governed(governor):
-            for load in loads:
-                print(json.dumps(programs.measure(load, options.seed, governor)), flush=True)
-
-
 if __name__ == "__main__":
-    main()
+    programs.main(WORKLOADS, GOVERNORS, governed)

@@ -476,6 +476,9 @@ WORKLOADS = (
 
 # Governors.
 
+GOVERNORS = ("performance", "powersave", "own", "wakegov")
+
+
 def own_governor():
     offered = guest.read(guest.policy("policy0", "scaling_available_governors")).split()
     return "schedutil" if "schedutil" in offered else "powersave"
@@ -596,17 +599,20 @@ def set_up(loads):
         measure(load, 0, "performance")
 
 
-def main():
+def main(workloads=WORKLOADS, governors=GOVERNORS, governing=governed,
+         setting_up=contextlib.nullcontext):
+    """What of these the command line asks for; governing: a governor while the context lasts."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--governors", default="performance,powersave,own,wakegov")
+    parser.add_argument("--governors", default=",".join(governors))
     parser.add_argument("--workloads", default="all")
     options = parser.parse_args()
-    names = chosen([load.name for load in WORKLOADS], options.workloads, "workload")
-    loads = [load for load in WORKLOADS if load.name in names]
-    set_up(loads)
+    names = chosen([load.name for load in workloads], options.workloads, "workload")
+    loads = [load for load in workloads if load.name in names]
+    with setting_up():
+        set_up(loads)
     for governor in offered(options.governors.split(",")):
-        with governed(governor):
+        with governing(governor):
             for load in loads:
                 print(json.dumps(measure(load, options.seed, governor)), flush=True)
 
