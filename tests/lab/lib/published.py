@@ -29,6 +29,10 @@ PARTS = {
     "invariance": Part("--driver pstate --turbo 1800,1700,1600,1500 --packages " +
                        os.environ["TABLE_PROGRAMS"], "published_invariance.py",
                        ("figure", "mean_mhz", "joule_per_work")),
+    "placement": Part("--driver pstate --stalls --llcs 2 --packages rt-tests,dbench",
+                      "published_placement.py", ("figure",)),
+    "crude": Part("--driver pstate", "published_crude.py",
+                  ("figure", "mean_mhz", "joule_per_work", "changes_per_s")),
     "caps": Part("--arch arm64 --clusters 4x1400x485,2x1800x800,2x1800x1024", "published_caps.py",
                  ("cap_share", "max_share", "crowd", "p95_us")),
 }

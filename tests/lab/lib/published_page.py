@@ -260,7 +260,75 @@ def draw_caps(figures):
         if governor != "schedutil")
 
 
-DRAW = {"boost": draw_boost, "invariance": draw_invariance, "caps": draw_caps}
+HINTS = ("fork-affine", "fork-spread", "wake-affine", "wake-hold")
+SPLIT = "split LLC, 2 x 64 cores"  # of the two machines the one with several caches in a socket
+PINNED = ("one-cache", "both-caches")  # two CPUs, and no placement
+DOUBT, LET_GO = 0.03, 1.1
+
+
+def published_hints(workload):
+    """By hint, how many times as much as with none."""
+    benchmark = workload.rstrip("0123456789")
+    row = workload.removeprefix(benchmark) + ("-groups" if benchmark == "hackbench" else "")
+    values = {one["hint"].replace("_", "-"): float(one["value"]) for one in published("placement-2022")
+              if (one["machine"], one["benchmark"], one["row"]) == (SPLIT, benchmark, row)}
+    return {hint: values[hint] / values["no-hint"] for hint in HINTS if hint in values}
+
+
+def gain(workload, ratio):
+    """How many times as good: of hackbench and schbench a time, of tbench what is done in one."""
+    return ratio if workload.startswith("tbench") else 1 / ratio
+
+
+def draw_placement(figures):
+    rows, gains, losses = [], {}, {}
+    for workload in figures.workloads:
+        known = published_hints(workload)
+        ratios = {hint: figures.ratios(workload, hint, "none", "figure") for hint in HINTS + PINNED}
+        rows.append([workload, *(f"{known[hint]:.2f}" if hint in known else "" for hint in HINTS),
+                     figures.shown(workload, "none", "figure", ".4g"),
+                     *(shown(ratios[hint], ".2f") for hint in HINTS + PINNED)])
+        for hint in (hint for hint in HINTS if ratios[hint]):
+            ours = gain(workload, statistics.median(ratios[hint]))
+            losses[f"{workload} {hint}"] = 1 / ours
+            if hint in known and gain(workload, known[hint]) > 1 + DOUBT:
+                gains[f"{workload} {hint}"] = ours
+    text = table(["of none", *(f"published: {hint}" for hint in HINTS), "here: none",
+                  *(f"here: {hint}" for hint in HINTS), *PINNED], rows)
+    text += command(figures, "placement")
+    text += goal(f"better than with none where that was published, by more than {percent(DOUBT, 0)}",
+                 gains, lambda good: good > 1, "{:.2f}".format)
+    return text + goal(f"at most {LET_GO} times as bad as with none", losses,
+                       lambda bad: bad <= LET_GO, "{:.2f}".format)
+
+
+CRUDE_FIELDS = (("mean_mhz", ".0f"), ("changes_per_s", ".0f"))
+
+
+def draw_crude(figures):
+    rows = []
+    for workload in figures.workloads:
+        cells = [workload, figures.shown(workload, "powersave", "figure", ".0f")]
+        for governor in figures.governors:
+            if governor != "powersave":
+                cells.append("; ".join(
+                    [*(shown(figures.ratios(workload, governor, "powersave", field), ".3f")
+                       for field in ("figure", "joule_per_work")),
+                     figures.shown_all(workload, governor, CRUDE_FIELDS)]))
+        rows.append(cells)
+    others = [governor for governor in figures.governors if governor != "powersave"]
+    text = table(["requests/s, J each, of powersave's; MHz; changes/s", "powersave: requests/s", *others], rows)
+    text += command(figures, "crude")
+    shares = {workload: min(statistics.median(figures.ratios(workload, "wakegov", other, "figure"))
+                            for other in ("performance", "own"))
+              for workload in figures.workloads
+              if figures.has(workload, "figure", "wakegov", "performance", "own")}
+    return text + goal(f"wakegov has {AS_GOOD} of the better of performance and schedutil", shares,
+                       lambda share: share >= AS_GOOD, "{:.3f}".format)
+
+
+DRAW = {"boost": draw_boost, "invariance": draw_invariance, "placement": draw_placement,
+        "caps": draw_caps, "crude": draw_crude}
 
 
 def drawn(name):
