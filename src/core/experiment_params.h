@@ -39,7 +39,7 @@
 #define BUDGET_OFF  5	 /* at most so many times BUDGET_PPM of the time: a pair in 3.5 s */
 #define REOPEN	    8 /* … and so many times that for asking again: changes are noticed sooner */
 #define KEEP	    (8 * ONE) /* weight of an answer in pairs, against those that refresh it */
-#define RECHECKS    2 /* pairs after one that is in doubt: changes are noticed sooner */
+#define RECHECKS    2	      /* pairs after one that is in doubt: changes are noticed sooner */
 #define ASSUMED	    (2 * ONE) /* weight of an assumed answer in pairs: it takes longer to doubt */
 
 /* Devices that work in ticks: io.max has slices, null_blk 20 ms, hypervisors 10 to 100. */
