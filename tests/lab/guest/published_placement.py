@@ -4,8 +4,7 @@
 
 Usage: published_placement.py [--seed N] [--governors LIST] [--workloads LIST]. A JSON object a line
 for each workload by each placement, as table_programs.py prints it. All CPUs are kept at their
-highest frequency, so that nothing but the placement differs. one-cache and both-caches are no
-placement, but two CPUs that the load may run on: what there is to gain.
+highest frequency, so that nothing but the placement differs.
 """
 import contextlib
 import os
@@ -15,7 +14,6 @@ import table_programs as programs
 
 CLASS = "together"
 PLACEMENTS = ("none", "fork-affine", "fork-spread", "wake-affine", "wake-hold")
-CPUS = {"one-cache": {0, 1}, "both-caches": {0, 2}}
 GROUPS = WORKERS = (1, 2, 4, 8, 16)
 CLIENTS = (1, 2, 4, 8)
 MESSAGES = 200000  # of all groups
@@ -54,12 +52,8 @@ WORKLOADS = (*map(hackbench, GROUPS), *map(schbench, WORKERS), *map(tbench, CLIE
 
 @contextlib.contextmanager
 def placed(name):
-    placement = "none" if name in CPUS else name
-    with guest.Daemon(f"[domain]\nmin-frequency = 100%\n[class {CLASS}]\nplacement = {placement}\n"):
-        own = os.sched_getaffinity(0)
-        os.sched_setaffinity(0, CPUS.get(name, own))
+    with guest.Daemon(f"[domain]\nmin-frequency = 100%\n[class {CLASS}]\nplacement = {name}\n"):
         yield
-        os.sched_setaffinity(0, own)
 
 
 if __name__ == "__main__":

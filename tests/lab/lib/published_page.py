@@ -262,7 +262,6 @@ def draw_caps(figures):
 
 HINTS = ("fork-affine", "fork-spread", "wake-affine", "wake-hold")
 SPLIT = "split LLC, 2 x 64 cores"  # of the two machines the one with several caches in a socket
-PINNED = ("one-cache", "both-caches")  # two CPUs, and no placement
 DOUBT, LET_GO = 0.03, 1.1
 
 
@@ -284,17 +283,17 @@ def draw_placement(figures):
     rows, gains, losses = [], {}, {}
     for workload in figures.workloads:
         known = published_hints(workload)
-        ratios = {hint: figures.ratios(workload, hint, "none", "figure") for hint in HINTS + PINNED}
+        ratios = {hint: figures.ratios(workload, hint, "none", "figure") for hint in HINTS}
         rows.append([workload, *(f"{known[hint]:.2f}" if hint in known else "" for hint in HINTS),
                      figures.shown(workload, "none", "figure", ".4g"),
-                     *(shown(ratios[hint], ".2f") for hint in HINTS + PINNED)])
+                     *(shown(ratios[hint], ".2f") for hint in HINTS)])
         for hint in (hint for hint in HINTS if ratios[hint]):
             ours = gain(workload, statistics.median(ratios[hint]))
             losses[f"{workload} {hint}"] = 1 / ours
             if hint in known and gain(workload, known[hint]) > 1 + DOUBT:
                 gains[f"{workload} {hint}"] = ours
     text = table(["of none", *(f"published: {hint}" for hint in HINTS), "here: none",
-                  *(f"here: {hint}" for hint in HINTS), *PINNED], rows)
+                  *(f"here: {hint}" for hint in HINTS)], rows)
     text += command(figures, "placement")
     text += goal(f"better than with none where that was published, by more than {percent(DOUBT, 0)}",
                  gains, lambda good: good > 1, "{:.2f}".format)
