@@ -39,11 +39,6 @@ static unsigned int mhz(const json_t *object, const char *key)
 	return (unsigned int)((field_number(object, key) + 500) / 1000);
 }
 
-static unsigned int percent(const json_t *object, const char *key)
-{
-	return (unsigned int)((field_number(object, key) + 5) / 10);
-}
-
 static void print_head(FILE *file, const json_t *reply)
 {
 	const json_t *domain = json_object_get(reply, "domain"), *task;
@@ -79,7 +74,7 @@ static void add_chain(struct line *line, const json_t *chain)
 		add(line, " and %s (pid %" PRIu64 ")", comm, field_number(chain, "pid"));
 	else
 		add(line, " and pid %" PRIu64, field_number(chain, "pid"));
-	add(line, ": together %u %% of a CPU;", percent(chain, "share_permille"));
+	add(line, ": together %u %% of a CPU;", field_percent(chain, "share_permille"));
 }
 
 /* "io-boost of fio (pid 185) on CPU 0: 1800 MHz" */
@@ -151,16 +146,16 @@ static void print_io(FILE *file, const json_t *io)
 	    device ? " on " : ", of waits without block requests", device ?: "");
 	if (field_is_known(io, "host_share_permille"))
 		add(&line, "; host time is %u %% of each at the lowest frequency",
-		    percent(io, "host_share_permille"));
+		    field_percent(io, "host_share_permille"));
 	paragraph_print(file, "I/O", line.text);
 	if (field_is_known(io, "predicted_gain_permille"))
-		paragraph_printf(file, "predicted",
-				 "%u %% more I/O at %u MHz than at the lowest frequency",
-				 percent(io, "predicted_gain_permille"), mhz(io, "wanted_khz"));
+		paragraph_printf(
+			file, "predicted", "%u %% more I/O at %u MHz than at the lowest frequency",
+			field_percent(io, "predicted_gain_permille"), mhz(io, "wanted_khz"));
 	if (field_number(io, "pairs"))
 		add(&tried, "in %" PRIu64 " pairs: %u %% more, plus or minus %u %%; ",
-		    field_number(io, "pairs"), percent(io, "measured_gain_permille"),
-		    percent(io, "gain_error_permille"));
+		    field_number(io, "pairs"), field_percent(io, "measured_gain_permille"),
+		    field_percent(io, "gain_error_permille"));
 	add(&tried, "%s", field_shown(io, "state"));
 	paragraph_print(file, "tried", tried.text);
 }
@@ -174,8 +169,8 @@ static void print_idle_latency(FILE *file, const json_t *trial)
 			" us, in %" PRIu64 " pairs: %u %% more I/O, plus or minus %u %%; %s",
 			field_text(trial, "comm") ?: "a task", field_number(trial, "pid"),
 			field_number(trial, "latency_us"), field_number(trial, "pairs"),
-			percent(trial, "measured_gain_permille"),
-			percent(trial, "gain_error_permille"), field_shown(trial, "state"));
+			field_percent(trial, "measured_gain_permille"),
+			field_percent(trial, "gain_error_permille"), field_shown(trial, "state"));
 }
 
 /* Where clamps drive the domain: what becomes of schedutil's own boost for I/O. */
@@ -194,8 +189,9 @@ static void print_kernel_boost(FILE *file, const json_t *task)
 	if (field_number(task, "pairs"))
 		add(&line, " (in %" PRIu64 " pair%s: %u %% more, plus or minus %u %%%s%s)",
 		    field_number(task, "pairs"), field_number(task, "pairs") == 1 ? "" : "s",
-		    percent(task, "measured_gain_permille"), percent(task, "gain_error_permille"),
-		    held_back ? "" : "; ", held_back || !state ? "" : state);
+		    field_percent(task, "measured_gain_permille"),
+		    field_percent(task, "gain_error_permille"), held_back ? "" : "; ",
+		    held_back || !state ? "" : state);
 	paragraph_print(file, held_back ? "held back" : "boosted", line.text);
 }
 

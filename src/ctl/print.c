@@ -155,14 +155,14 @@ char *cell_permille(const json_t *row, const char *key)
 {
 	if (!field_is_known(row, key))
 		return format_clean(NULL);
-	return format_print("%" PRIu64 " %%", field_number(row, key) / 10);
+	return format_print("%u %%", field_percent(row, key));
 }
 
 char *cell_gain(const json_t *row, const char *key)
 {
 	if (!field_is_known(row, key))
 		return format_clean(NULL);
-	return format_print("+%" PRIu64 " %%", field_number(row, key) / 10);
+	return format_print("+%u %%", field_percent(row, key));
 }
 
 char *cell_duration(const json_t *row, const char *key)

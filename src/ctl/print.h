@@ -24,6 +24,12 @@ static inline uint64_t field_number(const json_t *object, const char *key)
 	return value > 0 ? (uint64_t)value : 0;
 }
 
+/* A number of thousandths, in percent. */
+static inline unsigned int field_percent(const json_t *object, const char *key)
+{
+	return (unsigned int)((field_number(object, key) + 5) / 10);
+}
+
 /* Whether it is there and a number, which may be 0. */
 static inline bool field_is_known(const json_t *object, const char *key)
 {

@@ -129,7 +129,7 @@ static void show_chains(const json_t *reply)
 
 	if (!json_array_size(chains))
 		return;
-	puts("\nchains, tasks that work for each other in turn, and their share of a CPU:");
+	puts("\nchains, tasks that work in turn, and their share of a CPU:");
 	table_print(&table, chains, stdout);
 }
 

@@ -377,8 +377,8 @@ static char *tell_why(const struct top_view *view, const json_t *domain)
 				     field_text(domain, "timing"));
 	task = format_task(field_text(first, "comm"), field_number(first, "pid"));
 	other = format_task(field_text(chain, "comm"), field_number(chain, "pid"));
-	return format_print("chain: %s, and %s, are together %" PRIu64 " %% of a CPU", task ?: "?",
-			    other ?: "?", field_number(chain, "share_permille") / 10);
+	return format_print("chain: %s, and %s, are together %u %% of a CPU", task ?: "?",
+			    other ?: "?", field_percent(chain, "share_permille"));
 }
 
 /* The selected domain's frequency by time, in the rows below the lists: a column for each look. */

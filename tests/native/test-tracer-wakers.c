@@ -57,7 +57,7 @@ static const struct way ways[] = {
 	{ "nbd", 600, 1024, 0, "kworker" },
 	{ "aio-loop", 600, 1024 },
 	{ "io_uring-workers", 500, 1024, 0, "iou-wrk" },
-	{ "io_uring-sqpoll", 700, 1024, 0, "iou-sqp" },
+	{ "io_uring-sqpoll", 500, 1024, 0, "iou-sqp" },
 	/* A program is looked for, and its pages, which can be on another machine. */
 	{ "posix_spawn", 600, 1024 },
 	/* A part of the time they wait for a timer. */

@@ -138,7 +138,7 @@ class Output(ControlTest):
 
     def test_chains(self):
         lines = self.run_command("tasks").splitlines()
-        self.assertIn("chains, tasks that work for each other in turn, and their share of a CPU:", lines)
+        self.assertIn("chains, tasks that work in turn, and their share of a CPU:", lines)
         self.assertEqual(" ".join(lines[-2].split()), "PID TASK DOMAIN WORKS FOR IT TOGETHER")
         self.assertEqual(" ".join(lines[-1].split()), "813 - policy0 ? (pid 814) 47 %")
 
