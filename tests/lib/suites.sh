@@ -339,7 +339,7 @@ suite_harmless() {
 		"test_harmless.py Harmless.test_instructions" \
 		"test_realtime.py Alone Setspeed Limits Uclamp"
 	in_lab "--machine timed --driver pstate" "test_harmless.py Harmless.test_psync Harmless.test_pool" \
-		"test_chains.py Chains Frames"
+		"test_chains.py Chains Frames Ways"
 }
 
 # Plain programs on the timed machine.
@@ -380,7 +380,7 @@ suite_programs() {
 	in_lab "--machine timed --driver hwp" "test_programs.py Programs.test_fio Programs.test_sqlite
 		Machine.test_doctor Machine.test_turbo Machine.test_heat Machine.test_turbo_by_cores"
 	in_lab "--machine timed --driver hwp --cpus 2" "test_realtime.py Powersave"
-	in_lab "--machine timed --driver pstate" "test_chains.py Figures Ways"
+	in_lab "--machine timed --driver pstate" "test_chains.py Figures"
 	for ns in 50000 1000000; do
 		echo "# a change of frequency takes $ns ns"
 		in_lab "--machine timed --driver msr --transition $ns" "test_harmless.py Harmless.test_psync"
