@@ -23,30 +23,30 @@ static void wait_for(pid_t pid)
 		exit(EXIT_FAILURE);
 }
 
-static void by_wait(uint32_t me)
+static void wait_for_child(uint32_t late_us)
 {
 	pid_t pid = fork();
 
-	(void)me;
 	if (!pid) {
+		if (late_us)
+			usleep(late_us);
 		live();
 		_exit(EXIT_SUCCESS);
 	}
 	wait_for(pid);
 }
 
+static void by_wait(uint32_t me)
+{
+	(void)me;
+	wait_for_child(0);
+}
+
 /* With a wait of its own a child has another on-time than its parent. */
 static void by_late_child(uint32_t me)
 {
-	pid_t pid = fork();
-
 	(void)me;
-	if (!pid) {
-		usleep(200);
-		live();
-		_exit(EXIT_SUCCESS);
-	}
-	wait_for(pid);
+	wait_for_child(200);
 }
 
 /* The parent waits in the system call. */

@@ -32,7 +32,7 @@ static const char directory[] = "/tmp/chainload";
 static char path[64];
 static int file, server;
 
-/* A directory in memory that nobody else sees, and nothing of which stays. */
+/* A tmpfs in a mount namespace of the process's own: it goes with the process. */
 static void make_directory(void)
 {
 	if (unshare(CLONE_NEWNS) || mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) ||

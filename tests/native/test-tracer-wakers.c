@@ -67,7 +67,7 @@ static const struct way ways[] = {
 	{ "compositor", 15, 400, .realtime = true },
 	/* It waits for one that does not wait for it. */
 	{ "logger", 900, 1024 },
-	/* Nobody works for them. */
+	/* No task works for them. */
 	{ "timers", 0, 1024, 20 },
 	{ "timers-crowded", 0, 1024, 20 },
 	{ "disk", 0, 1024, 20 },

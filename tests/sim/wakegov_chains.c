@@ -41,13 +41,13 @@ static bool is_beyond_own(const struct wakegov_sim_cpu *c, uint32_t need_q, uint
 	return need_q > account_need_q(util_q, c->load.est_q);
 }
 
-/* As note_chain() there. */
+/* As note_chain() there, where chains are followed all the time. */
 static void note_chain(struct sim *sim, struct wakegov_sim_cpu *c, const struct chain_task *chain,
 		       uint32_t id)
 {
 	struct input_chain *noted = &c->chain;
 	uint32_t need_q = chain->util_q;
-	bool over = sim->now_ns > noted->seen_ns + WAKEGOV_CHAIN_HOLD_NS;
+	bool over = sim->now_ns > noted->seen_ns + WAKEGOV_CHAIN_HOLD_NS / 2;
 
 	if ((need_q < noted->util_q - noted->util_q / CHAIN_NEAR && !over) ||
 	    !is_beyond_own(c, need_q, sim->now_ns))

@@ -230,7 +230,7 @@ static void put_chains(struct json_out *out, const struct core *core, const stru
 {
 	field_open(out, "chains", '[');
 	for (uint32_t i = 0; i < core->n_domains; i++)
-		if (core->domains[i].actuator.state == ACTUATOR_STATE_DRIVEN &&
+		if (governed_is_driven(&core->domains[i]) &&
 		    !differs(choice->domain, core->topology->domains[i].name))
 			put_chains_of(out, core, i, choice->pid);
 	json_out_close(out, ']');

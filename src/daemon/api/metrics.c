@@ -280,7 +280,7 @@ static uint32_t count_chain_domains(const struct core *core)
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < core->n_domains; i++)
-		n += core->domains[i].actuator.state == ACTUATOR_STATE_DRIVEN &&
+		n += governed_is_driven(&core->domains[i]) &&
 		     engine_last(core->engine, i)->reason == REASON_CHAIN;
 	return n;
 }

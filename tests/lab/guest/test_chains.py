@@ -96,7 +96,8 @@ class Figures(unittest.TestCase):
         self.assertLess(abs(runs["wakegov"]["mean_mhz"] - own), own * TIMERS_MHZ)
 
 
-class Chains(unittest.TestCase):
+class LoadAlone(unittest.TestCase):
+    """The load has CPUS for itself."""
     def setUp(self):
         guest.stay_off(CPUS)
         self.addCleanup(guest.run_anywhere)
@@ -105,6 +106,8 @@ class Chains(unittest.TestCase):
     def tearDownClass(cls):
         guest.KeptDaemon.end()
 
+
+class Chains(LoadAlone):
     @contextlib.contextmanager
     def governed(self, backend):
         guest.KeptDaemon.end()
@@ -250,15 +253,7 @@ class Ways(unittest.TestCase):
         self.assertNotIn("not here", done.stdout)
 
 
-class Frames(unittest.TestCase):
-    def setUp(self):
-        guest.stay_off(CPUS)
-        self.addCleanup(guest.run_anywhere)
-
-    @classmethod
-    def tearDownClass(cls):
-        guest.KeptDaemon.end()
-
+class Frames(LoadAlone):
     def check(self, backend):
         """A chain that comes each 17 ms and needs more or less keeps its frequency, and is done in time"""
         daemon = guest.KeptDaemon.with_policy(POLICY.format(backend, "on"))
