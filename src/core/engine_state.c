@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "core/engine_private.h"
+#include "core/experiment_params.h"
 #include "core/field.h"
 
 #define FLAG(_struct, _field) FIELD(_struct, _field, 1)
@@ -103,11 +104,16 @@ static bool is_device(uint32_t device)
 }
 
 /* Checks divisors, and sums whose squares must fit. */
+static bool is_evidence(const struct evidence *e)
+{
+	return e->scale > 0 && e->scale <= SCALE_MAX && e->squares >= 0 && e->squares < 1LL << 40 &&
+	       e->weight >= 0 && e->weight < 1LL << 40 && e->pairs >= 0 && e->pairs < 1LL << 40 &&
+	       e->sum < 1LL << 30 && e->sum > -(1LL << 30);
+}
+
 static bool is_experiment(const struct experiment *e)
 {
-	return is_within(e, experiment_bounds) && e->scale > 0 && e->random && e->squares >= 0 &&
-	       e->squares < 1LL << 40 && e->weight >= 0 && e->weight < 1LL << 40 && e->pairs >= 0 &&
-	       e->pairs < 1LL << 40 && e->sum < 1LL << 30 && e->sum > -(1LL << 30) &&
+	return is_within(e, experiment_bounds) && is_evidence(&e->evidence) && e->random &&
 	       e->silent_ns < 1ULL << 40 && e->seen_ns < 1ULL << 40;
 }
 

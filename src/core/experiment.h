@@ -7,13 +7,7 @@
  * Pairs of short windows, one with the boost and one without, in random order. Each pair gives d =
  * ln(rate with / rate without); drifts slower than a pair cancel. If the true gain equals the
  * slack, d − slack is symmetric about 0 because a random draw chose the order, whatever the
- * distribution, the drift and the memory of the noise. So with any scale that is known before the
- * pair, and u = (d − slack) / scale, clipped,
- *
- *	E = √(ρ / (ρ + Σu²)) · exp((Σu)² / 2 (ρ + Σu²))
- *
- * is a supermartingale (de la Peña 1999; the normal mixture is from Robbins 1970), and P(E ≥ 1/α
- * ever) ≤ α (Ville 1939): testing after every pair is valid (Johari et al. 2017).
+ * distribution, the drift and the memory of the noise. core/evidence.h tests that after every pair.
  *
  * A prediction is a prior: if the gain seen is like the predicted one, the required odds are
  * divided by prior_odds. After an answer single pairs refresh the sums, which age. A doubtful
@@ -31,6 +25,8 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+
+#include "core/evidence.h"
 
 enum experiment_verdict {
 	EXPERIMENT_NONE, /* not started, or the level is the same with and without the boost */
@@ -84,15 +80,9 @@ struct experiment {
 	uint64_t silence_ns; /* silence so far */
 	uint64_t silent_ns;  /* of seen_ns, in windows since the start */
 	uint64_t seen_ns;
-	int64_t sum;	    /* Σu · 2^16 */
-	int64_t squares;    /* Σu² · 2^16 */
-	int64_t weight;	    /* Σ 2^32 / scale: sum · 2^16 / weight is the mean of d − slack */
-	int64_t pairs;	    /* number · 2^16; ages as the sums do */
-	int64_t device_sum; /* I/O/s that the whole device gained … */
-	int64_t device_squares;
-	int32_t scale;	   /* mean of |d − slack|; this and the following are ln · 2^20 */
-	int32_t predicted; /* 0: no prediction */
-	int32_t found;	   /* d − slack at the verdict */
+	struct evidence evidence;
+	int32_t predicted;		/* a gain as ln · 2^20; 0: no prediction */
+	int32_t found;			/* d − slack at the verdict */
 	struct experiment_window first; /* of the pair under way */
 	uint32_t on_level;		/* mean levels of the pairs */
 	uint32_t off_level;

@@ -22,8 +22,10 @@
 #define MEMORY	    16	/* of the scale, in pairs: a change of the noise is followed later */
 #define PAIRS_MOST  100 /* until the verdict is "cannot tell": smaller gains are found */
 #define SAME_MOST   3	/* pairs at equal levels until there is nothing to ask */
-#define HINT	    2	/* √2 standard deviations: by chance once in twelve */
-#define CLEARLY	    4	/* two standard deviations: by chance once in forty */
+/* Squares of standard deviations, in quarters. */
+#define FAINTLY 1  /* a half: by chance once in three */
+#define HINT	8  /* √2: once in twelve */
+#define CLEARLY 16 /* two: once in forty */
 
 /* A window. A shorter one cancels more drift, a longer one more white noise. */
 #define HALF_NS	    (16 * NS_PER_MS)

@@ -48,14 +48,17 @@ static void test_thinking_reader(void **state)
 	struct measure change;
 
 	disk_find(native, &disk);
-	/* On a CPU that others want too it waits for that, which is host time on a CPU. */
+	/*
+	 * On a CPU that others want too it waits for that, which is host time on a CPU. Where the end
+	 * of a request was not seen, host times are not known until that is corrected.
+	 */
 	for (int i = 0; i < QUIET_TRIES; i++) {
 		native_watch(native, 0);
 		change = run(native, &disk,
 			     work_read("native-think", NATIVE_OTHER, native->file, 0, PAUSE_US));
 		measure_check(native, &disk, &change);
 		assert_true(change.told);
-		if (change.host_cpu_ns < change.host_ns / 2)
+		if (!change.anomalies && change.host_cpu_ns < change.host_ns / 2)
 			break;
 	}
 	assert_true(change.host_ns > heard_ios(&change) * PAUSE_US * 900);
