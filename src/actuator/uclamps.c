@@ -1,170 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The log of clamps and what is restored by it, and the table with the writes to one task. */
+/* The table of tasks with clamps of ours, and the writes to one task. */
 #include "actuator/uclamps.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "actuator/uclamped.h"
 #include "core/pid_index.h"
 #include "shared/cleanup.h"
-
-/*
- * An entry of the table. Task, own and put are its line in the log. The last line of a task counts;
- * the task has the clamps of that line or, if the daemon was killed between line and write, of the
- * one before.
- */
-struct uclamped {
-	struct logged_task task;
-	struct uclamp own;  /* the task's own */
-	struct uclamp put;  /* our last write */
-	struct uclamp was;  /* our write before that, or what we found */
-	struct uclamp ours; /* put is own and ours, merged */
-	uint64_t mark;	    /* of struct known_task */
-	uint64_t changed_ns;
-	bool pending;	/* the rate limit delays the write of our clamps */
-	bool refused;	/* not tried again before uclamps_check_all() */
-	bool inherited; /* it has its parent's clamps, and no line in the log */
-};
-
-#define DEFAULT_MIN " default" /* at the end of a line: own.default_min */
-
-static void print_clamps(const void *entry, char *ret, size_t size)
-{
-	const struct uclamped *clamped = entry;
-
-	snprintf(ret, size, "%u-%u %u-%u%s", clamped->own.min_cap, clamped->own.max_cap,
-		 clamped->put.min_cap, clamped->put.max_cap,
-		 clamped->own.default_min ? DEFAULT_MIN : "");
-}
-
-static bool parse_clamps(const char *text, void *ret)
-{
-	struct uclamped *clamped = ret;
-	struct uclamp *own = &clamped->own, *put = &clamped->put;
-
-	if (sscanf(text, "%4hu-%4hu %4hu-%4hu", &own->min_cap, &own->max_cap, &put->min_cap,
-		   &put->max_cap) != 4)
-		return false;
-	own->default_min = strstr(text, DEFAULT_MIN);
-	clamped->was = *own;
-	return own->min_cap <= UCLAMP_MOST && own->max_cap <= UCLAMP_MOST &&
-	       put->min_cap <= UCLAMP_MOST && put->max_cap <= UCLAMP_MOST;
-}
-
-/*
- * Keeps the last line of each task, with the clamps of the line before it in `was`. Returns their
- * number.
- */
-static size_t merge_lines(void *read, size_t n)
-{
-	struct uclamped *lines = read;
-	size_t n_tasks = 0;
-
-	for (size_t i = 0; i < n; i++) {
-		struct uclamped *last = n_tasks ? &lines[n_tasks - 1] : NULL;
-
-		if (last && last->task.pid == lines[i].task.pid &&
-		    last->task.start == lines[i].task.start)
-			lines[i].was = last->put;
-		else
-			n_tasks++;
-		lines[n_tasks - 1] = lines[i];
-	}
-	return n_tasks;
-}
-
-static void set_min(struct uclamp *clamp, struct uclamp from)
-{
-	clamp->min_cap = from.min_cap;
-	clamp->default_min = from.default_min;
-}
-
-/*
- * The clamps of that task, or of one that could have inherited from it, without ours: each clamp
- * that we wrote, by the last write or the one before, becomes the task's own.
- */
-static struct uclamp own_of(const struct uclamped *from, struct uclamp now)
-{
-	struct uclamp own = now;
-
-	if (now.min_cap == from->put.min_cap || now.min_cap == from->was.min_cap)
-		set_min(&own, from->own);
-	if (now.max_cap == from->put.max_cap || now.max_cap == from->was.max_cap)
-		own.max_cap = from->own.max_cap;
-	return own;
-}
-
-/*
- * Restores a task by its own line or, for an heir, by an ancestor's. A clamp that another program
- * changed stays, unless it contradicts the restored one.
- */
-static void restore_clamps(struct task_restore *run, uint32_t pid, const void *line)
-{
-	const struct uclamped *clamped = line;
-	struct uclamp now, target, own = clamped->own;
-	char own_text[16], left_text[16];
-	int r = uclamp_read(pid, &now);
-
-	if (r == -ESRCH)
-		return;
-	target = r < 0 ? own : own_of(clamped, now);
-	if (target.min_cap > target.max_cap)
-		target = (struct uclamp){ target.max_cap, target.max_cap };
-	if (r == 0)
-		r = uclamp_write(pid, now, target);
-	if (r == 0 && uclamp_equals(target, own)) {
-		run->done++;
-	} else if (r != -ESRCH) {
-		snprintf(own_text, sizeof(own_text), "%u-%u", own.min_cap, own.max_cap);
-		snprintf(left_text, sizeof(left_text), "%u-%u", target.min_cap, target.max_cap);
-		task_restore_tell(run, pid, r < 0 ? RESTORE_FAILED : RESTORE_TAKEN_OVER, own_text,
-				  left_text, r);
-	}
-}
-
-static void restore(struct task_restore *run, const void *first, const void *end)
-{
-	for (const struct uclamped *line = first; line < (const struct uclamped *)end; line++) {
-		_cleanup_close_ int fd = -1;
-		uint64_t start;
-
-		fd = task_open(line->task.pid, &start);
-		if (fd >= 0 && start == line->task.start)
-			restore_clamps(run, line->task.pid, line);
-	}
-}
-
-/* A task that has the kernel's default clamps did not inherit ours. */
-static bool read_child(uint32_t pid, void *ret)
-{
-	struct uclamp *now = &((struct uclamped *)ret)->put;
-
-	return uclamp_read(pid, now) == 0 &&
-	       (now->min_cap != UCLAMP_LEAST || now->max_cap != UCLAMP_MOST);
-}
-
-static bool gave(const void *line, const void *child)
-{
-	struct uclamp now = ((const struct uclamped *)child)->put;
-
-	return !uclamp_equals(own_of(line, now), now);
-}
-
-const struct task_log_kind uclamps_log = {
-	.file = { .name = "clamps", .version = 1, .is_log = true },
-	.what = "clamps",
-	.max_tasks = UCLAMPS_MAX,
-	.size = sizeof(struct uclamped),
-	.print = print_clamps,
-	.parse = parse_clamps,
-	.merge = merge_lines,
-	.restore = restore,
-	.read = read_child,
-	.gave = gave,
-	.restore_heir = restore_clamps,
-};
 
 static const struct uclamp none = { UCLAMP_LEAST, UCLAMP_MOST, true };
 
@@ -314,7 +158,7 @@ static int find_or_add(struct uclamps *clamps, const struct known_task *task, st
 	}
 	if (entry) {
 		if (now.min_cap != entry->put.min_cap)
-			set_min(&entry->own, now);
+			uclamped_set_min(&entry->own, now);
 		if (now.max_cap != entry->put.max_cap)
 			entry->own.max_cap = now.max_cap;
 		clamps->counts.foreign += !uclamp_equals(now, entry->put);
@@ -526,11 +370,11 @@ int uclamps_forked(struct uclamps *clamps, uint32_t parent, uint32_t child)
 	if (r < 0)
 		return r;
 	fresh.was = fresh.put;
-	fresh.own = own_of(from, fresh.put);
+	fresh.own = uclamped_own(from, fresh.put);
 
 	/* An existing entry may hold clamps that the child inherited from ours as its own. */
 	if (entry && entry->task.start == fresh.task.start) {
-		entry->own = own_of(from, entry->own);
+		entry->own = uclamped_own(from, entry->own);
 		return write_now(clamps, child, entry->ours, 0);
 	}
 	if (uclamp_equals(fresh.own, fresh.put))
