@@ -121,7 +121,7 @@ static inline bool comes_unseen(struct wakegov_cpu *cpu, const struct task_struc
 	const struct wakegov_recent *recent = recent_of(cpu, next);
 	__u32 est_q = recent->est_q, pid = next->pid;
 
-	if (recent->pid != pid || !recent->brief || needs_more(cpu, est_q))
+	if (recent->pid != pid || !recent->is_short || needs_more(cpu, est_q))
 		return false;
 	account_come_unseen(&cpu->load, pid, est_q);
 	cpu->came_ran_ns = next->se.sum_exec_runtime;
@@ -269,7 +269,7 @@ static inline void note_recent(struct wakegov_cpu *cpu, const struct task_struct
 	recent->pid = may_pass ? task->pid : 0;
 	recent->est_q = cpu->load.last_est_q;
 	recent->jiffy = cpu->accounted_jiffy;
-	recent->brief = now_ns < cpu->load.busy_since_ns + ACCOUNT_LATE_NS;
+	recent->is_short = now_ns < cpu->load.busy_since_ns + ACCOUNT_LATE_NS;
 }
 
 /*

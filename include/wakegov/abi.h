@@ -198,10 +198,10 @@ struct wakegov_chain_pair {
 
 /* A task that ran on the CPU lately, and nowhere else since; see switch_unseen(). */
 struct wakegov_recent {
-	__u32 pid;   /* 0: none */
-	__u32 est_q; /* what it is known to need */
-	__u32 jiffy; /* when it was last accounted here … */
-	__u32 brief; /* … and the CPU had worked for a moment only */
+	__u32 pid;	/* 0: none */
+	__u32 est_q;	/* what it is known to need */
+	__u32 jiffy;	/* when it was last accounted here … */
+	__u32 is_short; /* … and the CPU had worked for a moment only */
 };
 
 /* There are few tasks between which a CPU switches; by the remainder of their numbers. */

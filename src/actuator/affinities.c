@@ -47,15 +47,15 @@ static bool is_ours(const struct affinity *affinity, const struct cpu_mask *now)
 	return cpu_mask_is_empty(&put);
 }
 
-static void tell_task(struct task_restore *run, const struct affinity *affinity,
-		      enum restore_outcome outcome, const struct cpu_mask *now, int error)
+static void report_task(struct task_restore *run, const struct affinity *affinity,
+			enum restore_outcome outcome, const struct cpu_mask *now, int error)
 {
 	char own[CPU_MASK_TEXT_SIZE], current[256] = "";
 
 	cpu_mask_print(&affinity->own, own);
 	if (now)
 		cpu_mask_print_list(now, current, sizeof(current));
-	task_restore_tell(run, affinity->task.pid, outcome, own, current, error);
+	task_restore_report(run, affinity->task.pid, outcome, own, current, error);
 }
 
 /* Restores the task's own affinity if it still has the one that we wrote. */
@@ -65,7 +65,7 @@ static void restore_own(struct task_restore *run, const struct affinity *affinit
 	int r = affinity_read(affinity->task.pid, &now);
 
 	if (r == 0 && !is_ours(affinity, &now)) {
-		tell_task(run, affinity, RESTORE_TAKEN_OVER, &now, 0);
+		report_task(run, affinity, RESTORE_TAKEN_OVER, &now, 0);
 		return;
 	}
 	if (r == 0)
@@ -73,7 +73,7 @@ static void restore_own(struct task_restore *run, const struct affinity *affinit
 	if (r == 0)
 		run->done++;
 	else if (r != -ESRCH)
-		tell_task(run, affinity, RESTORE_FAILED, NULL, r);
+		report_task(run, affinity, RESTORE_FAILED, NULL, r);
 }
 
 /*
@@ -92,7 +92,7 @@ static void restore(struct task_restore *run, const void *first, const void *end
 	r = fd < 0 ? fd : affinity_read(line->task.pid, &now);
 	if (r < 0) {
 		if (r != -ESRCH)
-			tell_task(run, line, RESTORE_FAILED, NULL, r);
+			report_task(run, line, RESTORE_FAILED, NULL, r);
 		return;
 	}
 	for (; line < (const struct affinity *)end; line++) {

@@ -21,7 +21,7 @@ struct restore_run {
 };
 
 /* Reports and counts one result. The caller drops the control from the table when it is done. */
-static void tell(struct restore_run *run, const struct restore_result *result)
+static void report_result(struct restore_run *run, const struct restore_result *result)
 {
 	if (run->report)
 		run->report(run->userdata, result);
@@ -54,7 +54,7 @@ static void finish(struct restore_run *run, const struct saved_value *saved,
 		result->outcome = RESTORE_OFFLINE;
 	else if (result->error)
 		result->outcome = is_gone(result->error) ? RESTORE_GONE : RESTORE_FAILED;
-	tell(run, result);
+	report_result(run, result);
 	result->name = NULL;
 	if (result->outcome != RESTORE_OFFLINE && result->outcome != RESTORE_FAILED)
 		saved_drop(run->saved, saved->policy, saved->control);
@@ -110,8 +110,8 @@ static enum restore_outcome restore_value(struct restore_run *run, enum control 
 	return result.outcome;
 }
 
-static void tell_tunable(struct restore_run *run, const struct tunable *tunable,
-			 enum restore_outcome outcome, const char *current, int error)
+static void report_tunable(struct restore_run *run, const struct tunable *tunable,
+			   enum restore_outcome outcome, const char *current, int error)
 {
 	char name[CONTROL_VALUE_SIZE + TUNABLE_NAME_SIZE];
 	const struct restore_result result = {
@@ -124,7 +124,7 @@ static void tell_tunable(struct restore_run *run, const struct tunable *tunable,
 	};
 
 	snprintf(name, sizeof(name), "%s/%s", tunable->governor, tunable->name);
-	tell(run, &result);
+	report_result(run, &result);
 }
 
 /*
@@ -137,7 +137,7 @@ static bool restore_tunable(struct restore_run *run, struct tunable *tunable, bo
 	int r = tunable_read(tunable, current);
 
 	if (is_gone(r) || r == -EBUSY) {
-		tell_tunable(run, tunable, RESTORE_GONE, NULL, 0);
+		report_tunable(run, tunable, RESTORE_GONE, NULL, 0);
 		return true;
 	}
 	if (r == 0 && strcmp(current, tunable->value) == 0)
@@ -145,7 +145,7 @@ static bool restore_tunable(struct restore_run *run, struct tunable *tunable, bo
 	if (r == 0 && strcmp(tunable->put, SAVED_ANY) == 0)
 		strcpy(tunable->put, current);
 	if (r == 0 && strcmp(current, tunable->put) != 0) {
-		tell_tunable(run, tunable, RESTORE_TAKEN_OVER, current, 0);
+		report_tunable(run, tunable, RESTORE_TAKEN_OVER, current, 0);
 		return true;
 	}
 
@@ -157,7 +157,7 @@ static bool restore_tunable(struct restore_run *run, struct tunable *tunable, bo
 		r = -EIO;
 	tunable->tried = r < 0 && last;
 	if (r == 0 || last)
-		tell_tunable(run, tunable, r < 0 ? RESTORE_FAILED : RESTORE_DONE, NULL, r);
+		report_tunable(run, tunable, r < 0 ? RESTORE_FAILED : RESTORE_DONE, NULL, r);
 	return r == 0;
 }
 
@@ -199,7 +199,7 @@ static bool settle_tunable(struct restore_run *run, struct tunable *tunable, boo
 		return restore_tunable(run, tunable, last);
 
 	if (tunable_read(tunable, current) == 0 && strcmp(current, tunable->value) != 0)
-		tell_tunable(run, tunable, RESTORE_TAKEN_OVER, current, 0);
+		report_tunable(run, tunable, RESTORE_TAKEN_OVER, current, 0);
 	return true;
 }
 

@@ -188,14 +188,14 @@ int task_log_read(const char *directory, const struct task_log_kind *kind, void 
 	return 0;
 }
 
-static void tell(const struct task_restore *run, const struct restore_result *result)
+static void report_result(const struct task_restore *run, const struct restore_result *result)
 {
 	if (run->report)
 		run->report(run->userdata, result);
 }
 
-void task_restore_tell(struct task_restore *run, uint32_t pid, enum restore_outcome outcome,
-		       const char *value, const char *current, int error)
+void task_restore_report(struct task_restore *run, uint32_t pid, enum restore_outcome outcome,
+			 const char *value, const char *current, int error)
 {
 	char name[48];
 	const struct restore_result result = {
@@ -208,7 +208,7 @@ void task_restore_tell(struct task_restore *run, uint32_t pid, enum restore_outc
 	};
 
 	snprintf(name, sizeof(name), "the %s of task %u", run->what, pid);
-	tell(run, &result);
+	report_result(run, &result);
 	if (outcome == RESTORE_FAILED)
 		run->error = run->error ?: error;
 }
@@ -228,7 +228,7 @@ static int finish(const struct task_restore *run, const char *directory,
 	snprintf(name, sizeof(name), "the %s of %zu task%s", run->what, run->done,
 		 run->done == 1 ? "" : "s");
 	if (run->done)
-		tell(run, &result);
+		report_result(run, &result);
 	return run->error ?: statefile_remove(directory, &kind->file);
 }
 

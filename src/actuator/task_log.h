@@ -35,7 +35,7 @@ static inline uint32_t task_log_pid(const void *entry)
 	return task->pid;
 }
 
-/* One restoration; see task_restore_tell(). */
+/* One restoration; see task_restore_report(). */
 struct task_restore {
 	restore_report_t report; /* may be NULL */
 	void *userdata;
@@ -120,5 +120,5 @@ int task_log_restore(const struct task_log_kind *kind, const char *directory,
 		     restore_report_t report, void *userdata);
 
 /* For the kinds: reports one task, and keeps the first error. */
-void task_restore_tell(struct task_restore *run, uint32_t pid, enum restore_outcome outcome,
-		       const char *value, const char *current, int error);
+void task_restore_report(struct task_restore *run, uint32_t pid, enum restore_outcome outcome,
+			 const char *value, const char *current, int error);

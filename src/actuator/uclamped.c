@@ -90,8 +90,8 @@ static void restore_clamps(struct task_restore *run, uint32_t pid, const void *l
 	} else if (r != -ESRCH) {
 		snprintf(own_text, sizeof(own_text), "%u-%u", own.min_cap, own.max_cap);
 		snprintf(left_text, sizeof(left_text), "%u-%u", target.min_cap, target.max_cap);
-		task_restore_tell(run, pid, r < 0 ? RESTORE_FAILED : RESTORE_TAKEN_OVER, own_text,
-				  left_text, r);
+		task_restore_report(run, pid, r < 0 ? RESTORE_FAILED : RESTORE_TAKEN_OVER, own_text,
+				    left_text, r);
 	}
 }
 

@@ -365,7 +365,7 @@ static size_t rows_of(const struct top_view *view, enum top_pane pane, size_t mo
 }
 
 /* Why the domain runs as it does, in one line; of a chain both tasks. */
-static char *tell_why(const struct top_view *view, const json_t *domain)
+static char *explain_why(const struct top_view *view, const json_t *domain)
 {
 	const json_t *first = json_array_get(json_object_get(view->explained, "contenders"), 0);
 	const json_t *chain = json_object_get(first, "chain");
@@ -395,7 +395,7 @@ static void draw_graph(const struct top_view *view, int top, int height)
 	first = history->n > width ? history->n - width : 0;
 	since = format_duration(history->moments[history->n - 1].at_us -
 				history->moments[first].at_us);
-	why = tell_why(view, domain);
+	why = explain_why(view, domain);
 	attron(A_BOLD);
 	putf(top, 0, COLS, "%s in the last %s; now %s", history->name, since ?: "?", why ?: "?");
 	attroff(A_BOLD);

@@ -111,7 +111,7 @@ void journal_log(enum message message, const struct message_about *about, const 
 	va_end(args);
 	text_clean(line);
 	if (log_is_journal() && send_to_journal(message, about, line) >= 0)
-		log_tell_listener(level, line);
+		log_notify(level, line);
 	else
 		log_message(level, "%s", line);
 }

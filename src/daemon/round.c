@@ -180,10 +180,10 @@ void round_run(struct core *core)
 		.release_task = release_task,
 		.now_ns = time_now_ns,
 	};
-	bool stands = core->handed_back_until_ns;
+	bool handed_back = core->handed_back_until_ns;
 	uint64_t now_ns = time_now_ns();
 
-	if (!stands) {
+	if (!handed_back) {
 		resync_devices(core, now_ns);
 		modules_call(core, advance, now_ns);
 		engine_round(core->engine, &ops, core, now_ns);
@@ -191,9 +191,9 @@ void round_run(struct core *core)
 	modules_call(core, run, now_ns);
 	tracer_follow_clamps(core->tracer, engine_clamps_tasks(core->engine),
 			     engine_needs_own_clamps(core->engine));
-	tracer_follow_chains(core->tracer, !stands && core->policy.chains);
+	tracer_follow_chains(core->tracer, !handed_back && core->policy.chains);
 	tracer_follow_requests(core->tracer,
-			       !stands && !tracer_only_ticks(core->tracer) &&
+			       !handed_back && !tracer_only_ticks(core->tracer) &&
 				       engine_follows_requests(core->engine),
 			       now_ns);
 	plan_next(core, now_ns);

@@ -65,7 +65,7 @@ static void warn_of_crossing(struct core *core, uint64_t matched)
 		    rules[cap].file, rules[cap].line);
 }
 
-static void tell_engine(struct core *core, const struct rules_task *task, const char *comm)
+static void pass_to_engine(struct core *core, const struct rules_task *task, const char *comm)
 {
 	struct input input = {
 		.now_ns = time_now_ns(),
@@ -102,7 +102,7 @@ static void on_facts(void *userdata, const struct task_facts *facts)
 	/* The end of a task before its mark is set is not reported: only a scan finds it. */
 	if (task.matched && !task.before)
 		plan_scan(core, SECOND_LOOK_NS);
-	tell_engine(core, &task, facts->comm);
+	pass_to_engine(core, &task, facts->comm);
 	warn_of_crossing(core, task.matched);
 }
 
@@ -110,7 +110,7 @@ static void end_task(struct core *core, uint32_t pid)
 {
 	const struct rules_task ended = { .pid = pid };
 
-	tell_engine(core, &ended, "");
+	pass_to_engine(core, &ended, "");
 	modules_call(core, task_ended, pid);
 }
 
@@ -223,7 +223,7 @@ void rule_tracking_rehint(struct core *core)
 		known = task_find(tasks, task.pid);
 		if (!task.matched)
 			tracer_mark_task(core->tracer, task.pid, false);
-		tell_engine(core, &task, known ? known->comm : "");
+		pass_to_engine(core, &task, known ? known->comm : "");
 		modules_call(core, task_rehinted, task.pid);
 	}
 	tracer_send_marks(core->tracer);

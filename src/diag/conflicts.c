@@ -208,10 +208,10 @@ struct search {
 	void *context;
 };
 
-static int tell(const struct search *search, const char *who, const char *format, ...)
+static int report(const struct search *search, const char *who, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
-static int tell(const struct search *search, const char *who, const char *format, ...)
+static int report(const struct search *search, const char *who, const char *format, ...)
 {
 	char text[LIMITER_TEXT_SIZE];
 	va_list args;
@@ -244,10 +244,10 @@ static int find_cooling(const struct search *search)
 		    !sysfs_read_number(&state, "%s/%s/cur_state", path, name) ||
 		    !sysfs_read_number(&most, "%s/%s/max_state", path, name) || !state)
 			continue;
-		return tell(search, "thermal",
-			    "heat: %s is at step %.0f of %.0f; see /sys/class/thermal for the "
-			    "temperature",
-			    name, state, most)
+		return report(search, "thermal",
+			      "heat: %s is at step %.0f of %.0f; see /sys/class/thermal for the "
+			      "temperature",
+			      name, state, most)
 			       ?: 1;
 	}
 	return 0;
@@ -265,17 +265,19 @@ static int find_maximum(const struct search *search)
 	if (sysfs_read_number(&bios_khz, "%s/devices/system/cpu/cpu%u/cpufreq/bios_limit",
 			      search->sys, domain->first_cpu) &&
 	    bios_khz <= domain->scaling_max_khz)
-		return tell(search, "firmware",
-			    "the firmware allows %.0f MHz at most (bios_limit): see its power and "
-			    "thermal settings",
-			    bios_khz / 1000);
+		return report(
+			search, "firmware",
+			"the firmware allows %.0f MHz at most (bios_limit): see its power and "
+			"thermal settings",
+			bios_khz / 1000);
 	r = find_cooling(search);
 	if (r)
 		return r < 0 ? r : 0;
-	return tell(search, "scaling-max",
-		    "scaling_max_freq of policy%u is %u MHz, of %u MHz that there are: the "
-		    "administrator or another program lowered it; raise it there to undo that",
-		    domain->first_cpu, domain->scaling_max_khz / 1000, domain->highest_khz / 1000);
+	return report(search, "scaling-max",
+		      "scaling_max_freq of policy%u is %u MHz, of %u MHz that there are: the "
+		      "administrator or another program lowered it; raise it there to undo that",
+		      domain->first_cpu, domain->scaling_max_khz / 1000,
+		      domain->highest_khz / 1000);
 }
 
 static uint32_t clamp_khz(uint32_t khz, const struct throttle_domain *domain)
@@ -299,10 +301,10 @@ static int find_driver(const struct search *search)
 
 	if (!domain->asked_max_khz || !now_khz || (!is_low && now_khz <= max_khz + max_khz / 20))
 		return 0;
-	return tell(search, "driver",
-		    "the driver reports %u MHz where %u MHz were asked for: the hardware decides "
-		    "otherwise (power or temperature), or has not got there yet",
-		    now_khz / 1000, (is_low ? min_khz : max_khz) / 1000);
+	return report(search, "driver",
+		      "the driver reports %u MHz where %u MHz were asked for: the hardware decides "
+		      "otherwise (power or temperature), or has not got there yet",
+		      now_khz / 1000, (is_low ? min_khz : max_khz) / 1000);
 }
 
 int throttle_find(const char *sys, const struct throttle_domain *domain,
@@ -315,18 +317,18 @@ int throttle_find(const char *sys, const struct throttle_domain *domain,
 	if (r)
 		return r;
 	if (domain->scaling_min_khz > domain->lowest_khz)
-		r = tell(&search, "scaling-min",
-			 "scaling_min_freq of policy%u is %u MHz: the administrator or another "
-			 "program raised it; lower it there to undo that",
-			 domain->first_cpu, domain->scaling_min_khz / 1000);
+		r = report(&search, "scaling-min",
+			   "scaling_min_freq of policy%u is %u MHz: the administrator or another "
+			   "program raised it; lower it there to undo that",
+			   domain->first_cpu, domain->scaling_min_khz / 1000);
 	if (r)
 		return r;
 	if (sysfs_read_number(&value, "%s/devices/system/cpu/cpufreq/boost", sys) && !value)
-		r = tell(&search, "boost-off",
-			 "turbo is switched off for the machine (cpufreq/boost is 0)");
+		r = report(&search, "boost-off",
+			   "turbo is switched off for the machine (cpufreq/boost is 0)");
 	else if (sysfs_read_number(&value, "%s/devices/system/cpu/intel_pstate/no_turbo", sys) &&
 		 value)
-		r = tell(&search, "boost-off",
-			 "turbo is switched off for the machine (intel_pstate/no_turbo is 1)");
+		r = report(&search, "boost-off",
+			   "turbo is switched off for the machine (intel_pstate/no_turbo is 1)");
 	return r ? r : find_driver(&search);
 }

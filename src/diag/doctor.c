@@ -33,7 +33,7 @@
 
 struct examination {
 	const struct policy *policy;
-	finding_t tell;
+	finding_t report;
 	void *userdata;
 	bool has_uclamp;
 	bool is_governed; /* a daemon runs */
@@ -64,18 +64,18 @@ static bool is_locked(const char *run_dir)
 	return flock(fd, LOCK_SH | LOCK_NB) < 0 && errno == EWOULDBLOCK;
 }
 
-static void tell_domain(const struct examination *e, enum finding_grade grade, const char *domain,
-			const char *what, const char *found, const char *advice)
+static void report_domain(const struct examination *e, enum finding_grade grade, const char *domain,
+			  const char *what, const char *found, const char *advice)
 {
 	const struct finding finding = { grade, domain, what, found, advice };
 
-	e->tell(e->userdata, &finding);
+	e->report(e->userdata, &finding);
 }
 
-static void tell(const struct examination *e, enum finding_grade grade, const char *what,
-		 const char *found, const char *advice)
+static void report(const struct examination *e, enum finding_grade grade, const char *what,
+		   const char *found, const char *advice)
 {
-	tell_domain(e, grade, "", what, found, advice);
+	report_domain(e, grade, "", what, found, advice);
 }
 
 static void examine_tracing(const struct examination *e)
@@ -84,14 +84,14 @@ static void examine_tracing(const struct examination *e)
 	struct stat types;
 
 	if (stat("/sys/kernel/btf/vmlinux", &types) == 0 && types.st_size)
-		tell(e, FINDING_GOOD, "kernel types (BTF)", "there", "");
+		report(e, FINDING_GOOD, "kernel types (BTF)", "there", "");
 	else
-		tell(e, FINDING_BAD, "kernel types (BTF)", "missing",
-		     "wakegov cannot trace: it needs a kernel with CONFIG_DEBUG_INFO_BTF=y");
+		report(e, FINDING_BAD, "kernel types (BTF)", "missing",
+		       "wakegov cannot trace: it needs a kernel with CONFIG_DEBUG_INFO_BTF=y");
 	if (sysfs_read_line(lockdown, sizeof(lockdown), "/sys/kernel/security/lockdown") &&
 	    strstr(lockdown, "[confidentiality]"))
-		tell(e, FINDING_BAD, "kernel lockdown", "confidentiality",
-		     "no tracing is allowed: boot with lockdown=integrity, or without it");
+		report(e, FINDING_BAD, "kernel lockdown", "confidentiality",
+		       "no tracing is allowed: boot with lockdown=integrity, or without it");
 }
 
 static void examine_uclamp(struct examination *e)
@@ -100,18 +100,18 @@ static void examine_uclamp(struct examination *e)
 
 	e->has_uclamp = r == 0;
 	if (r == 0)
-		tell(e, FINDING_GOOD, "utilisation clamps of tasks", "work", "");
+		report(e, FINDING_GOOD, "utilisation clamps of tasks", "work", "");
 	else
-		tell(e, FINDING_NOTE, "utilisation clamps of tasks", strerror(-r),
-		     r == -EPERM ? "a filter of system calls forbids sched_setattr"
-				 : "no backend uclamp here: it needs CONFIG_UCLAMP_TASK=y");
+		report(e, FINDING_NOTE, "utilisation clamps of tasks", strerror(-r),
+		       r == -EPERM ? "a filter of system calls forbids sched_setattr"
+				   : "no backend uclamp here: it needs CONFIG_UCLAMP_TASK=y");
 }
 
 static void examine_cgroups(const struct examination *e)
 {
 	if (access(CGROUP_CONTROLLERS, F_OK) < 0)
-		tell(e, FINDING_NOTE, "control groups", "no unified hierarchy",
-		     "rules by cgroup and unit need cgroup v2");
+		report(e, FINDING_NOTE, "control groups", "no unified hierarchy",
+		       "rules by cgroup and unit need cgroup v2");
 }
 
 /* The driver's own mode decides whether others can set frequencies. */
@@ -164,8 +164,8 @@ static void examine_governor(const struct examination *e, const struct topology_
 	snprintf(found, sizeof(found), "%s%s%s; other governors: %s", governor,
 		 backend ? "; backend = auto takes " : ", set by wakegovd", backend ? backend : "",
 		 *others ? others : "none");
-	tell_domain(e, *advice ? FINDING_NOTE : FINDING_GOOD, domain->name, "governor", found,
-		    advice);
+	report_domain(e, *advice ? FINDING_NOTE : FINDING_GOOD, domain->name, "governor", found,
+		      advice);
 }
 
 /* The source of the OPPs' power, and the OPPs that wakegov skips because of it. */
@@ -184,10 +184,10 @@ static bool examine_energy(const struct examination *e, struct topology_domain *
 	snprintf(found, sizeof(found), "by %s%s%s%s", source,
 		 *inefficient ? "; inefficient: " : "; none is inefficient", inefficient,
 		 *inefficient ? " MHz" : "");
-	tell_domain(e, FINDING_GOOD, domain->name, "energy of the OPPs", found,
-		    *inefficient
-			    ? "they are skipped: a faster one takes less energy for the same work"
-			    : "");
+	report_domain(e, FINDING_GOOD, domain->name, "energy of the OPPs", found,
+		      *inefficient
+			      ? "they are skipped: a faster one takes less energy for the same work"
+			      : "");
 	return true;
 }
 
@@ -198,21 +198,21 @@ static void examine_domain(const struct examination *e, const struct topology_do
 
 	control_read_file(domain->first_cpu, "scaling_driver", driver, sizeof(driver));
 	advice = advise_on_driver(driver);
-	tell_domain(e, *advice ? FINDING_NOTE : FINDING_GOOD, domain->name, "driver", driver,
-		    advice);
+	report_domain(e, *advice ? FINDING_NOTE : FINDING_GOOD, domain->name, "driver", driver,
+		      advice);
 	examine_governor(e, domain, driver);
 	if (!tick_is_seen())
-		tell_domain(
+		report_domain(
 			e, FINDING_NOTE, domain->name, "scheduler's tick",
 			"not seen without high-resolution timers (highres=off)",
 			"setspeed and limits leave domains alone then, as a task that is alone on a "
 			"CPU would not be seen to work: boot without highres=off");
 	else if (tickless_has(domain->first_cpu, NULL))
-		tell_domain(e, FINDING_NOTE, domain->name, "scheduler's tick",
-			    "nohz_full= took it from CPUs there",
-			    "setspeed and limits leave such a domain alone, as a task that is "
-			    "alone on such a CPU would not be seen to work; the governor "
-			    "performance fits it");
+		report_domain(e, FINDING_NOTE, domain->name, "scheduler's tick",
+			      "nohz_full= took it from CPUs there",
+			      "setspeed and limits leave such a domain alone, as a task that is "
+			      "alone on such a CPU would not be seen to work; the governor "
+			      "performance fits it");
 }
 
 /* By the maker of the CPUs, which x86 names there. */
@@ -241,17 +241,17 @@ static int examine_domains(const struct examination *e)
 	if (r < 0)
 		return r;
 	if (!topology->n_domains)
-		tell(e, FINDING_BAD, "cpufreq domains", "none", advise_on_no_domain());
+		report(e, FINDING_BAD, "cpufreq domains", "none", advise_on_no_domain());
 	for (uint32_t i = 0; i < topology->n_domains; i++) {
 		examine_domain(e, &topology->domains[i]);
 		n_known += examine_energy(e, &topology->domains[i]);
 	}
 	if (topology->n_domains && !n_known)
-		tell(e, FINDING_NOTE, "energy of the OPPs", "not known",
-		     geteuid() == 0 ? "the kernel has no energy model of these CPUs, so no "
-				      "inefficient OPP is skipped; opp-power in wakegov.conf(5) "
-				      "says what they take"
-				    : "only root can read the kernel's energy model");
+		report(e, FINDING_NOTE, "energy of the OPPs", "not known",
+		       geteuid() == 0 ? "the kernel has no energy model of these CPUs, so no "
+					"inefficient OPP is skipped; opp-power in wakegov.conf(5) "
+					"says what they take"
+				      : "only root can read the kernel's energy model");
 	return 0;
 }
 
@@ -271,7 +271,7 @@ static void examine_counters(const struct examination *e)
 		snprintf(found, sizeof(found), "as the kernel sets it, %s", why);
 	else
 		snprintf(found, sizeof(found), "measured by %s", source);
-	tell(e, *why ? FINDING_NOTE : FINDING_GOOD, "frequency of the CPUs", found, "");
+	report(e, *why ? FINDING_NOTE : FINDING_GOOD, "frequency of the CPUs", found, "");
 	frequency_free(frequency);
 }
 
@@ -298,8 +298,8 @@ static void examine_power_limits(const struct examination *e)
 		}
 		snprintf(what, sizeof(what), "power limits of %s", name);
 		if (used)
-			tell(e, FINDING_GOOD, what, found,
-			     "above them the firmware lowers the clock, whatever wakegov asks for");
+			report(e, FINDING_GOOD, what, found,
+			       "above them the firmware lowers the clock, whatever wakegov asks for");
 	}
 }
 
@@ -309,23 +309,23 @@ static void examine_firmware(const struct examination *e)
 	char text[TEXT_SIZE];
 
 	if (sysfs_read_line(text, sizeof(text), "/sys/kernel/sched_ext/root/ops"))
-		tell(e, FINDING_NOTE, "sched_ext scheduler", text,
-		     "it places tasks, and may set the CPUs' frequency targets under schedutil "
-		     "itself: if the two disagree, take backend setspeed or limits, or stop it");
+		report(e, FINDING_NOTE, "sched_ext scheduler", text,
+		       "it places tasks, and may set the CPUs' frequency targets under schedutil "
+		       "itself: if the two disagree, take backend setspeed or limits, or stop it");
 	if (preference_is_dynamic())
-		tell(e, FINDING_NOTE, "amd-pstate's dynamic_epp", "enabled",
-		     "the kernel sets the energy preference by the power source, so wakegov leaves "
-		     "it alone, whatever energy-preference says; to have it set, echo disabled "
-		     "into /sys/devices/system/cpu/amd_pstate/dynamic_epp");
+		report(e, FINDING_NOTE, "amd-pstate's dynamic_epp", "enabled",
+		       "the kernel sets the energy preference by the power source, so wakegov leaves "
+		       "it alone, whatever energy-preference says; to have it set, echo disabled "
+		       "into /sys/devices/system/cpu/amd_pstate/dynamic_epp");
 	examine_power_limits(e);
 }
 
-static void tell_conflict(void *userdata, const struct conflict *conflict)
+static void report_conflict(void *userdata, const struct conflict *conflict)
 {
 	char found[TEXT_SIZE];
 
 	snprintf(found, sizeof(found), "runs, and sets %s", conflict->knobs);
-	tell(userdata, FINDING_NOTE, conflict->name, found, conflict->advice);
+	report(userdata, FINDING_NOTE, conflict->name, found, conflict->advice);
 }
 
 static void examine_leftovers(const struct examination *e, const char *run_dir)
@@ -338,17 +338,17 @@ static void examine_leftovers(const struct examination *e, const char *run_dir)
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
 		snprintf(path, sizeof(path), "%s/%s", run_dir, names[i]);
 		if (access(path, F_OK) == 0)
-			tell(e, FINDING_BAD, path, "left by a daemon that was killed",
-			     "put back what it holds: wakegovd --restore");
+			report(e, FINDING_BAD, path, "left by a daemon that was killed",
+			       "put back what it holds: wakegovd --restore");
 	}
 }
 
-int doctor_examine(const char *run_dir, const struct policy *policy, finding_t tell_finding,
+int doctor_examine(const char *run_dir, const struct policy *policy, finding_t report_finding,
 		   void *userdata)
 {
 	struct examination e = {
 		.policy = policy,
-		.tell = tell_finding,
+		.report = report_finding,
 		.userdata = userdata,
 		.is_governed = is_locked(run_dir),
 	};
@@ -360,7 +360,7 @@ int doctor_examine(const char *run_dir, const struct policy *policy, finding_t t
 	r = examine_domains(&e);
 	examine_counters(&e);
 	examine_firmware(&e);
-	conflicts_find(tell_conflict, &e);
+	conflicts_find(report_conflict, &e);
 	examine_leftovers(&e, run_dir);
 	return r;
 }

@@ -32,7 +32,7 @@ void log_set_listener(void (*take)(void *userdata, const char *line), void *user
 	listener.userdata = userdata;
 }
 
-void log_tell_listener(int level, const char *line)
+void log_notify(int level, const char *line)
 {
 	if (listener.take && level <= LOG_WARNING)
 		listener.take(listener.userdata, line);
@@ -64,7 +64,7 @@ void log_message(int level, const char *format, ...)
 	va_end(args);
 	text_clean(line);
 
-	log_tell_listener(level, line);
+	log_notify(level, line);
 	if (log_is_journal())
 		fprintf(stderr, "<%d>%s\n", level, line);
 	else

@@ -24,7 +24,7 @@ bool log_is_journal(void);
  */
 void log_set_listener(void (*take)(void *userdata, const char *line), void *userdata);
 /* Passes the listener a line that reaches the log in another way than by log_message(). */
-void log_tell_listener(int level, const char *line);
+void log_notify(int level, const char *line);
 
 void log_message(int level, const char *format, ...) __attribute__((format(printf, 2, 3)));
 

@@ -42,7 +42,7 @@ struct boost_news *boost_news_free(struct boost_news *news)
 }
 
 void boost_news_look(struct boost_news *news, const struct task_table *tasks, uint32_t place,
-		     boost_news_t tell, void *userdata)
+		     boost_news_t report, void *userdata)
 {
 	const struct io_task *task = io_task_at(tasks, place);
 	struct reported *last = &news->last[place], before = *last;
@@ -52,5 +52,5 @@ void boost_news_look(struct boost_news *news, const struct task_table *tasks, ui
 	if (before.pid != last->pid)
 		before.pid = 0;
 	if (task && (!before.pid || before.state != last->state))
-		tell(userdata, task, before.pid ? &before.state : NULL);
+		report(userdata, task, before.pid ? &before.state : NULL);
 }

@@ -27,4 +27,4 @@ typedef void (*boost_news_t)(void *userdata, const struct io_task *task,
  * there.
  */
 void boost_news_look(struct boost_news *news, const struct task_table *tasks, uint32_t place,
-		     boost_news_t tell, void *userdata);
+		     boost_news_t report, void *userdata);

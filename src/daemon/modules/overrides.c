@@ -80,10 +80,10 @@ static int start(void *state)
 }
 
 /* Of a domain, or of "pid 812 (make)" or "[rule backup]"; the other argument is NULL. */
-__attribute__((format(printf, 4, 5))) static void tell(struct overrides *overrides,
-						       const struct input_override *of_domain,
-						       const struct task_override *of_tasks,
-						       const char *format, ...)
+__attribute__((format(printf, 4, 5))) static void report(struct overrides *overrides,
+							 const struct input_override *of_domain,
+							 const struct task_override *of_tasks,
+							 const char *format, ...)
 {
 	struct message_about about = { 0 };
 	char whom[WHOM_SIZE], what[128];
@@ -114,7 +114,7 @@ static void advance(void *state, uint64_t now_ns)
 
 	for (uint32_t i = 0; i < table->n; i++)
 		if (now_ns >= table->entries[i].end_ns)
-			tell(overrides, &table->entries[i], NULL, "ended: its time is over");
+			report(overrides, &table->entries[i], NULL, "ended: its time is over");
 }
 
 static void expire(void *state, uint64_t now_ns)
@@ -134,7 +134,7 @@ static void expire(void *state, uint64_t now_ns)
 
 		if (!override->ended && now_ns < override->end_ns)
 			continue;
-		tell(overrides, NULL, override, "ended: %s", why[override->ended]);
+		report(overrides, NULL, override, "ended: %s", why[override->ended]);
 		task_overrides_remove(&overrides->tasks, override);
 		any = true;
 	}
@@ -172,8 +172,8 @@ static int add_to_domain(struct overrides *overrides, const struct override_requ
 		override.frozen_khz = present_khz(overrides->core, override.domain);
 	apply_to_domain(overrides->core, &override);
 	save(overrides);
-	tell(overrides, &override, NULL, "by user %u for %.1f s", request->uid,
-	     (double)request->for_us / 1e6);
+	report(overrides, &override, NULL, "by user %u for %.1f s", request->uid,
+	       (double)request->for_us / 1e6);
 	return 0;
 }
 
@@ -268,8 +268,8 @@ static int add_to_tasks(struct overrides *overrides, const struct override_reque
 	    !task_overrides_add(&overrides->tasks, &override))
 		return -ENOSPC;
 	apply_to_tasks(overrides);
-	tell(overrides, NULL, &override, "by user %u for %.1f s", request->uid,
-	     (double)request->for_us / 1e6);
+	report(overrides, NULL, &override, "by user %u for %.1f s", request->uid,
+	       (double)request->for_us / 1e6);
 	return 0;
 }
 
@@ -299,14 +299,14 @@ int overrides_cancel(struct overrides *overrides, uint32_t id)
 
 		task_overrides_remove(&overrides->tasks, of_tasks);
 		apply_to_tasks(overrides);
-		tell(overrides, NULL, &ended, "was cancelled");
+		report(overrides, NULL, &ended, "was cancelled");
 	} else if (of_domain) {
 		struct input_override ended = *of_domain;
 
 		ended.end_ns = 0;
 		apply_to_domain(overrides->core, &ended);
 		save(overrides);
-		tell(overrides, &ended, NULL, "was cancelled");
+		report(overrides, &ended, NULL, "was cancelled");
 	}
 	return of_tasks || of_domain ? 0 : -ENOENT;
 }
