@@ -127,7 +127,7 @@ static uint64_t domain_value(struct core *core, uint32_t domain, enum domain_fam
 	case DOMAIN_TARGET:
 		return api_asked(core, domain).target_khz * UINT64_C(1000);
 	case DOMAIN_DRIVEN:
-		return actuator->state == ACTUATOR_STATE_DRIVEN;
+		return governed_is_driven(&core->domains[domain]);
 	case DOMAIN_YIELDED:
 		return actuator->state == ACTUATOR_STATE_YIELDED;
 	case DOMAIN_UTILISATION:
