@@ -2,11 +2,9 @@
 #pragma once
 
 /*
- * Placement: counts wake-ups within a group by the last-level cache of the waker and of the CPU
- * where the task then runs, how long woken tasks wait, and caches in which no CPU has been idle for
- * long. While no rule or class with a placement has a task, these functions are not called.
- * Wake-ups by tasks outside the group and by interrupts are not counted: they say nothing about the
- * group's cache.
+ * Placement: counts how long the tasks of a group run and wait and what they get done, and finds
+ * caches in which no CPU has been idle for long. While no rule or class with a placement has a
+ * task, these functions are not called.
  */
 
 #include "maps.bpf.h"
@@ -76,7 +74,7 @@ static inline void end_wait(struct wakegov_placed_group *group, __u32 index,
 	cache = cache_of(cpu);
 	if (!cache || !is_full(cache, now_ns))
 		return;
-	if (emit_class(WAKEGOV_RECORD_FULL_CACHE, cpu->cache, index, 0))
+	if (emit(WAKEGOV_RECORD_FULL_CACHE, cpu->cache, index))
 		group->watch &= ~bit;
 }
 
@@ -88,69 +86,35 @@ static inline __u64 calls_of(struct task_struct *task)
 	return task->ioac.syscr + task->ioac.syscw;
 }
 
-static inline void note_runnable(struct wakegov_placed_group *group, struct wakegov_placed *placed,
-				 struct task_struct *task)
-{
-	__u32 n;
-
-	if (placed->runnable)
-		return;
-	placed->runnable = 1;
-	placed->calls = calls_of(task);
-	n = __sync_fetch_and_add(&group->n_runnable, 1) + 1;
-	if (n > group->max_runnable)
-		group->max_runnable = n;
-}
-
-static inline void note_asleep(struct wakegov_placed_group *group, struct wakegov_placed *task)
-{
-	if (!task->runnable)
-		return;
-	/* In this order, since the task may be woken meanwhile: it is never counted twice. */
-	__sync_fetch_and_add(&group->n_runnable, -1);
-	task->runnable = 0;
-}
-
-/* sched_waking runs on the waker's CPU; the task's CPU is still the one where it slept. */
 static __noinline void waking_placed(struct task_struct *task)
 {
-	struct task_struct *waker = bpf_get_current_task_btf();
-	struct wakegov_placed *to = find_placed(task->pid), *from;
+	struct wakegov_placed *placed = find_placed(task->pid);
 	struct wakegov_placed_group *group;
-	struct wakegov_cpu *here;
 
-	if (!to || task == waker)
+	if (!placed || task == bpf_get_current_task_btf())
 		return;
-	group = placed_group(to->group);
-	here = this_cpu();
-	if (!here)
-		return;
-	from = waker->pid ? find_placed(waker->pid) : NULL;
-	note_runnable(group, to, task);
-	to->woken_ns = bpf_ktime_get_ns();
-	to->waker_cache = from && from->group == to->group ? here->cache : WAKEGOV_NO_CACHE;
-	if (group->watch_wake && emit_class(WAKEGOV_RECORD_GROUP_WAKES, 0, to->group, 0))
+	placed->woken_ns = bpf_ktime_get_ns();
+	group = placed_group(placed->group);
+	if (group->watch_wake && emit(WAKEGOV_RECORD_GROUP_WAKES, 0, placed->group))
 		group->watch_wake = 0;
 }
 
 /* Counts the task's time on the CPU, and what it did in it. */
 static inline void note_placed_run(struct wakegov_placed_group *group,
 				   struct wakegov_placed *placed, struct task_struct *task,
-				   const struct wakegov_cpu *cpu, __u64 now_ns)
+				   __u64 now_ns)
 {
 	__u64 calls = calls_of(task);
 
-	note_runnable(group, placed, task);
-	if (placed->since_ns)
-		__sync_fetch_and_add(&group->run_ns[cpu->cache % WAKEGOV_CACHES],
-				     now_ns - placed->since_ns);
+	if (placed->since_ns) {
+		__sync_fetch_and_add(&group->run_ns, now_ns - placed->since_ns);
+		__sync_fetch_and_add(&group->work, calls - placed->calls);
+	}
 	placed->since_ns = now_ns;
-	__sync_fetch_and_add(&group->work, calls - placed->calls);
 	placed->calls = calls;
 }
 
-static inline void leave_placed(struct wakegov_cpu *cpu, struct task_struct *task, bool sleeps,
-				__u64 now_ns)
+static inline void leave_placed(struct task_struct *task, bool sleeps, __u64 now_ns)
 {
 	struct wakegov_placed *placed = find_placed(task->pid);
 	struct wakegov_placed_group *group;
@@ -160,22 +124,21 @@ static inline void leave_placed(struct wakegov_cpu *cpu, struct task_struct *tas
 		return;
 	group = placed_group(placed->group);
 	calls = placed->calls;
-	note_placed_run(group, placed, task, cpu, now_ns);
+	note_placed_run(group, placed, task, now_ns);
 	if (!sleeps)
 		return;
 	if (placed->calls == calls)
 		__sync_fetch_and_add(&group->work, 1);
 	placed->since_ns = 0;
-	note_asleep(group, placed);
 }
 
 /* A task may run for long without a switch. */
-static __noinline void tick_placed(struct wakegov_cpu *cpu, struct task_struct *task, __u64 now_ns)
+static __noinline void tick_placed(struct task_struct *task, __u64 now_ns)
 {
 	struct wakegov_placed *placed = find_placed(task->pid);
 
-	if (placed && cpu)
-		note_placed_run(placed_group(placed->group), placed, task, cpu, now_ns);
+	if (placed)
+		note_placed_run(placed_group(placed->group), placed, task, now_ns);
 }
 
 static inline void enter_placed(struct wakegov_cpu *cpu, struct task_struct *task, __u64 now_ns)
@@ -188,22 +151,17 @@ static inline void enter_placed(struct wakegov_cpu *cpu, struct task_struct *tas
 	if (!placed)
 		return;
 	group = placed_group(placed->group);
-	note_runnable(group, placed, task);
 	waits_since_ns = placed->since_ns ?: placed->woken_ns;
 	if (waits_since_ns)
 		end_wait(group, placed->group, cpu, now_ns - waits_since_ns, now_ns);
 	placed->since_ns = now_ns;
+	placed->calls = calls_of(task);
 	if (!placed->woken_ns)
 		return;
 	bucket = wakegov_latency_bucket(now_ns - placed->woken_ns);
 	if (bucket < WAKEGOV_LATENCIES)
 		__sync_fetch_and_add(&group->latencies[bucket], 1);
 	placed->woken_ns = 0;
-	if (placed->waker_cache == WAKEGOV_NO_CACHE)
-		return;
-	__sync_fetch_and_add(&group->wakeups, 1);
-	if (placed->waker_cache == cpu->cache)
-		__sync_fetch_and_add(&group->inside, 1);
 }
 
 static __noinline void switch_placed(struct wakegov_cpu *cpu, struct task_struct *prev,
@@ -213,7 +171,7 @@ static __noinline void switch_placed(struct wakegov_cpu *cpu, struct task_struct
 		return; /* never NULL; the verifier needs the check */
 	note_busy(cpu, next->pid, now_ns);
 	if (prev->pid)
-		leave_placed(cpu, prev, sleeps, now_ns);
+		leave_placed(prev, sleeps, now_ns);
 	if (next->pid)
 		enter_placed(cpu, next, now_ns);
 }
@@ -222,27 +180,12 @@ static __noinline void switch_placed(struct wakegov_cpu *cpu, struct task_struct
 static __noinline void fork_placed(__u32 parent_pid, struct task_struct *child)
 {
 	struct wakegov_placed *from = find_placed(parent_pid), born = { 0 };
-	struct wakegov_cpu *here = this_cpu();
-	struct wakegov_placed_group *group;
 	__u32 pid = child->pid;
 
-	if (!from || !here)
+	if (!from)
 		return;
-	group = placed_group(from->group);
 	born.group = from->group;
 	born.woken_ns = bpf_ktime_get_ns();
-	born.waker_cache = WAKEGOV_NO_CACHE;
-	note_runnable(group, &born, child);
 	bpf_map_update_elem(&placed, &pid, &born, BPF_ANY);
-	emit_class(WAKEGOV_RECORD_PLACED_CHILD, parent_pid, pid, here->cache);
-}
-
-static inline void end_placed(__u32 pid)
-{
-	struct wakegov_placed *ended = find_placed(pid);
-
-	if (!ended)
-		return;
-	note_asleep(placed_group(ended->group), ended);
-	bpf_map_delete_elem(&placed, &pid);
+	emit(WAKEGOV_RECORD_PLACED_CHILD, parent_pid, pid);
 }

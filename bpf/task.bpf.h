@@ -160,7 +160,7 @@ static inline void end_number(struct task_struct *task, __u32 pid)
 	if (settings.follow)
 		follow_end(pid);
 	if (settings.placing)
-		end_placed(pid);
+		bpf_map_delete_elem(&placed, &pid);
 	slot = find_slot(pid);
 	if (!slot)
 		return;

@@ -151,7 +151,7 @@ static __noinline int account_at_tick(struct task_struct *task, const struct hrt
 	if (settings.chains)
 		tick_chains(cpu, task);
 	if (settings.placing)
-		tick_placed(cpu, task, now_ns);
+		tick_placed(task, now_ns);
 	if (!cpu->load.busy_since_ns && !tick_unseen(cpu, task, ticked_ns))
 		return 0;
 	if (!has_run_on(cpu, task, now_ns) || now_ns - cpu->load.updated_ns < TICK_NS)

@@ -152,18 +152,14 @@ struct wakegov_cache {
 } __attribute__((aligned(64)));
 
 /*
- * A group of tasks that a rule or class places together. Written by the kernel side; all counters
- * but watch only grow.
+ * A group of tasks that a rule or class spreads over the caches. Written by the kernel side, whose
+ * counters only grow.
  */
 struct wakegov_placed_group {
-	__u64 wakeups; /* wake-ups of one of its tasks by another … */
-	__u64 inside;  /* … in the waker's cache */
-	__u64 run_ns[WAKEGOV_CACHES];
+	__u64 run_ns;
 	__u64 wait_ns; /* runnable, not running */
 	__u64 work;    /* reads and writes of its tasks; a burst without any counts as one */
 	__u32 latencies[WAKEGOV_LATENCIES]; /* from a wake-up to the first run: latency.h */
-	__u32 n_runnable;		    /* runnable tasks, of those that have been seen */
-	__u32 max_runnable;		    /* maximum since the daemon read and cleared it */
 	__u64 watch;	  /* caches, as bits, to report when full; set by the daemon */
 	__u32 watch_wake; /* report the next wake-up of its tasks; set by the daemon */
 	__u32 pad;
@@ -171,12 +167,11 @@ struct wakegov_placed_group {
 
 /* A placed task, by thread id. */
 struct wakegov_placed {
-	__u16 group;
-	__u16 runnable; /* the task is counted in the group's n_runnable */
-	__u32 waker_cache;
+	__u32 group;
+	__u32 pad;
 	__u64 woken_ns; /* 0: not waiting for its first run after a wake-up */
 	__u64 since_ns; /* since when it runs, or waits to run; 0: it sleeps, or is not known yet */
-	__u64 calls;	/* its reads and writes that are counted */
+	__u64 calls;	/* its reads and writes when since_ns was set */
 };
 
 /* The chain with the highest need on a CPU within the hold time. */

@@ -27,7 +27,7 @@ enum wakegov_record_type {
 	WAKEGOV_RECORD_LOOK,	     /* class 1: a task without a slot may do I/O that it does not
 				      * wait for; 0: the look for such tasks took its time */
 	WAKEGOV_RECORD_SCAN,	     /* a process of several threads changed: dump them */
-	WAKEGOV_RECORD_PLACED_CHILD, /* parent, which is placed, forked pid in child_cache */
+	WAKEGOV_RECORD_PLACED_CHILD, /* parent, which is placed, forked pid */
 	WAKEGOV_RECORD_FULL_CACHE,   /* a task of the group had to wait: the cache is full */
 	WAKEGOV_RECORD_GROUP_WAKES,  /* a task of the group woke up */
 	WAKEGOV_RECORD_IDLE_LATENCY, /* a task runs on cpu that asks for less than its limit */
@@ -56,7 +56,6 @@ struct wakegov_record {
 	union {
 		__u32 class;
 		__u32 own; /* wakegov_own() */
-		__u32 child_cache;
 	};
 };
 

@@ -6,7 +6,6 @@
 
 #include "config/keys.h"
 #include "config/units.h"
-#include "core/placement.h"
 #include "shared/cleanup.h"
 #include "shared/time.h"
 
@@ -79,11 +78,21 @@ static int store_io_boost(struct policy_rule *rule, const char *text)
 
 static int store_placement(struct policy_rule *rule, const char *text)
 {
-	const char *name;
+	static const struct {
+		const char *word;
+		enum policy_placement is;
+	} words[] = {
+		{ "none", POLICY_PLACEMENT_NONE },
+		{ "fork-spread", POLICY_PLACEMENT_FORK_SPREAD },
+		{ "fork-affine", POLICY_PLACEMENT_REMOVED },
+		{ "wake-affine", POLICY_PLACEMENT_REMOVED },
+		{ "wake-hold", POLICY_PLACEMENT_REMOVED },
+	};
 
-	for (uint32_t kind = 0; (name = placement_kind_name(kind)); kind++)
-		if (!strcmp(text, name)) {
-			rule->own.placement = (struct policy_level){ POLICY_LEVEL_PLACEMENT, kind };
+	for (size_t i = 0; i < ARRAY_SIZE(words); i++)
+		if (!strcmp(text, words[i].word)) {
+			rule->own.placement = (struct policy_level){ POLICY_LEVEL_PLACEMENT,
+								     words[i].is };
 			return 0;
 		}
 	return -EINVAL;
@@ -149,8 +158,7 @@ static const struct policy_rule_key keys[] = {
 	{ "response", "none, or a time from 10us to 10s", store_response,
 	  .is_for = POLICY_KEY_OF_BOTH },
 	{ "io-boost", "on, off, " LEVEL, store_io_boost, .is_for = POLICY_KEY_OF_BOTH, .is_level = true },
-	{ "placement", "none, wake-affine, wake-hold, fork-affine or fork-spread", store_placement,
-	  .is_for = POLICY_KEY_OF_BOTH },
+	{ "placement", "none or fork-spread", store_placement, .is_for = POLICY_KEY_OF_BOTH },
 	{ "idle-latency", "none, or a time from 0us to 1s", store_idle_latency,
 	  .is_for = POLICY_KEY_OF_BOTH },
 	{ "inherit", "yes or no", store_inherit, .is_for = POLICY_KEY_OF_CLASS },

@@ -28,13 +28,9 @@ static const struct experiment_params params = {
 	.slack_ppm = PLACEMENT_SLACK_PPM,
 };
 
-void placement_init(struct placement *placement, enum placement_kind kind, uint64_t seed)
+void placement_init(struct placement *placement, uint64_t seed)
 {
-	*placement = (struct placement){
-		.kind = kind,
-		.preferred = PLACEMENT_NO_CACHE,
-		.back_off_ns = PLACEMENT_LOOK_NS,
-	};
+	*placement = (struct placement){ .back_off_ns = PLACEMENT_LOOK_NS };
 	experiment_init(&placement->experiment, seed);
 }
 
@@ -66,12 +62,6 @@ bool placement_full(struct placement *placement, uint32_t cache, uint64_t now_ns
 		return false;
 	release(placement, 1ULL << cache, PLACEMENT_FULL, now_ns);
 	return true;
-}
-
-/* The average over the window, in 1024ths of a CPU. */
-static uint64_t average(uint64_t now, uint64_t mark, uint64_t window_ns)
-{
-	return window_ns && now > mark ? (now - mark) * FULL_CPU / window_ns : 0;
 }
 
 static void drop_offline(struct placement *placement, const struct placement_machine *machine,
@@ -134,105 +124,37 @@ static bool judge_latency(struct placement *placement, const struct placement_co
 	return true;
 }
 
-/* Whether the group's need and the present use of the cache by others fit together. */
-static bool fits(const struct placement *placement, const struct placement_machine *machine,
-		 const struct placement_counts *counts, uint32_t cache, uint64_t window_ns)
-{
-	const struct placement_cache *there = &machine->caches[cache];
-	uint64_t room = (uint64_t)there->n_cpus * FULL_CPU, need = 0, others, own_there = 0;
-
-	for (uint32_t i = 0; i < machine->n_caches; i++)
-		need += average(counts->run_ns[i], placement->mark.run_ns[i], window_ns);
-	own_there = average(counts->run_ns[cache], placement->mark.run_ns[cache], window_ns);
-	others = average(there->busy_ns, placement->mark_busy_ns[cache], window_ns);
-	others = others > own_there ? others - own_there : 0;
-	if (others < room / 8)
-		others = 0; /* background work that is always there */
-	need += need / 3;
-	if (need > (uint64_t)placement->max_runnable * FULL_CPU)
-		need = (uint64_t)placement->max_runnable * FULL_CPU;
-	return others + need <= room;
-}
-
 /*
- * Of the caches where the group fits, the one in which it ran most; at first the one with most idle
- * CPUs.
+ * The caches whose CPUs were idle for a quarter of the window: room for tasks that are kept there.
+ * Before the first window, all.
  */
-static uint32_t find_cache(const struct placement *placement,
-			   const struct placement_machine *machine,
-			   const struct placement_counts *counts, uint64_t window_ns)
-{
-	uint32_t best = PLACEMENT_NO_CACHE;
-	uint64_t best_ran_ns = 0;
-
-	for (uint32_t i = 0; i < machine->n_caches; i++) {
-		uint64_t ran_ns = counts->run_ns[i] - placement->mark.run_ns[i];
-
-		if (!machine->caches[i].n_cpus || !fits(placement, machine, counts, i, window_ns))
-			continue;
-		if (best != PLACEMENT_NO_CACHE && ran_ns < best_ran_ns)
-			continue;
-		if (best != PLACEMENT_NO_CACHE && ran_ns == best_ran_ns &&
-		    machine->caches[i].n_idle <= machine->caches[best].n_idle)
-			continue;
-		best = i;
-		best_ran_ns = ran_ns;
-	}
-	return best;
-}
-
-/* The caches whose CPUs were idle for a quarter of the time: room for tasks that are kept there. */
 static uint64_t find_idle_caches(const struct placement *placement,
-				 const struct placement_machine *machine, uint64_t window_ns)
+				 const struct placement_machine *machine, uint64_t now_ns)
 {
-	uint64_t found = 0;
+	uint64_t window_ns = now_ns - placement->window_ns, found = 0;
 
 	for (uint32_t i = 0; i < machine->n_caches; i++) {
 		const struct placement_cache *cache = &machine->caches[i];
-		uint64_t busy = average(cache->busy_ns, placement->mark_busy_ns[i], window_ns);
+		uint64_t mark_ns = placement->mark_busy_ns[i];
+		uint64_t busy_ns = cache->busy_ns > mark_ns ? cache->busy_ns - mark_ns : 0;
 
-		if (cache->n_cpus && busy * 4 <= (uint64_t)cache->n_cpus * FULL_CPU * 3)
+		if (cache->n_cpus &&
+		    (!placement->window_ns || busy_ns * 4 <= cache->n_cpus * window_ns * 3))
 			found |= 1ULL << i;
 	}
 	return found;
 }
 
-/*
- * With more runnable tasks than the cache has CPUs, tasks would wait for each other there: their
- * waits without a cache must be known first.
- */
-static bool is_to_measure(const struct placement *placement,
-			  const struct placement_machine *machine, uint32_t cache)
-{
-	return !placement->p99[false] && placement->max_runnable > machine->caches[cache].n_cpus;
-}
-
 static void try_to_hold(struct placement *placement, const struct placement_machine *machine,
-			const struct placement_counts *counts, uint64_t now_ns)
+			uint64_t now_ns)
 {
-	uint64_t window_ns = placement->window_ns ? now_ns - placement->window_ns : 0;
 	uint64_t caches;
-	uint32_t cache;
 
 	if (placement->aside || now_ns < placement->retry_ns)
 		return;
-	if (placement->kind != PLACEMENT_WAKE_AFFINE) {
-		caches = find_idle_caches(placement, machine, window_ns) & ~placement->held;
-		if (caches)
-			hold(placement, caches, now_ns);
-		return;
-	}
-	if (placement->held)
-		return;
-	cache = find_cache(placement, machine, counts, window_ns);
-	if (cache == PLACEMENT_NO_CACHE) {
-		placement->why = PLACEMENT_NO_ROOM;
-	} else if (is_to_measure(placement, machine, cache)) {
-		placement->why = PLACEMENT_MEASURES;
-	} else {
-		placement->preferred = cache;
-		hold(placement, 1ULL << cache, now_ns);
-	}
+	caches = find_idle_caches(placement, machine, now_ns) & ~placement->held;
+	if (caches)
+		hold(placement, caches, now_ns);
 }
 
 static void begin_waits(struct placement *placement, const struct placement_counts *counts,
@@ -246,41 +168,18 @@ static void begin_waits(struct placement *placement, const struct placement_coun
 static void begin_window(struct placement *placement, const struct placement_machine *machine,
 			 const struct placement_counts *counts, uint64_t now_ns)
 {
-	uint64_t wakeups = counts->wakeups - placement->mark.wakeups;
-
-	if (placement->window_ns && wakeups) {
-		placement->has_inside = true;
-		placement->inside_permille =
-			(uint32_t)((counts->inside - placement->mark.inside) * 1000 / wakeups);
-	}
 	placement->window_ns = now_ns;
-	placement->max_runnable = 0;
-	placement->mark = *counts;
+	placement->mark_work = counts->work;
 	for (uint32_t i = 0; i < machine->n_caches; i++)
 		placement->mark_busy_ns[i] = machine->caches[i].busy_ns;
-}
-
-/* Releases a group that has grown since it was placed unmeasured. */
-static void drop_unmeasured(struct placement *placement, const struct placement_machine *machine,
-			    uint64_t now_ns)
-{
-	if (placement->kind != PLACEMENT_WAKE_AFFINE || !placement->held ||
-	    !is_to_measure(placement, machine, placement->preferred))
-		return;
-	placement->held = 0;
-	placement->why = PLACEMENT_MEASURES;
-	placement->changed = true;
-	placement->retry_ns = now_ns + PLACEMENT_LOOK_NS;
 }
 
 /* Adds what the tasks got done, in how much of their time, and how long they were released. */
 static void count_work(struct placement *placement, const struct placement_counts *counts)
 {
-	uint64_t time_ns = counts->wait_ns, since_ns;
+	uint64_t time_ns = counts->run_ns + counts->wait_ns;
+	uint64_t since_ns = time_ns - placement->tally.time_ns;
 
-	for (uint32_t i = 0; i < PLACEMENT_CACHES_MAX; i++)
-		time_ns += counts->run_ns[i];
-	since_ns = time_ns - placement->tally.time_ns;
 	placement->tally.ios = counts->work;
 	placement->tally.time_ns = time_ns;
 	if (!placement->held)
@@ -322,7 +221,7 @@ static bool is_to_test(const struct placement *placement, const struct placement
 {
 	return placement->experiment.verdict == EXPERIMENT_NONE && placement->held &&
 	       now_ns - placement->held_since_ns >= TEST_AFTER_NS &&
-	       counts->work - placement->mark.work >= WORK_LEAST;
+	       counts->work - placement->mark_work >= WORK_LEAST;
 }
 
 /* Looks once a window. */
@@ -336,7 +235,7 @@ static void look_at_window(struct placement *placement, const struct placement_m
 		over = judge_latency(placement, counts, now_ns);
 	if (is_to_test(placement, counts, now_ns))
 		experiment_begin(&placement->experiment, now_ns);
-	try_to_hold(placement, machine, counts, now_ns);
+	try_to_hold(placement, machine, now_ns);
 	if (over || placement->held != before)
 		begin_waits(placement, counts, placement->held != before, now_ns);
 	begin_window(placement, machine, counts, now_ns);
@@ -349,9 +248,6 @@ bool placement_look(struct placement *placement, const struct placement_machine 
 
 	count_work(placement, counts);
 	drop_offline(placement, machine, now_ns);
-	if (counts->max_runnable > placement->max_runnable)
-		placement->max_runnable = counts->max_runnable;
-	drop_unmeasured(placement, machine, now_ns);
 	if (!placement->window_ns || now_ns - placement->window_ns >= PLACEMENT_LOOK_NS)
 		look_at_window(placement, machine, counts, now_ns);
 	test(placement, now_ns);
@@ -378,31 +274,16 @@ uint64_t placement_p99_ns(const struct placement *placement, bool with)
 	return placement->p99[with] ? wakegov_latency_end_ns(placement->p99[with]) : 0;
 }
 
-const char *placement_kind_name(uint32_t kind)
-{
-	static const char *const names[] = {
-		[PLACEMENT_NONE] = "none",
-		[PLACEMENT_WAKE_AFFINE] = "wake-affine",
-		[PLACEMENT_WAKE_HOLD] = "wake-hold",
-		[PLACEMENT_FORK_AFFINE] = "fork-affine",
-		[PLACEMENT_FORK_SPREAD] = "fork-spread",
-	};
-
-	return kind < sizeof(names) / sizeof(names[0]) ? names[kind] : NULL;
-}
-
 const char *placement_why_text(enum placement_why why)
 {
 	static const char *const texts[] = {
 		[PLACEMENT_BEGINS] = "it begins",
 		[PLACEMENT_HOLDS] = "it is kept",
-		[PLACEMENT_MEASURES] = "how long its tasks wait without is measured first",
 		[PLACEMENT_FULL] = "released: no CPU of the cache was idle",
 		[PLACEMENT_SLOWER] = "released: its tasks waited longer after wake-ups",
 		[PLACEMENT_OFFLINE] = "released: the CPUs of the cache are offline",
 		[PLACEMENT_COMPARES] = "released for a moment, to compare what its tasks get done",
 		[PLACEMENT_LOSES] = "released: its tasks get more done without",
-		[PLACEMENT_NO_ROOM] = "no cache has room for it",
 	};
 
 	return texts[why];

@@ -2,12 +2,14 @@
 #pragma once
 
 /*
- * Decides whether the tasks of a group are kept to a last-level cache, and to which. This is a
- * preference only: a cache is released as soon as a task of the group had to wait while no CPU of
- * it has been idle for PLACEMENT_FULL_NS, or when tasks wait twice as long after a wake-up (p99) as
- * without. It is tried again after a back-off that doubles, and only if the group fits there by the
- * use of its tasks and others in the last window. No group gets a cache more often than once a
- * second.
+ * The tasks of a group are spread over the last-level caches when they are forked (placement =
+ * fork-spread), since the kernel looks for an idle CPU in one cache only (select_idle_sibling()): a
+ * task may wait there while another cache has idle CPUs. This decides in which caches the tasks are
+ * kept. It is a preference only: a cache is released as soon as a task of the group had
+ * to wait while no CPU of it has been idle for PLACEMENT_FULL_NS, and all are when tasks wait twice
+ * as long after a wake-up (p99) as without. A cache is tried again after a back-off that doubles,
+ * once its CPUs were idle for a quarter of the last window, for tasks that are forked then. No
+ * group gets a cache more often than once a second.
  *
  * A placement that has lasted is tested by an experiment (core/experiment.h): its tasks are
  * released for every other window, as boosts are given in every other one there. What they get done
@@ -32,33 +34,19 @@
 /* The length of a window, and the least time between two caches of one group. */
 #define PLACEMENT_LOOK_NS 1000000000ULL
 
-enum placement_kind {
-	PLACEMENT_NONE,
-	PLACEMENT_WAKE_AFFINE, /* all tasks of the group are kept to one cache */
-	PLACEMENT_WAKE_HOLD,   /* each task is kept to its present cache */
-	PLACEMENT_FORK_AFFINE, /* each task is kept to the cache where it was forked */
-	PLACEMENT_FORK_SPREAD, /* tasks are spread over caches in proportion to their CPUs, from
-				  their fork on */
-};
-
 enum placement_why {
 	PLACEMENT_BEGINS,
 	PLACEMENT_HOLDS,
-	PLACEMENT_MEASURES, /* not yet placed: the waits without a cache are measured first */
 	PLACEMENT_FULL,	    /* released: a cache had no idle CPU */
 	PLACEMENT_SLOWER,   /* … tasks waited longer after wake-ups */
 	PLACEMENT_OFFLINE,  /* … all CPUs of the cache are offline */
 	PLACEMENT_COMPARES, /* … for a window of the experiment */
 	PLACEMENT_LOSES,    /* … by its answer: tasks get more done without */
-	PLACEMENT_NO_ROOM,  /* the group does not fit */
 };
 
-/* Counters of a group; all but the first only grow. */
+/* Counters of a group, which only grow. */
 struct placement_counts {
-	uint32_t max_runnable; /* most runnable tasks at a time, since the last look */
-	uint64_t wakeups;      /* wake-ups of one of its tasks by another … */
-	uint64_t inside;       /* … in the waker's cache */
-	uint64_t run_ns[PLACEMENT_CACHES_MAX];
+	uint64_t run_ns;
 	uint64_t wait_ns; /* its tasks were runnable and did not run */
 	uint64_t work;	  /* what they got done: reads and writes, or bursts without any */
 	uint32_t latencies[WAKEGOV_LATENCIES]; /* from a wake-up to the first run */
@@ -68,22 +56,18 @@ struct placement_machine {
 	uint32_t n_caches;
 	struct placement_cache {
 		uint32_t n_cpus;  /* online */
-		uint32_t n_idle;  /* now */
 		uint64_t busy_ns; /* summed busy time of its CPUs; only grows */
 	} caches[PLACEMENT_CACHES_MAX];
 };
 
 struct placement {
-	enum placement_kind kind;
 	enum placement_why why;
-	uint64_t held;	    /* caches, as bits, to which tasks are kept */
-	uint64_t aside;	    /* … to which the experiment does not keep them now */
-	uint32_t preferred; /* for wake-affine: the present or last cache */
+	uint64_t held;	/* caches, as bits, to which tasks are kept */
+	uint64_t aside; /* … to which the experiment does not keep them now */
 
-	uint64_t window_ns;	      /* start of the window; 0: no look yet */
-	struct placement_counts mark; /* counters at that time */
+	uint64_t window_ns; /* start of the window; 0: no look yet */
+	uint64_t mark_work; /* counters at that time */
 	uint64_t mark_busy_ns[PLACEMENT_CACHES_MAX];
-	uint32_t max_runnable; /* maximum in the window */
 	/* Waits are measured over as many windows as needed. */
 	uint64_t waits_ns; /* start of the measurement … */
 	uint32_t mark_latencies[WAKEGOV_LATENCIES];
@@ -96,13 +80,10 @@ struct placement {
 	uint64_t retry_ns; /* no cache is taken before */
 	uint64_t back_off_ns;
 	uint32_t p99[2]; /* buckets of latency.h without and with a cache; 0: not known */
-	bool has_inside;
-	uint32_t inside_permille; /* share of wake-ups within the waker's cache, in the last window
-				     that had any */
 };
 
 /* The seed is that of the order in which the experiment compares. */
-void placement_init(struct placement *placement, enum placement_kind kind, uint64_t seed);
+void placement_init(struct placement *placement, uint64_t seed);
 
 /*
  * Looks at the group: at its start, at placement_next_ns(), and when CPUs come or go. Returns
@@ -134,6 +115,5 @@ static inline bool placement_holds(const struct placement *placement, uint32_t c
  */
 uint64_t placement_p99_ns(const struct placement *placement, bool with);
 
-/* Static strings: "wake-affine", and "the cache had no idle CPU". NULL past the last. */
-const char *placement_kind_name(uint32_t kind);
+/* A static string: "released: no CPU of the cache was idle". */
 const char *placement_why_text(enum placement_why why);

@@ -114,16 +114,27 @@ uint32_t rule_level_cap(const struct policy_level *level, const struct topology_
 	}
 }
 
+/* "none" and "off" do nothing. */
+static bool does_something(const struct policy_level *level)
+{
+	switch (level->kind) {
+	case POLICY_LEVEL_NONE:
+		return false;
+	case POLICY_LEVEL_PLACEMENT:
+		return level->value == POLICY_PLACEMENT_FORK_SPREAD;
+	case POLICY_LEVEL_IDLE_LATENCY:
+		return level->value != POLICY_IDLE_LATENCY_NONE;
+	default:
+		return level->value;
+	}
+}
+
 bool rule_any_gives(const struct policy *policy, enum rule_property property)
 {
-	/* "off", and PLACEMENT_NONE, are 0. */
-	uint32_t none = property == RULE_IDLE_LATENCY ? POLICY_IDLE_LATENCY_NONE : 0;
-
 	for (uint64_t bits = rule_all(policy); bits; bits &= bits - 1) {
 		const struct policy_rule *rule = &policy->rules[__builtin_ctzll(bits)];
-		const struct policy_level *level = rule_level(&rule->properties, property);
 
-		if (level->kind != POLICY_LEVEL_NONE && level->value != none)
+		if (does_something(rule_level(&rule->properties, property)))
 			return true;
 	}
 	return false;

@@ -120,6 +120,13 @@ enum policy_readers {
 
 #define POLICY_IDLE_LATENCY_NONE UINT32_MAX /* the CPUs may sleep as deeply as they like */
 
+/* Of the tasks of a rule, among the last-level caches: core/placement.h. */
+enum policy_placement {
+	POLICY_PLACEMENT_NONE,
+	POLICY_PLACEMENT_FORK_SPREAD,
+	POLICY_PLACEMENT_REMOVED, /* as none: a value of builds before 0.2.0, which is doubtful */
+};
+
 /*
  * A level of performance in a rule: on the machine's capacity scale, as a frequency of the task's
  * domain, or, for a floor, as a response time of its bursts (core/clamp_class.h). Not given:
@@ -132,7 +139,7 @@ struct policy_level {
 		POLICY_LEVEL_PERCENT,  /* of 1024 */
 		POLICY_LEVEL_KHZ,
 		POLICY_LEVEL_RESPONSE,	   /* us, for a floor */
-		POLICY_LEVEL_PLACEMENT,	   /* enum placement_kind */
+		POLICY_LEVEL_PLACEMENT,	   /* enum policy_placement */
 		POLICY_LEVEL_IDLE_LATENCY, /* us; POLICY_IDLE_LATENCY_NONE */
 	} kind;
 	uint32_t value;
@@ -159,7 +166,7 @@ struct policy_properties {
 	struct policy_level cap;	  /* 1024: no cap, whatever later rules give */
 	struct policy_level floor;	  /* 0: no floor, whatever later rules give */
 	struct policy_level io_boost;	  /* highest I/O boost; 0: no boost */
-	struct policy_level placement;	  /* for the group of the rule's tasks: core/placement.h */
+	struct policy_level placement;	  /* for the group of the rule's tasks */
 	struct policy_level idle_latency; /* time that CPUs may take to wake up from idle */
 	bool not_inherited;		  /* for a class: a hint does not extend to children */
 };

@@ -86,8 +86,8 @@ static void show_bursts(FILE *file, const char *before, const json_t *rule)
 }
 
 /*
- * "web: 8 tasks kept to CPUs 0-3; 97.0 % of their wake-ups inside a cache; p99 of their waits 40
- * us; without 45 us; compared in 12 pairs: 8.0 % more done without, plus or minus 3.0 %"
+ * "web: 8 tasks kept to their caches; p99 of their waits 40 us; without 45 us; compared in 12
+ * pairs: 8.0 % more done without, plus or minus 3.0 %"
  */
 static void show_groups(FILE *file, const char *before, const json_t *rule)
 {
@@ -103,15 +103,10 @@ static void show_groups(FILE *file, const char *before, const json_t *rule)
 
 		print_part(file, "%s%s: %" PRIu64 " task%s ", before, field_shown(rule, "name"), n,
 			   n == 1 ? "" : "s");
-		if (field_text(group, "cpus"))
-			print_part(file, "kept to CPUs %s", field_text(group, "cpus"));
-		else if (field_flag(group, "placed"))
+		if (field_flag(group, "placed"))
 			fputs("kept to their caches", file);
 		else
 			print_part(file, "placed nowhere, %s", field_shown(group, "why"));
-		if (field_is_known(group, "inside_permille"))
-			fprintf(file, "; %.1f %% of their wake-ups inside a cache",
-				(double)field_number(group, "inside_permille") / 10);
 		if (field_is_known(group, "p99_us"))
 			fprintf(file, "; p99 of their waits %s", with);
 		if (field_is_known(group, "p99_without_us"))

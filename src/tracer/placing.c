@@ -39,26 +39,19 @@ void tracer_place(struct tracer *tracer, bool placing, uint64_t full_limit_ns)
 
 int tracer_place_task(struct tracer *tracer, uint32_t pid, uint32_t group)
 {
-	const struct wakegov_placed placed = { .group = group, .waker_cache = WAKEGOV_NO_CACHE };
+	const struct wakegov_placed placed = { .group = group };
 	int fd = tracer->programs.maps[MAP_PLACED];
 	struct wakegov_placed known;
 
 	/* The kernel side has added a child itself, and counts it. */
 	if (bpf_map_lookup_elem(fd, &pid, &known) == 0 && known.group == group)
 		return 0;
-	tracer_unplace_task(tracer, pid);
 	return bpf_map_update_elem(fd, &pid, &placed, BPF_ANY) < 0 ? -errno : 0;
 }
 
 void tracer_unplace_task(struct tracer *tracer, uint32_t pid)
 {
-	int fd = tracer->programs.maps[MAP_PLACED];
-	struct wakegov_placed placed;
-
-	if (bpf_map_lookup_and_delete_elem(fd, &pid, &placed) < 0)
-		return;
-	if (placed.runnable)
-		__atomic_fetch_sub(&tracer->groups[placed.group].n_runnable, 1, __ATOMIC_RELAXED);
+	bpf_map_delete_elem(tracer->programs.maps[MAP_PLACED], &pid);
 }
 
 void tracer_clear_group(struct tracer *tracer, uint32_t group)
@@ -74,16 +67,11 @@ void tracer_watch_group(struct tracer *tracer, uint32_t group, uint64_t caches, 
 
 void tracer_read_group(const struct tracer *tracer, uint32_t group, struct placement_counts *ret)
 {
-	struct wakegov_placed_group *shared = &tracer->groups[group];
+	const struct wakegov_placed_group *shared = &tracer->groups[group];
 
-	ret->max_runnable = __atomic_exchange_n(&shared->max_runnable, shared->n_runnable,
-						__ATOMIC_RELAXED);
-
-	ret->wakeups = shared->wakeups;
-	ret->inside = shared->inside;
+	ret->run_ns = shared->run_ns;
 	ret->wait_ns = shared->wait_ns;
 	ret->work = shared->work;
-	memcpy(ret->run_ns, shared->run_ns, sizeof(ret->run_ns));
 	memcpy(ret->latencies, shared->latencies, sizeof(ret->latencies));
 }
 

@@ -2,7 +2,7 @@
 #pragma once
 
 /*
- * The interface to bpf/placing.bpf.h, which counts wake-ups of groups of placed tasks. The caller
+ * The interface to bpf/placing.bpf.h, which counts what groups of placed tasks do. The caller
  * numbers caches and groups.
  */
 
@@ -32,7 +32,7 @@ void tracer_clear_group(struct tracer *tracer, uint32_t group);
  */
 void tracer_watch_group(struct tracer *tracer, uint32_t group, uint64_t caches, bool wakes);
 
-/* Reads the group's counters; max_runnable is the maximum since the last call. */
+/* Reads the group's counters. */
 void tracer_read_group(const struct tracer *tracer, uint32_t group, struct placement_counts *ret);
 /* The busy time of the cache's CPUs, summed, since counting began. */
 uint64_t tracer_cache_busy_ns(const struct tracer *tracer, uint32_t cache, uint64_t now_ns);

@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * wakeload WORKERS WORK_US MS CACHE_CPUS [PAUSE_US]: as schbench does, one thread gives work to
- * others, which wait for it, work so long, say so and wait again; it sleeps for the pause before.
- * Without one a worker often has new work before it sleeps, if there are few. Prints how many
- * wake-ups of a worker there were, how long 50 and 99 of 100 took until it ran, in us, and how many
- * of a hundred ran in the cache where they were woken from; a cache has CACHE_CPUS CPUs.
+ * wakeload WORKERS WORK_US MS PAUSE_US: as schbench does, one thread gives work to others, which
+ * wait for it, work so long, say so and wait again; it sleeps for the pause before. Without one, 0,
+ * a worker often has new work before it sleeps, if there are few. Prints how many wake-ups of a
+ * worker there were, and how long 50 and 99 of 100 took until it ran, in us.
  */
 #include <linux/futex.h>
 #include <pthread.h>
-#include <sched.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -24,7 +22,6 @@
 struct worker {
 	atomic_int has_work; /* a futex */
 	uint64_t woken_ns;
-	int waker_cpu;
 	pthread_t thread;
 };
 
@@ -32,9 +29,8 @@ static struct worker workers[WORKERS_MAX];
 static atomic_int n_done; /* a futex: workers that have said so */
 static atomic_bool ends;
 static uint64_t work_ns;
-static int cache_cpus;
 static uint32_t waits_us[WAITS_MAX];
-static atomic_uint n_waits, n_inside;
+static atomic_uint n_waits;
 
 static uint64_t now_ns(void)
 {
@@ -64,8 +60,6 @@ static void note_wait(const struct worker *worker)
 
 	if (i < WAITS_MAX)
 		waits_us[i] = waited_ns > 0 ? waited_ns / 1000 : 0;
-	if (sched_getcpu() / cache_cpus == worker->waker_cpu / cache_cpus)
-		atomic_fetch_add(&n_inside, 1);
 }
 
 static void *work(void *userdata)
@@ -94,7 +88,6 @@ static void give_work(int n)
 	for (int i = 0; i < n; i++) {
 		if (atomic_load(&workers[i].has_work))
 			continue;
-		workers[i].waker_cpu = sched_getcpu();
 		workers[i].woken_ns = now_ns();
 		set(&workers[i].has_work, 1);
 	}
@@ -109,12 +102,12 @@ static int compare(const void *one, const void *other)
 
 int main(int argc, char *argv[])
 {
-	int n = argc == 5 || argc == 6 ? atoi(argv[1]) : 0;
-	useconds_t pause_us = argc == 6 ? strtoul(argv[5], NULL, 10) : 0;
+	int n = argc == 5 ? atoi(argv[1]) : 0;
+	useconds_t pause_us = argc == 5 ? strtoul(argv[4], NULL, 10) : 0;
 	uint64_t end_ns;
 	uint32_t n_kept;
 
-	if (n < 1 || n > WORKERS_MAX || (cache_cpus = atoi(argv[4])) < 1)
+	if (n < 1 || n > WORKERS_MAX)
 		return 2;
 	work_ns = strtoull(argv[2], NULL, 10) * 1000;
 	for (int i = 0; i < n; i++)
@@ -135,8 +128,7 @@ int main(int argc, char *argv[])
 	}
 	n_kept = n_waits < WAITS_MAX ? n_waits : WAITS_MAX;
 	qsort(waits_us, n_kept, sizeof(waits_us[0]), compare);
-	printf("%u %u %u %.1f\n", n_waits, n_kept ? waits_us[n_kept / 2] : 0,
-	       n_kept ? waits_us[(uint64_t)n_kept * 99 / 100] : 0,
-	       n_waits ? 100.0 * n_inside / n_waits : 0);
+	printf("%u %u %u\n", n_waits, n_kept ? waits_us[n_kept / 2] : 0,
+	       n_kept ? waits_us[(uint64_t)n_kept * 99 / 100] : 0);
 	return 0;
 }

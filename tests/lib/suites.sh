@@ -290,7 +290,7 @@ suite_promises() {
 # the machine with nothing to drive, or little. The table of faults at each step is suite matrix.
 suite_faults() {
 	in_lab "--llcs 2" test_faults.py "test_hand_back.py Setspeed Limits.test_original Limits.test_named
-		Uclamp.test_original Uclamp.test_named" test_past.py "test_placement.py Placement.test_wake_affine
+		Uclamp.test_original Uclamp.test_named" test_past.py "test_placement.py Placement.test_full
 		Placement.test_others Placement.test_hand_back Placement.test_offline Placement.test_forks" \
 		"rmmod acpi_cpufreq" "$CONFORMANCE absent" "test_nothing_to_drive.py no-cpufreq" \
 		"modprobe acpi_cpufreq" "$WITHOUT_USERSPACE" "$CONFORMANCE refused" \
@@ -328,8 +328,8 @@ suite_no_tick() {
 
 # The experiments, and what is put back exactly.
 suite_placement_pays() {
-	in_lab "--llcs 2" "test_placement.py Placement.test_crowd_waits Placement.test_cpuset Placement.test_does_not_lose
-		Placement.test_loses Placement.test_exact Placement.test_long_path" "test_idle_latency.py IdleLatency"
+	in_lab "--llcs 2" "test_placement.py Placement.test_spread_pays Placement.test_crowd_waits Placement.test_cpuset
+		Placement.test_does_not_lose Placement.test_loses Placement.test_exact Placement.test_long_path" "test_idle_latency.py IdleLatency"
 }
 
 # On the timed machine no program is worse off than without wakegov.

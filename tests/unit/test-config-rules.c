@@ -110,6 +110,31 @@ static void test_idle_latency(void **state)
 	}
 }
 
+/* A file with a value that was removed is still good: rules_check() tells of it. */
+static void test_placement(void **state)
+{
+	static const struct {
+		const char *text;
+		uint32_t value;
+	} rows[] = {
+		{ "[rule r]\nplacement = none\n", POLICY_PLACEMENT_NONE },
+		{ "[rule r]\nplacement = fork-spread\n", POLICY_PLACEMENT_FORK_SPREAD },
+		{ "[class c]\nplacement = fork-spread\n[rule r]\nclass = c\n",
+		  POLICY_PLACEMENT_FORK_SPREAD },
+		{ "[rule r]\nplacement = fork-affine\n", POLICY_PLACEMENT_REMOVED },
+		{ "[rule r]\nplacement = wake-hold\n", POLICY_PLACEMENT_REMOVED },
+		{ "[class c]\nplacement = wake-affine\n[rule r]\nclass = c\n",
+		  POLICY_PLACEMENT_REMOVED },
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		const struct policy_level *level = &read_one(rows[i].text)->properties.placement;
+
+		assert_int_equal(level->kind, POLICY_LEVEL_PLACEMENT);
+		assert_int_equal(level->value, rows[i].value);
+	}
+}
+
 /* It is a floor as well: what stands later takes the place of what stands before it. */
 static void test_response(void **state)
 {
@@ -220,6 +245,7 @@ static void test_refused(void **state)
 		"[rule r]\nfloor = on\n",
 		"[rule r]\nfloor = 2ms\n",
 		"[rule r]\nresponse = 9us\n",
+		"[rule r]\nplacement = spread\n",
 		"[rule r]\nidle-latency = 50\n",
 		"[rule r]\nidle-latency = -1us\n",
 		"[rule r]\nidle-latency = 1001ms\n",
@@ -381,12 +407,13 @@ static void test_too_many(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_all_keys),	 cmocka_unit_test(test_words_for_levels),
-		cmocka_unit_test(test_idle_latency),	 cmocka_unit_test(test_response),
-		cmocka_unit_test(test_nothing_is_given), cmocka_unit_test(test_classes),
-		cmocka_unit_test(test_dropin_overrides), cmocka_unit_test(test_two_of_one_name),
-		cmocka_unit_test(test_refused),		 cmocka_unit_test(test_messages),
-		cmocka_unit_test(test_too_many),	 cmocka_unit_test(test_comments),
+		cmocka_unit_test(test_all_keys),	cmocka_unit_test(test_words_for_levels),
+		cmocka_unit_test(test_idle_latency),	cmocka_unit_test(test_placement),
+		cmocka_unit_test(test_response),	cmocka_unit_test(test_nothing_is_given),
+		cmocka_unit_test(test_classes),		cmocka_unit_test(test_dropin_overrides),
+		cmocka_unit_test(test_two_of_one_name), cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_messages),	cmocka_unit_test(test_too_many),
+		cmocka_unit_test(test_comments),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

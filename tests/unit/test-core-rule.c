@@ -120,6 +120,37 @@ static void test_levels(void **state)
 	}
 }
 
+/* Where nothing is asked for, the daemon need not look. */
+static void test_any_gives(void **state)
+{
+	static const struct {
+		enum rule_property property;
+		struct policy_level level;
+		bool gives;
+	} cases[] = {
+		{ RULE_PLACEMENT, { POLICY_LEVEL_PLACEMENT, POLICY_PLACEMENT_FORK_SPREAD }, true },
+		{ RULE_PLACEMENT, { POLICY_LEVEL_PLACEMENT, POLICY_PLACEMENT_NONE }, false },
+		{ RULE_PLACEMENT, { POLICY_LEVEL_PLACEMENT, POLICY_PLACEMENT_REMOVED }, false },
+		{ RULE_IDLE_LATENCY, { POLICY_LEVEL_IDLE_LATENCY, 0 }, true },
+		{ RULE_IDLE_LATENCY,
+		  { POLICY_LEVEL_IDLE_LATENCY, POLICY_IDLE_LATENCY_NONE },
+		  false },
+		{ RULE_IO_BOOST, { POLICY_LEVEL_PERCENT, 1 }, true },
+		{ RULE_IO_BOOST, { POLICY_LEVEL_CAPACITY, 0 }, false },
+		{ RULE_IO_BOOST, { POLICY_LEVEL_NONE, 0 }, false },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		static struct policy policy;
+
+		policy_init(&policy);
+		policy.n_rules = 1;
+		*(struct policy_level *)rule_level(&policy.rules[0].properties,
+						   cases[i].property) = cases[i].level;
+		assert_int_equal(rule_any_gives(&policy, cases[i].property), cases[i].gives);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -128,6 +159,7 @@ int main(void)
 		cmocka_unit_test(test_rules_that_are_gone),
 		cmocka_unit_test(test_override_win),
 		cmocka_unit_test(test_levels),
+		cmocka_unit_test(test_any_gives),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -334,17 +334,11 @@ void rule_tracking_set_policy(struct core *core)
 
 /* One group that is placed, and two of another rule that are not. */
 static const struct placing canned_placing = {
-	.caches = { .cpus = { { { 3 } } } },
 	.groups = {
 		{ .key = 1,
 		  .rule = "backup",
 		  .n_tasks = 3,
-		  .placement = { .kind = PLACEMENT_WAKE_AFFINE,
-				 .why = PLACEMENT_HOLDS,
-				 .held = 1,
-				 .p99 = { 16, 14 },
-				 .has_inside = true,
-				 .inside_permille = 987 } },
+		  .placement = { .why = PLACEMENT_HOLDS, .held = 3, .p99 = { 16, 14 } } },
 		{ .key = 2, .rule = "other" },
 		{ .key = 3, .rule = "other" },
 	},

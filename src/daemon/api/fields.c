@@ -3,7 +3,6 @@
 
 #include <stdio.h>
 
-#include "core/placement.h"
 #include "daemon/api/api.h"
 #include "daemon/process.h"
 
@@ -33,7 +32,8 @@ void api_put_level(struct json_out *out, const char *key, const struct policy_le
 		snprintf(text, sizeof(text), "%uus", level->value);
 		break;
 	case POLICY_LEVEL_PLACEMENT:
-		snprintf(text, sizeof(text), "%s", placement_kind_name(level->value));
+		if (level->value == POLICY_PLACEMENT_FORK_SPREAD)
+			snprintf(text, sizeof(text), "fork-spread");
 		break;
 	case POLICY_LEVEL_IDLE_LATENCY:
 		if (level->value < POLICY_IDLE_LATENCY_NONE)

@@ -68,24 +68,16 @@ static void put_p99(struct json_out *out, const char *key, const struct placemen
 		       placement_p99_ns(placement, with) / NS_PER_US);
 }
 
-static void put_group(struct json_out *out, const struct placing *placing,
-		      const struct placed_group *group)
+static void put_group(struct json_out *out, const struct placed_group *group)
 {
 	const struct placement *placement = &group->placement;
-	bool in_one = placement->held && placement->preferred != PLACEMENT_NO_CACHE;
 	struct experiment_estimate without;
 	bool tested = placement_tested(placement, &without);
-	char list[API_CPUS_SIZE] = "";
 
-	if (in_one)
-		cpu_mask_print_list(&placing->caches.cpus[placement->preferred], list,
-				    sizeof(list));
 	json_out_open(out, '{');
 	field_count(out, "tasks", group->n_tasks);
 	field_bool(out, "placed", placement->held);
-	field_text(out, "cpus", in_one ? list : NULL);
 	field_text(out, "why", placement_why_text(placement->why));
-	field_count_if(out, "inside_permille", placement->has_inside, placement->inside_permille);
 	put_p99(out, "p99_us", placement, true);
 	put_p99(out, "p99_without_us", placement, false);
 	field_count(out, "pairs", placement->experiment.tried);
@@ -103,7 +95,7 @@ static void put_groups(struct json_out *out, const struct placing *placing,
 		const struct placed_group *group = &placing->groups[i];
 
 		if (group->key && !strcmp(group->rule, rule->name))
-			put_group(out, placing, group);
+			put_group(out, group);
 	}
 	json_out_close(out, ']');
 }

@@ -32,13 +32,6 @@ const char *placing_why_not(const struct placing *placing)
 	return NULL;
 }
 
-static uint32_t cache_of_task(const struct placing *placing, uint32_t pid)
-{
-	int cpu = task_read_cpu(pid);
-
-	return cpu < 0 ? PLACEMENT_NO_CACHE : caches_of_cpu(&placing->caches, (uint32_t)cpu);
-}
-
 static void set_cache(struct placing *placing, struct placed_task *task, uint32_t cache)
 {
 	struct placed_group *group = &placing->groups[task->group];
@@ -50,21 +43,14 @@ static void set_cache(struct placing *placing, struct placed_task *task, uint32_
 		group->n_in[cache]++;
 }
 
-/*
- * The cache to which to keep the task. A released task stays where it then runs: a placement at the
- * fork is over, and one that holds begins again there.
- */
+/* The cache to which to keep the task. The placement of one whose cache is released is over. */
 static uint32_t wanted_cache(struct placing *placing, struct placed_task *task)
 {
 	struct placement *placement = &placing->groups[task->group].placement;
 
-	if (placement->aside)
-		return PLACEMENT_NO_CACHE; /* for a while, so task->cache stays */
-	if (placement->kind == PLACEMENT_WAKE_AFFINE)
-		return placement_holds(placement, placement->preferred) ? placement->preferred
-									: PLACEMENT_NO_CACHE;
-	if (placement->kind == PLACEMENT_WAKE_HOLD && task->cache == PLACEMENT_NO_CACHE)
-		set_cache(placing, task, cache_of_task(placing, task->pid));
+	/* For a while, so task->cache stays. */
+	if (placement->aside || placing->core->handed_back_until_ns)
+		return PLACEMENT_NO_CACHE;
 	if (!placement_holds(placement, task->cache))
 		set_cache(placing, task, PLACEMENT_NO_CACHE);
 	return task->cache;
@@ -110,15 +96,6 @@ static void apply(struct placing *placing, uint32_t group)
 		  placement_why_text(placing->groups[group].placement.why));
 }
 
-static uint64_t sum_of(const struct placement_counts *counts)
-{
-	uint64_t sum = counts->wakeups;
-
-	for (uint32_t i = 0; i < PLACEMENT_CACHES_MAX; i++)
-		sum += counts->run_ns[i];
-	return sum;
-}
-
 /*
  * Looks at a group. One that was idle since the last look is looked at when one of its tasks wakes
  * up.
@@ -134,18 +111,10 @@ static void look(struct placing *placing, uint32_t index, uint64_t now_ns)
 	if (core->handed_back_until_ns)
 		return;
 	tracer_read_group(core->tracer, index, &counts);
-	for (uint32_t i = 0; i < machine->n_caches; i++) {
-		machine->caches[i].n_idle = 0;
+	for (uint32_t i = 0; i < machine->n_caches; i++)
 		machine->caches[i].busy_ns = tracer_cache_busy_ns(core->tracer, i, now_ns);
-	}
-	for (uint32_t cpu = 0; cpu < core->topology->n_cpus; cpu++) {
-		uint32_t cache = caches_of_cpu(&placing->caches, cpu);
-
-		if (cache != PLACEMENT_NO_CACHE && !tracer_cpu_works(core->tracer, cpu))
-			machine->caches[cache].n_idle++;
-	}
-	slept = group->seen == sum_of(&counts);
-	group->seen = sum_of(&counts);
+	slept = group->seen == counts.run_ns;
+	group->seen = counts.run_ns;
 	changed = placement_look(&group->placement, machine, &counts, now_ns);
 	group->next_ns = slept && group->n_tasks ? UINT64_MAX
 						 : placement_next_ns(&group->placement);
@@ -169,7 +138,7 @@ static void run(void *state, uint64_t now_ns)
 			groups[i].next_ns = 0;
 			if (!groups[i].key || !(placement->held | placement->aside))
 				continue;
-			placement_init(placement, placement->kind, groups[i].key);
+			placement_init(placement, groups[i].key);
 			apply(placing, i);
 		} else if (groups[i].key) {
 			if (groups[i].next_ns <= now_ns)
@@ -201,14 +170,14 @@ static uint32_t find_or_add_group(struct placing *placing, uint32_t pid)
 	if (!known || !placing->wanted || placing_why_not(placing))
 		return PLACEMENT_GROUPS_MAX;
 	rule = rule_that_gives_anywhere(&core->policy, known->matched, RULE_PLACEMENT);
-	if (rule < 0 || core->policy.rules[rule].properties.placement.value == PLACEMENT_NONE)
+	if (rule < 0 ||
+	    core->policy.rules[rule].properties.placement.value != POLICY_PLACEMENT_FORK_SPREAD)
 		return PLACEMENT_GROUPS_MAX;
 	of = &core->policy.rules[rule];
 	hint = rules_hint_of(core->rules, (uint32_t)rule, pid);
 	key = hint ? hint->id | HINT_KEY : known->cgroup_id;
 	for (uint32_t i = PLACEMENT_GROUPS_MAX; key && i-- > 0;) {
-		if (groups[i].key == key && !strcmp(groups[i].rule, of->name) &&
-		    groups[i].placement.kind == of->properties.placement.value)
+		if (groups[i].key == key && !strcmp(groups[i].rule, of->name))
 			return i;
 		if (!groups[i].key)
 			free = i;
@@ -217,25 +186,17 @@ static uint32_t find_or_add_group(struct placing *placing, uint32_t pid)
 		return free;
 	groups[free] = (struct placed_group){ .key = key, .next_ns = UINT64_MAX };
 	strcpy(groups[free].rule, of->name);
-	placement_init(&groups[free].placement, of->properties.placement.value, key);
+	placement_init(&groups[free].placement, key);
 	tracer_clear_group(core->tracer, free);
 	return free;
 }
 
-/* forked_in: the cache where a task of the group forked it; PLACEMENT_NO_CACHE: not known. */
-static uint32_t first_cache(const struct placing *placing, const struct placed_group *group,
-			    uint32_t pid, uint32_t forked_in)
+/* The cache with the fewest tasks of the group for each CPU. */
+static uint32_t emptiest_cache(const struct placing *placing, const struct placed_group *group)
 {
 	const struct placement_cache *caches = placing->machine.caches;
 	uint32_t best = PLACEMENT_NO_CACHE;
 
-	if (group->placement.kind == PLACEMENT_FORK_AFFINE)
-		return forked_in;
-	if (group->placement.kind == PLACEMENT_WAKE_HOLD)
-		return forked_in != PLACEMENT_NO_CACHE ? forked_in : cache_of_task(placing, pid);
-	if (group->placement.kind != PLACEMENT_FORK_SPREAD)
-		return PLACEMENT_NO_CACHE;
-	/* The cache with the fewest tasks per CPU. */
 	for (uint32_t i = 0; i < placing->machine.n_caches; i++)
 		if (caches[i].n_cpus &&
 		    (best == PLACEMENT_NO_CACHE ||
@@ -244,16 +205,7 @@ static uint32_t first_cache(const struct placing *placing, const struct placed_g
 	return best;
 }
 
-static void place_first(struct placing *placing, struct placed_task *task, uint32_t forked_in)
-{
-	const struct placed_group *group = &placing->groups[task->group];
-
-	set_cache(placing, task, first_cache(placing, group, task->pid, forked_in));
-	look(placing, task->group, time_now_ns());
-	apply_to_task(placing, task);
-}
-
-static void add_task(struct placing *placing, uint32_t pid, uint32_t index, uint32_t forked_in)
+static void add_task(struct placing *placing, uint32_t pid, uint32_t index)
 {
 	struct core *core = placing->core;
 	struct placed_group *group = &placing->groups[index];
@@ -266,7 +218,9 @@ static void add_task(struct placing *placing, uint32_t pid, uint32_t index, uint
 	*task = (struct placed_task){ pid, index, PLACEMENT_NO_CACHE };
 	group->n_tasks++;
 	tracer_place(core->tracer, pid_index_count(placing->index), PLACEMENT_FULL_NS);
-	place_first(placing, task, forked_in);
+	set_cache(placing, task, emptiest_cache(placing, group));
+	look(placing, index, time_now_ns());
+	apply_to_task(placing, task);
 }
 
 /* Removes the task, and its group after the last one. */
@@ -303,7 +257,7 @@ static void place_task(struct placing *placing, uint32_t pid, uint32_t tgid, uin
 	if (task)
 		remove_task(placing, task);
 	if (index < PLACEMENT_GROUPS_MAX) {
-		add_task(placing, pid, index, PLACEMENT_NO_CACHE);
+		add_task(placing, pid, index);
 		return;
 	}
 	tracer_unplace_task(placing->core->tracer, pid);
@@ -334,14 +288,10 @@ static void task_ended(void *state, uint32_t pid)
 static void on_child(struct placing *placing, const struct wakegov_record *record)
 {
 	const struct placed_task *parent = find_task(placing, record->parent);
-	struct placed_task *task = find_task(placing, record->pid);
 
 	affinities_forked(placing->affinities, record->parent, record->pid);
-	if (parent && !task)
-		add_task(placing, record->pid, parent->group, record->child_cache);
-	/* A scan that found it before did not know where it was forked. */
-	else if (parent && task->group == parent->group && task->cache == PLACEMENT_NO_CACHE)
-		place_first(placing, task, record->child_cache);
+	if (parent && !find_task(placing, record->pid))
+		add_task(placing, record->pid, parent->group);
 }
 
 static void on_event(void *state, const struct wakegov_record *record, uint64_t now_ns)

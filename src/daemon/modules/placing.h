@@ -2,8 +2,9 @@
 #pragma once
 
 /*
- * Placement: sorts the tasks of rules and classes with a placement into groups, passes what the
- * kernel side counts of them to core/placement.h, and sets the tasks' affinities. A group has the
+ * Placement: sorts the tasks of rules and classes with a placement into groups, spreads the tasks
+ * of each over the last-level caches, passes what the kernel side counts of them to
+ * core/placement.h, and sets the tasks' affinities. A group has the
  * tasks that one rule places and that have the same hint or, without a hint, are in the same
  * cgroup.
  */
@@ -21,13 +22,13 @@ struct placed_group {
 	uint32_t n_in[PLACEMENT_CACHES_MAX]; /* number of tasks by their cache */
 	struct placement placement;
 	uint64_t next_ns; /* next look; UINT64_MAX: when one of its tasks wakes up */
-	uint64_t seen;	  /* wake-ups and run times at the last look, to find idle groups */
+	uint64_t seen;	  /* run time at the last look, to find idle groups */
 };
 
 struct placed_task {
 	uint32_t pid;
 	uint32_t group;
-	uint32_t cache; /* where it was forked, was spread to, or is held */
+	uint32_t cache; /* to which it was spread, until that is released */
 };
 
 struct placing {

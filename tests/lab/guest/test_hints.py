@@ -142,7 +142,7 @@ class Hints(Installed):
     def test_explained(self):
         """what a class places and how deeply its CPUs sleep: explain has the chain, also after SIGKILL"""
         self.start()
-        guest.write(POLICY, "[class prompt]\nplacement = wake-affine\nidle-latency = 50us\n"
+        guest.write(POLICY, "[class prompt]\nplacement = fork-spread\nidle-latency = 50us\n"
                             "[rule busy]\ncomm = sh\ncap = 70%\n")
         run("systemctl", "reload", "wakegovd.service")
         task = self.popen("wakegovctl", "run", "--class", "prompt", "--", "sh", "-c",
@@ -155,7 +155,7 @@ class Hints(Installed):
                            10, "the limit in explain")
             self.assertRegex(run("wakegovctl", "explain", str(task.pid)).stdout,
                              r"(?s)yes  override-1, cap 600 MHz.*yes  busy \(.*"
-                             r"yes  hint/prompt, placement wake-affine, idle-latency 50 us: hinted by ")
+                             r"yes  hint/prompt, placement fork-spread, idle-latency 50 us: hinted by ")
             if show("NRestarts") == before:
                 time.sleep(SAVED_S)
                 os.kill(int(show("MainPID")), signal.SIGKILL)

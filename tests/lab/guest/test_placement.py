@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""Placement on two last-level caches: where tasks are kept, when that is let go, and what is put back."""
+"""Tasks spread over two last-level caches: where they are kept, when that is let go, and what is put back."""
 import contextlib
 import os
 import re
@@ -17,24 +17,21 @@ from test_hand_back import Stream
 CACHES = [{0, 1}, {2, 3}]
 ALL = {0, 1, 2, 3}
 WAKELOAD = f"{guest.BUILD}/tests/lab/wakeload"
-CLASS = "together"
+CLASS = "apart"
 CGROUPS = "/sys/fs/cgroup"
 GROUP = f"{CGROUPS}/wakegov-lab"
 # Before Linux 6.2 a cpuset that changes gives its tasks all of its CPUs.
 KERNEL_KEEPS_AFFINITY = [int(n) for n in os.uname().release.split(".")[:2]] >= [6, 2]
-# A parent that forks N children, tells their numbers with its CPU before and after, and waits with them.
+# A parent that forks N children, tells their numbers, and waits with them.
 FORKS = """
 import os, sys
-def cpu():
-    return open("/proc/self/stat").read().rsplit(")")[-1].split()[36]
 told = []
 for i in range(int(sys.argv[1])):
-    before = cpu()
     pid = os.fork()
     if not pid:
         sys.stdin.read()
         os._exit(0)
-    told += [str(pid), before, cpu()]
+    told.append(pid)
 print(*told, flush=True)
 sys.stdin.read()
 """
@@ -96,8 +93,8 @@ class Placement(unittest.TestCase):
                 if stream:
                     stream.close()
 
-    def start(self, placement):
-        self.daemon = guest.Daemon(f"[class {CLASS}]\nplacement = {placement}\n").start()
+    def start(self):
+        self.daemon = guest.Daemon(f"[class {CLASS}]\nplacement = fork-spread\n").start()
 
     def popen(self, *command, cpus=ALL, group=None, hinted=True):
         def prepare():
@@ -117,6 +114,11 @@ class Placement(unittest.TestCase):
         self.assertEqual(task.stdout.readline(), "\n")
         return task
 
+    def parent(self, n):
+        """A parent of so many sleepers, and their numbers."""
+        parent = self.popen("/usr/bin/python3", "-c", FORKS, str(n))
+        return parent, [int(pid) for pid in parent.stdout.readline().split()]
+
     def groups(self):
         return [group for rule in self.daemon.call("Rules")["rules"] for group in rule["groups"]]
 
@@ -134,20 +136,28 @@ class Placement(unittest.TestCase):
         guest.wait_for(lambda: allowed(pid) in [mask(cache) for cache in CACHES], 10, "a cache")
         return next(cache for cache in CACHES if mask(cache) == allowed(pid))
 
-    def load(self, workers, ms, hinted=True):
-        """Wake-ups, their median and p99 in us, and how many per cent are inside a cache."""
-        command = (WAKELOAD, str(workers), "100", str(ms), "2")
+    def p99(self, workers, ms, pause_us, hinted):
+        """Of wake-ups, in us."""
+        command = (WAKELOAD, str(workers), "100", str(ms), str(pause_us))
         done = (run_as if hinted else lambda *command: subprocess.Popen(
             command, stdout=subprocess.PIPE, text=True))(*command).communicate()[0].split()
         print(f"# {workers} workers{', placed' if hinted else ''}: {' '.join(done)}", flush=True)
-        return [float(word) for word in done]
+        return int(done[2])
 
-    def test_wake_affine(self):
-        """few tasks wake one another in one cache; with four for each CPU they are let go"""
-        self.start("wake-affine")
-        _, _, _, inside = self.load(1, 700)
-        self.assertGreaterEqual(inside, 90)
-        task = self.popen(WAKELOAD, "16", "100", "1000000", "2")
+    def pairs(self, workers, pause_us):
+        """The p99 alone and placed, three times."""
+        return [[self.p99(workers, 500, pause_us, hinted) for hinted in (False, True)] for _ in range(3)]
+
+    def test_spread_pays(self):
+        """two workers of one waker wait half as long as without: the kernel looks in one cache"""
+        self.start()
+        alone, placed = map(statistics.mean, zip(*self.pairs(2, 100)))
+        self.assertLess(placed, alone / 2)
+
+    def test_full(self):
+        """with four tasks for each CPU they are let go"""
+        self.start()
+        task = self.popen(WAKELOAD, "16", "100", "1000000", "0")
         guest.wait_for(lambda: any(group["tasks"] == 17 for group in self.groups()), 10, "17 tasks")
         self.wait_allowed(task.pid, ALL)
         time.sleep(1.2)  # there has been another look by then
@@ -155,10 +165,9 @@ class Placement(unittest.TestCase):
 
     def test_crowd_waits(self):
         """four tasks for each CPU wait no longer for it after a wake-up than without a placement"""
-        self.start("wake-affine")
-        pairs = [[self.load(16, 500, hinted=hinted)[2] for hinted in (False, True)] for _ in range(3)]
-        ratio = statistics.median(placed / alone for alone, placed in pairs)
-        self.assertLess(ratio, 1.5)  # three runs say little: see lab table placement
+        self.start()
+        ratio = statistics.median(placed / alone for alone, placed in self.pairs(16, 0))
+        self.assertLess(ratio, 1.5)  # three runs say little
 
     def wait_seldom(self, condition, seconds):
         """For the experiment, which a test that asks all the time would disturb."""
@@ -169,7 +178,7 @@ class Placement(unittest.TestCase):
 
     def test_does_not_lose(self):
         """a placement that loses nothing is compared with none, and kept"""
-        self.start("wake-affine")
+        self.start()
         reader = self.popen("/usr/bin/python3", "-c", READS)
         kept = self.kept_to(reader.pid)
         self.wait_seldom(lambda: self.groups()[0]["pairs"], 60)
@@ -181,27 +190,15 @@ class Placement(unittest.TestCase):
             time.sleep(0.2)
         self.assertIn("compared in", self.rules())
 
-    def loses_beside(self, loop, pid):
-        """Whether it is let go for what it gets done.
-
-        The loop follows it: for another reason it may be kept to the other cache meanwhile, where
-        it would lose nothing.
-        """
-        cpus = allowed(pid)
-        for cpu in 0, 2:
-            if cpus == mask({cpu}):
-                os.sched_setaffinity(loop.pid, {cpu})
-        return "more done" in self.groups()[0]["why"]
 
     def test_loses(self):
         """beside a busy loop tasks get less done where they are kept: they are let go, and that is shown"""
-        self.start("wake-affine")
+        self.start()
         ours = {0, 2}  # so another CPU of their cache is idle
-        parent = self.popen("/usr/bin/python3", "-c", FORKS_READERS, cpus=ours)
-        guest.wait_for(lambda: allowed(parent.pid) in (mask({0}), mask({2})), 10, "a cache")
-        with guest.BusyLoop(0) as loop:
-            loop.start()
-            self.wait_seldom(lambda: self.loses_beside(loop, parent.pid), 200)
+        with guest.busy_loop(2):
+            parent = self.popen("/usr/bin/python3", "-c", FORKS_READERS, cpus=ours)
+            self.wait_allowed(parent.pid, {0})  # and its children on CPU 2
+            self.wait_seldom(lambda: "more done" in self.groups()[0]["why"], 200)
             self.assertRegex(self.rules(), "its tasks get more done without.*compared in .* more done without")
             self.wait_allowed(parent.pid, ours)
 
@@ -213,7 +210,7 @@ class Placement(unittest.TestCase):
 
     def test_exact(self):
         """what each had comes back: at a let-go, at the end, and after SIGKILL, to children as well"""
-        self.start("wake-affine")
+        self.start()
         free, pinned = self.sleeper(), self.sleeper(cpus={1, 2, 3})
         kept = self.kept_to(free.pid)
         self.wait_allowed(pinned.pid, kept & {1, 2, 3})
@@ -223,7 +220,7 @@ class Placement(unittest.TestCase):
         self.assertNotIn("affinities", os.listdir("/run/wakegov"))
         self.end_tasks()
 
-        self.start("wake-affine")
+        self.start()
         parent = self.popen("sh", "-c", "read x; sleep 1000 & echo $!; read x", cpus={0, 2, 3})
         guest.wait_for(lambda: allowed(parent.pid) in ("1", "c"), 10, "the parent is kept")
         self.daemon.stop(signal.SIGKILL)
@@ -237,7 +234,7 @@ class Placement(unittest.TestCase):
 
     def test_others(self):
         """what somebody sets is theirs; an affinity outside of it is no way out"""
-        self.start("wake-affine")
+        self.start()
         task = self.sleeper()
         kept = self.kept_to(task.pid)
         os.sched_setaffinity(task.pid, {min(kept)})
@@ -265,7 +262,7 @@ class Placement(unittest.TestCase):
 
     def change_cpuset(self, end, part):
         guest.write(f"{GROUP}/cpuset.cpus", "0,2-3")
-        self.start("wake-affine")
+        self.start()
         task = self.sleeper(group=GROUP)
         guest.wait_for(lambda: allowed(task.pid) in (mask({0}), mask({2, 3})), 10, "a cache")
         other = CACHES[allowed(task.pid) == mask({0})]
@@ -292,7 +289,7 @@ class Placement(unittest.TestCase):
         """a cgroup whose path has more than 192 characters: a rule finds its tasks, its cpuset bounds them"""
         path = self.make_cpuset("x" * 120, "y" * 120)
         guest.write(f"{path}/cpuset.cpus", "0,2")
-        self.daemon = guest.Daemon("[rule deep]\ncgroup = /wakegov-lab/x*/y*\nplacement = wake-affine\n").start()
+        self.daemon = guest.Daemon("[rule deep]\ncgroup = /wakegov-lab/x*/y*\nplacement = fork-spread\n").start()
         task = self.sleeper(group=path, hinted=False)
         # Which cache is chosen depends on where it ran before its rule was found.
         guest.wait_for(lambda: allowed(task.pid) in (mask({0}), mask({2})), 10, "a cache, in the cpuset")
@@ -303,7 +300,7 @@ class Placement(unittest.TestCase):
 
     def test_hand_back(self):
         """while the domains are handed back no task is placed, also none that is hinted then; after that all"""
-        self.start("wake-affine")
+        self.start()
         first = self.sleeper()
         self.kept_to(first.pid)
         lent = Stream(self.daemon, "HandBack", for_us=3600 * 1000000)
@@ -323,47 +320,30 @@ class Placement(unittest.TestCase):
 
     def test_offline(self):
         """the whole cache goes offline: let go, and what each had comes back"""
-        self.start("wake-affine")
-        with guest.busy_loop(0):
-            time.sleep(0.1)
-            task = self.sleeper()
-            self.wait_allowed(task.pid, CACHES[1])
+        self.start()
+        parent, [child] = self.parent(1)
+        self.wait_allowed(parent.pid, CACHES[0])
+        self.wait_allowed(child, CACHES[1])
         for cpu in CACHES[1]:
             guest.write(f"/sys/devices/system/cpu/cpu{cpu}/online", 0)
         try:
-            guest.wait_for(lambda: self.groups()[0]["cpus"] != "2-3", 10, "the let-go")
+            guest.wait_for(lambda: "offline" in self.groups()[0]["why"], 10, "the let-go")
+            self.assertEqual((allowed(parent.pid), allowed(child)), (mask(CACHES[0]), mask(ALL)))
         finally:
             for cpu in CACHES[1]:
                 guest.write(f"/sys/devices/system/cpu/cpu{cpu}/online", 1)
         self.daemon.stop()
-        self.assertEqual(allowed(task.pid), mask(ALL))
+        self.assertEqual((allowed(parent.pid), allowed(child)), (mask(ALL), mask(ALL)))
 
     def test_forks(self):
-        """fork-spread: as many in each cache; fork-affine: where they were forked"""
-        for placement in "fork-spread", "fork-affine":
-            with self.subTest(placement):
-                self.start(placement)
-                parent = self.popen("/usr/bin/python3", "-c", FORKS, "8")
-                told = parent.stdout.readline().split()
-                children = told[::3]
-                since = time.monotonic()
-                if placement == "fork-spread":
-                    guest.wait_for(lambda: [allowed(pid) for pid in children].count("3") == 4 and
-                                   [allowed(pid) for pid in children].count("c") == 4, 10, "as many")
-                    print(f"# even after {1000 * (time.monotonic() - since):.1f} ms", flush=True)
-                else:
-                    try:
-                        guest.wait_for(lambda: all(allowed(pid) in "3c" for pid in children), 10, "caches")
-                    except AssertionError:
-                        print(f"# {[allowed(pid) for pid in children]} {self.groups()}", flush=True)
-                        raise
-                    for pid, before, after in zip(children, told[1::3], told[2::3]):
-                        if before == after:
-                            self.assertEqual(allowed(pid), "3" if int(before) < 2 else "c")
-                self.daemon.stop()
-                for pid in children:
-                    self.assertEqual(allowed(pid), mask(ALL))
-            self.clean_up()  # of a case that failed, too
+        """as many in each cache, and all of them free again in the end"""
+        self.start()
+        parent, children = self.parent(7)
+        tasks = [parent.pid, *children]
+        guest.wait_for(lambda: sorted(allowed(pid) for pid in tasks) == ["3"] * 4 + ["c"] * 4, 10, "as many")
+        self.daemon.stop()
+        for pid in tasks:
+            self.assertEqual(allowed(pid), mask(ALL))
 
 
 if __name__ == "__main__":
