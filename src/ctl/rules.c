@@ -86,7 +86,7 @@ static void show_bursts(FILE *file, const char *before, const json_t *rule)
 }
 
 /*
- * "web: 8 tasks kept to their caches; p99 of their waits 40 us; without 45 us; compared in 12
+ * "web: 8 tasks spread over the caches; p99 of their waits 40 us; without 45 us; compared in 12
  * pairs: 8.0 % more done without, plus or minus 3.0 %"
  */
 static void show_groups(FILE *file, const char *before, const json_t *rule)
@@ -104,7 +104,7 @@ static void show_groups(FILE *file, const char *before, const json_t *rule)
 		print_part(file, "%s%s: %" PRIu64 " task%s ", before, field_shown(rule, "name"), n,
 			   n == 1 ? "" : "s");
 		if (field_flag(group, "placed"))
-			fputs("kept to their caches", file);
+			fputs("spread over the caches", file);
 		else
 			print_part(file, "placed nowhere, %s", field_shown(group, "why"));
 		if (field_is_known(group, "p99_us"))

@@ -7,13 +7,12 @@ for each workload by each placement, as table_programs.py prints it. All CPUs ar
 highest frequency, so that nothing but the placement differs.
 """
 import contextlib
-import os
 
 import guest
 import table_programs as programs
 
-CLASS = "together"
-PLACEMENTS = ("none", "fork-affine", "fork-spread", "wake-affine", "wake-hold")
+CLASS = "apart"
+PLACEMENTS = ("none", "fork-spread")
 GROUPS = WORKERS = (1, 2, 4, 8, 16)
 CLIENTS = (1, 2, 4, 8)
 MESSAGES = 200000  # of all groups
@@ -30,10 +29,9 @@ def hackbench(groups):
 
 def schbench(workers):
     """wakeload is schbench's way to wake: the figure is the 99th percentile of the waits."""
-    cache_cpus = os.cpu_count() // 2
     return programs.workload(
         f"schbench{workers}", "us", "lower",
-        f"{RUN} {guest.BUILD}/tests/lab/wakeload {workers} {WORK_US} {SCHBENCH_MS} {cache_cpus} {PAUSE_US}",
+        f"{RUN} {guest.BUILD}/tests/lab/wakeload {workers} {WORK_US} {SCHBENCH_MS} {PAUSE_US}",
         lambda text: (float(text.split()[2]), None, None))
 
 

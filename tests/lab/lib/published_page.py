@@ -260,18 +260,18 @@ def draw_caps(figures):
         if governor != "schedutil")
 
 
-HINTS = ("fork-affine", "fork-spread", "wake-affine", "wake-hold")
+SPREAD = "fork-spread"
 SPLIT = "split LLC, 2 x 64 cores"  # of the two machines the one with several caches in a socket
 DOUBT, LET_GO = 0.03, 1.1
 
 
-def published_hints(workload):
-    """By hint, how many times as much as with none."""
+def published_spread(workload):
+    """How many times as much as with no hint; None: it was not published."""
     benchmark = workload.rstrip("0123456789")
     row = workload.removeprefix(benchmark) + ("-groups" if benchmark == "hackbench" else "")
     values = {one["hint"].replace("_", "-"): float(one["value"]) for one in published("placement-2022")
               if (one["machine"], one["benchmark"], one["row"]) == (SPLIT, benchmark, row)}
-    return {hint: values[hint] / values["no-hint"] for hint in HINTS if hint in values}
+    return values[SPREAD] / values["no-hint"] if SPREAD in values else None
 
 
 def gain(workload, ratio):
@@ -282,18 +282,17 @@ def gain(workload, ratio):
 def draw_placement(figures):
     rows, gains, losses = [], {}, {}
     for workload in figures.workloads:
-        known = published_hints(workload)
-        ratios = {hint: figures.ratios(workload, hint, "none", "figure") for hint in HINTS}
-        rows.append([workload, *(f"{known[hint]:.2f}" if hint in known else "" for hint in HINTS),
+        known = published_spread(workload)
+        ratios = figures.ratios(workload, SPREAD, "none", "figure")
+        rows.append([workload, f"{known:.2f}" if known else "",
                      figures.shown(workload, "none", "figure", ".4g"),
-                     *(shown(ratios[hint], ".2f") for hint in HINTS)])
-        for hint in (hint for hint in HINTS if ratios[hint]):
-            ours = gain(workload, statistics.median(ratios[hint]))
-            losses[f"{workload} {hint}"] = 1 / ours
-            if hint in known and gain(workload, known[hint]) > 1 + DOUBT:
-                gains[f"{workload} {hint}"] = ours
-    text = table(["of none", *(f"published: {hint}" for hint in HINTS), "here: none",
-                  *(f"here: {hint}" for hint in HINTS)], rows)
+                     figures.shown(workload, SPREAD, "figure", ".4g"), shown(ratios, ".2f")])
+        if ratios:
+            ours = gain(workload, statistics.median(ratios))
+            losses[workload] = 1 / ours
+            if known and gain(workload, known) > 1 + DOUBT:
+                gains[workload] = ours
+    text = table(["", f"published: {SPREAD}, of none", "here: none", SPREAD, "of none"], rows)
     text += command(figures, "placement")
     text += goal(f"better than with none where that was published, by more than {percent(DOUBT, 0)}",
                  gains, lambda good: good > 1, "{:.2f}".format)
