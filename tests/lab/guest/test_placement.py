@@ -340,7 +340,11 @@ class Placement(unittest.TestCase):
         self.start()
         parent, children = self.parent(7)
         tasks = [parent.pid, *children]
-        guest.wait_for(lambda: sorted(allowed(pid) for pid in tasks) == ["3"] * 4 + ["c"] * 4, 10, "as many")
+        try:
+            guest.wait_for(lambda: sorted(allowed(pid) for pid in tasks) == ["3"] * 4 + ["c"] * 4, 10, "as many")
+        except AssertionError:
+            print(f"# {[allowed(pid) for pid in tasks]} {self.groups()}", flush=True)
+            raise
         self.daemon.stop()
         for pid in tasks:
             self.assertEqual(allowed(pid), mask(ALL))
