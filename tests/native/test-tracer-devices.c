@@ -49,8 +49,8 @@ static void test_thinking_reader(void **state)
 
 	disk_find(native, &disk);
 	/*
-	 * On a CPU that others want too it waits for that, which is host time on a CPU. Where the end
-	 * of a request was not seen, host times are not known until that is corrected.
+	 * On a CPU that others want too it waits for that, which is host time on a CPU. Where the
+	 * end of a request was not seen, host times are not known until that is corrected.
 	 */
 	for (int i = 0; i < QUIET_TRIES; i++) {
 		native_watch(native, 0);
