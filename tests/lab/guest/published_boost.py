@@ -14,6 +14,7 @@ import guest
 import table_biglittle as biglittle
 import table_caps as caps
 import table_programs as programs
+import workloads
 
 WORKLOADS = ("psyncx1", "psyncx4", "psyncx6", "psyncx8", "psyncx10", "psyncx12", "io_uring1x1",
              "io_uring1x128", "io_uring6x128")
@@ -28,7 +29,7 @@ MARGIN_MS, SECONDS = 400, 1
 def channels():
     """The paths of the devices, as freqload takes them."""
     for channel in range(CHANNELS):
-        programs.shell(f". {guest.REPO}/tests/lab/guest/null-blk.sh; "
+        workloads.shell(f". {guest.REPO}/tests/lab/guest/null-blk.sh; "
                        f"null_blk_create channel{channel} submit_queues=1 hw_queue_depth=1 "
                        f"completion_nsec={SERVICE_NS} mbps={CHANNEL_MBPS}")
         # A scheduler's own queue costs a task of the kernel's for each read that waits.

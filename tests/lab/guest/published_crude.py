@@ -9,8 +9,9 @@ of jobs: bound limits the requests itself, latency serves any number at once.
 import json
 
 import table_programs as programs
+import workloads
 
-DISKS = {"bound": ("/dev/nullb2", programs.bound_disk), "latency": ("/dev/nullb1", programs.latency_disk)}
+DISKS = {"bound": ("/dev/nullb2", workloads.bound_disk), "latency": ("/dev/nullb1", workloads.latency_disk)}
 JOBS = {"bound": (1, 80), "latency": (1,)}
 
 
@@ -21,7 +22,7 @@ def read(text):
 
 def randrw(disk, jobs):
     device, need = DISKS[disk]
-    return programs.workload(
+    return workloads.workload(
         f"{disk}-{jobs}x256", "IOPS", "higher",
         f"fio --name=x --filename={device} --ioengine=io_uring --iodepth=256 --direct=1 --rw=randrw "
         f"--bs=4k --numjobs={jobs} --group_reporting --thread --ramp_time=2s --runtime=1s --time_based "

@@ -10,7 +10,9 @@ that frequency as the reference, by wakegovd.
 import contextlib
 
 import guest
+import programs_workloads
 import table_programs as programs
+import workloads
 
 REFERENCES = ("base", "turbo-1c", "turbo-4c")
 GOVERNORS = ("own", "base", "turbo-1c", "turbo-4c", "wakegov")
@@ -33,61 +35,47 @@ try:
 except TimeoutError: pass
 print(got / 1e6 / (now - begin))
 """
-# As git tests itself: a shell starts git and other short commands, and compares what they print.
-GIT_TESTS = f"""export HOME={programs.WORK} GIT_CONFIG_NOSYSTEM=1
-export GIT_AUTHOR_NAME=a GIT_AUTHOR_EMAIL=a@b GIT_COMMITTER_NAME=a GIT_COMMITTER_EMAIL=a@b
-rm -rf {programs.WORK}/git; mkdir {programs.WORK}/git; cd {programs.WORK}/git; git init -q .
-for i in 1 2 3 4 5 6 7 8; do
-    echo "line $i" >>file; git add file; git commit -q -m "commit $i"
-    git rev-parse HEAD >actual; test "$(cat actual)" = "$(git log -1 --format=%H)"
-    git diff HEAD~0 --stat >diff; test ! -s diff
-    git ls-files | sort >files; grep -q file files
-done
-git log --oneline | wc -l >count; test "$(cat count)" -eq 8
-git branch side; git checkout -q side; echo side >>file; git commit -qam side
-git checkout -q master; git merge -q side; git fsck 2>/dev/null; git gc -q
-"""
 
 
 def disk():
     """Without what a run before left there."""
-    programs.shell(f"rm -rf {programs.DISK}/dbench; mkdir {programs.DISK}/dbench")
+    workloads.shell(f"rm -rf {workloads.DISK}/dbench; mkdir {workloads.DISK}/dbench")
     return contextlib.nullcontext()
 
 
 def dbench(clients):
-    return programs.workload(
+    return workloads.workload(
         f"dbench{clients}", "MB/s", "higher",
-        f"dbench -D {programs.DISK}/dbench -c /usr/share/dbench/client.txt -t 3 {clients}",
-        programs.tbench, (programs.ext4,), disk)
+        f"dbench -D {workloads.DISK}/dbench -c /usr/share/dbench/client.txt -t 3 {clients}",
+        workloads.tbench, (workloads.ext4,), disk)
 
 
 def tbench(clients):
-    return programs.workload(f"tbench{clients}", "MB/s", "higher",
-                             programs.tbench_command(clients, 3), programs.tbench, (),
-                             programs.tbench_server)
+    return workloads.workload(f"tbench{clients}", "MB/s", "higher",
+                              workloads.tbench_command(clients, 3), workloads.tbench, (),
+                              workloads.tbench_server)
 
 
 def make(jobs):
-    return programs.workload(f"make{jobs}", "ms", "lower",
-                             f"cd {programs.WORK}/make; rm -f *.o *.a; make -s -j{jobs}",
-                             programs.completion, (programs.objects,))
+    return workloads.workload(f"make{jobs}", "ms", "lower",
+                              f"cd {workloads.WORK}/make; rm -f *.o *.a; make -s -j{jobs}",
+                              workloads.completion, (workloads.objects,))
 
 
 def hackbench(name, *options):
     command = " ".join(("hackbench -g 1 -f 10 -l 200", *options))
-    return programs.workload(name, "ms", "lower", command, programs.hackbench)
+    return workloads.workload(name, "ms", "lower", command, workloads.hackbench)
 
 
 WORKLOADS = (
     *(tbench(clients) for clients in (1, 2, 4, 8)),
     *(dbench(clients) for clients in (1, 2, 4, 8)),
     *(make(jobs) for jobs in (1, 2, 4, 8)),
-    programs.workload("gitsource", "ms", "lower", GIT_TESTS, programs.completion),
-    *(programs.named(f"pgbench-{name}") for name in ("read1", "write1", "read", "write")),
-    *(programs.workload(f"netperf-{kind}", "MB/s", "higher", f"python3 -c '{STREAM}' {kind}",
-                        programs.turns) for kind in ("tcp", "udp")),
-    *(programs.named(f"chain-{kind}") for kind in ("tcp", "udp", "pipe", "unix")),
+    programs_workloads.named("gitsource"),
+    *(programs_workloads.named(f"pgbench-{name}") for name in ("read1", "write1", "read", "write")),
+    *(workloads.workload(f"netperf-{kind}", "MB/s", "higher", f"python3 -c '{STREAM}' {kind}",
+                         workloads.turns) for kind in ("tcp", "udp")),
+    *(programs_workloads.named(f"chain-{kind}") for kind in ("tcp", "udp", "pipe", "unix")),
     hackbench("hackbench-processes"),
     hackbench("hackbench-threads", "-T"),
     hackbench("hackbench-processes-pipes", "-p"),

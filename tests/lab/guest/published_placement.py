@@ -10,6 +10,7 @@ import contextlib
 
 import guest
 import table_programs as programs
+import workloads
 
 CLASS = "apart"
 PLACEMENTS = ("none", "fork-spread")
@@ -22,26 +23,26 @@ RUN = f"{guest.BUILD}/wakegovctl run --class {CLASS} --"
 
 def hackbench(groups):
     """A group is one sender and one receiver, threads with a pipe: four CPUs are few."""
-    return programs.workload(
+    return workloads.workload(
         f"hackbench{groups}", "ms", "lower",
-        f"{RUN} hackbench -T -p -f 1 -g {groups} -l {MESSAGES // groups}", programs.hackbench)
+        f"{RUN} hackbench -T -p -f 1 -g {groups} -l {MESSAGES // groups}", workloads.hackbench)
 
 
 def schbench(workers):
     """wakeload is schbench's way to wake: the figure is the 99th percentile of the waits."""
-    return programs.workload(
+    return workloads.workload(
         f"schbench{workers}", "us", "lower",
         f"{RUN} {guest.BUILD}/tests/lab/wakeload {workers} {WORK_US} {SCHBENCH_MS} {PAUSE_US}",
         lambda text: (float(text.split()[2]), None, None))
 
 
 def tbench_server():
-    return programs.server([*RUN.split(), "tbench_srv"], programs.listens(7003))
+    return workloads.server([*RUN.split(), "tbench_srv"], workloads.listens(7003))
 
 
 def tbench(clients):
-    return programs.workload(f"tbench{clients}", "MB/s", "higher",
-                             f"{RUN} {programs.tbench_command(clients, 2)}", programs.tbench, (),
+    return workloads.workload(f"tbench{clients}", "MB/s", "higher",
+                             f"{RUN} {workloads.tbench_command(clients, 2)}", workloads.tbench, (),
                              tbench_server)
 
 

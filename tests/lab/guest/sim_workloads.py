@@ -8,6 +8,7 @@ import argparse
 import json
 
 import table_programs as programs
+import workloads
 
 GOVERNORS = ("performance", "powersave", "schedutil", "wakegov_setspeed")
 LATENCY, BOUND = "/dev/nullb1", "/dev/nullb2"
@@ -15,8 +16,8 @@ LATENCY, BOUND = "/dev/nullb1", "/dev/nullb2"
 
 def fio(name, engine, *options, device=LATENCY):
     """Of an option that is given twice fio takes the last."""
-    command = " ".join((programs.fio_command(engine, device), "--group_reporting", *options))
-    return programs.workload(name, "IOPS", "higher", command, read_fio)
+    command = " ".join((workloads.fio_command(engine, device), "--group_reporting", *options))
+    return workloads.workload(name, "IOPS", "higher", command, read_fio)
 
 
 def read_fio(text):
@@ -42,8 +43,8 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
-    programs.latency_disk()
-    programs.bound_disk()
+    workloads.latency_disk()
+    workloads.bound_disk()
     programs.set_up(WORKLOADS)
     for governor in GOVERNORS:
         with programs.governed(governor):

@@ -15,6 +15,7 @@ import time
 
 import guest
 import table_programs as programs
+import workloads
 
 GOVERNORS = ("performance", "schedutil", "wakegov", "wakegov+off", "schedutil+observe",
              "performance+observe")
@@ -27,7 +28,7 @@ RAMP_MS, SLOW_RAMP_MS, RUN_MS = 500, 3000, 700
 def prepare():
     programs.prepare()
     guest.null_blk("null_blk_create", "completion_nsec=200000")
-    programs.shell(". tests/lab/guest/null-blk.sh; "
+    workloads.shell(". tests/lab/guest/null-blk.sh; "
                    "null_blk_create nullb5 completion_nsec=100000 hw_queue_depth=16; "
                    "null_blk_create_bound nullb6")
 
@@ -45,7 +46,7 @@ def fio(device, engine, depth, jobs, cpu=None, ramp_ms=RAMP_MS):
 
 
 def chain(mode):
-    return float(programs.shell(programs.chainload(mode)))
+    return float(workloads.shell(workloads.chainload(mode)))
 
 
 def kinds():

@@ -15,7 +15,8 @@ import time
 
 import guest
 import paced_requests
-from table_programs import WORK, objects, own_governor, prepare, set_governor
+from table_programs import own_governor, prepare, set_governor
+from workloads import WORK, objects
 
 PERIOD_S, N = 0.005, 400
 CAP_PERCENT = 40  # of the class background

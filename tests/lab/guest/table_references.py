@@ -13,11 +13,12 @@ import statistics
 import sys
 
 import guest
+import programs_workloads
 import table_programs as programs
 
 GOVERNORS = ("performance", "schedutil")
 REFERENCES = ("turbo-1c", "turbo-4c", "base", "auto")
-LOADS = [programs.named(name) for name in ("make", "sox")]
+LOADS = [programs_workloads.named(name) for name in ("make", "sox")]
 
 
 def measure(name, rounds, daemon=contextlib.nullcontext):

@@ -14,7 +14,9 @@ import time
 import unittest
 
 import guest
+import programs_workloads
 import table_programs as programs
+import workloads
 import tap
 
 BACKENDS = ("wakegov", "wakegov_setspeed", "wakegov_limits")
@@ -71,7 +73,7 @@ class Figures(unittest.TestCase):
         programs.prepare()
 
     def run_all(self, name):
-        load, runs = programs.named(name), {}
+        load, runs = programs_workloads.named(name), {}
         for governor in ("performance", "own", *BACKENDS):
             with programs.governed(governor):
                 runs[governor] = run = programs.measure(load, 1, governor)
@@ -258,7 +260,7 @@ class Frames(LoadAlone):
         """A chain that comes each 17 ms and needs more or less keeps its frequency, and is done in time"""
         daemon = guest.KeptDaemon.with_policy(POLICY.format(backend, "on"))
         began_us = time.monotonic() * 1e6
-        with subprocess.Popen(programs.frameload("browser").split(), text=True,
+        with subprocess.Popen(workloads.frameload("browser").split(), text=True,
                               stdout=subprocess.PIPE) as load:
             time.sleep(0.1)
             children = guest.read(f"/proc/{load.pid}/task/{load.pid}/children").split()

@@ -11,6 +11,7 @@ import unittest
 
 import efficiency
 import guest
+import programs_workloads
 import table_programs as programs
 import tap
 
@@ -64,7 +65,7 @@ class Harmless(unittest.TestCase):
         59, 74, 130, 56, 81 and 80, performance 178, 180 and 175, but 40 with perf sched at its switches.
         """
         programs.prepare()
-        load, runs = programs.named("pool"), {}
+        load, runs = programs_workloads.named("pool"), {}
         for governor in ("performance", "wakegov"):
             with programs.governed(governor):
                 runs[governor] = run = programs.measure(load, 1, governor)

@@ -13,7 +13,9 @@ import time
 import unittest
 
 import guest
+import programs_workloads
 import table_programs as programs
+import workloads
 import tap
 from test_timed import APERF, TURBO_LIMITS, counter, set_counter
 
@@ -56,7 +58,7 @@ class Programs(unittest.TestCase):
 
     def measure(self, name, governors):
         """The figures by governor, each also a note."""
-        load = programs.named(name)
+        load = programs_workloads.named(name)
         for need in load.needs:
             need()
         figures = {}
@@ -98,7 +100,7 @@ class Programs(unittest.TestCase):
             for governor, loads in (("performance", ("libaio",)), ("own", ("libaio",)),
                                     ("wakegov", ("libaio", "psync", "libaio"))):
                 with programs.governed(governor):
-                    runs = [(load, programs.measure(programs.named(f"fio-{load}"), 1, governor))
+                    runs = [(load, programs.measure(programs_workloads.named(f"fio-{load}"), 1, governor))
                             for load in loads]
                 figures[governor] = min(run["figure"] for load, run in runs if load == "libaio")
             tap.note(f"fio-libaio, {completion_us} us, IOPS by governor: {figures}")
@@ -173,13 +175,13 @@ class Machine(unittest.TestCase):
 
     def test_compile(self):
         """a compile on all CPUs, one of which the daemon has to share, does not wake it again and again"""
-        load = programs.named("make")
-        programs.objects()
+        load = programs_workloads.named("make")
+        workloads.objects()
         programs.set_governor("performance")
         with guest.Daemon("[wakegov]\nbackend = observe\n") as daemon:
-            programs.shell(load.command)
+            workloads.shell(load.command)
             before, start = daemon.switches(), time.monotonic()
-            programs.shell(load.command)
+            workloads.shell(load.command)
             seconds = time.monotonic() - start
             woken = daemon.switches() - before
         tap.note(f"woken {woken} times in {seconds:.3f} s")
@@ -220,9 +222,9 @@ class Machine(unittest.TestCase):
             for value, khz in ((limits, 1800000), (HOT, 600000), (limits, 1800000)):
                 set_counter(0, TURBO_LIMITS, value)
                 guest.wait_for(lambda: self.runs_at(daemon, khz, target_khz=1800000), 2, f"{khz} kHz")
-        load, figures = programs.named("fio-psync"), {}
+        load, figures = programs_workloads.named("fio-psync"), {}
         programs.prepare()
-        programs.latency_disk()
+        workloads.latency_disk()
         for governor in ("own", "wakegov"):
             with programs.governed(governor), heat():
                 figures[governor] = programs.measure(load, 1, governor)["figure"]

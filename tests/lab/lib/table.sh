@@ -5,7 +5,9 @@
 TABLE_GOVERNORS=performance,powersave,schedutil,wakegov
 TABLE_TIME=4
 # Of the table of programs, whose CPUs are those of the timed machine.
-export TABLE_PROGRAMS=nginx-light,wrk,ripgrep,sox,rt-tests,zstd,postgresql-15,dbench,redis-server,redis-tools,rsync
+TABLE_PROGRAMS=nginx-light,wrk,ripgrep,sox,rt-tests,zstd,postgresql-15,dbench,redis-server,redis-tools,rsync
+TABLE_PROGRAMS+=,memcached,libmemcached-tools
+export TABLE_PROGRAMS
 
 table_names() {
 	local file
@@ -215,12 +217,12 @@ table_plot() {
 	/usr/bin/python3 "$LAB_DIR/lib/table_plot.py" "$@" | gnuplot || die "gnuplot could not draw $2"
 }
 
-# table_programs_start DRIVER SEED GOVERNORS: another start of the machine, with all governors and workloads.
+# table_programs_start DRIVER SEED GOVERNORS GOLOAD: another start of the machine, with all governors and workloads.
 table_programs_start() {
 	say "driver $1, seed $2"
 	table_vm "$TABLE_DIR/start" --machine timed --timeout 7200 --packages "$TABLE_PROGRAMS" \
 		"${TABLE_RUN_OPTIONS[@]}" --driver "$1" --seed "$2" -- \
-		/usr/bin/python3 tests/lab/guest/table_programs.py --seed "$2" \
+		env "LAB_GOLOAD=$4" /usr/bin/python3 tests/lab/guest/table_programs.py --seed "$2" \
 		--governors "$3" --workloads "$TABLE_WORKLOADS" || exit $?
 	cat "$TABLE_DIR/start" >>"$TABLE_DIR/runs"
 }
@@ -231,12 +233,13 @@ table_governors() {
 }
 
 table_programs() {
-	local driver seed list=$TABLE_GOVERNORS
+	local driver seed list=$TABLE_GOVERNORS goload=""
 
 	[[ $list != *,fixed ]] || list=performance,powersave,own,wakegov
+	[[ ! $TABLE_WORKLOADS =~ ^all$|(^|,)go- ]] || goload=$(golang_build)
 	for driver in ${TABLE_DRIVERS//,/ }; do
 		for ((seed = TABLE_SEED; seed < TABLE_SEED + TABLE_RUNS; seed++)); do
-			table_programs_start "$driver" "$seed" "$list"
+			table_programs_start "$driver" "$seed" "$list" "$goload"
 		done
 	done
 	if [ "$TABLE_CSV" = yes ]; then
