@@ -14,6 +14,7 @@
 
 #include "clamped.bpf.h"
 #include "following.bpf.h"
+#include "slot.bpf.h"
 
 #define NET_RX_SOFTIRQ 3 /* include/linux/interrupt.h */
 
@@ -322,12 +323,15 @@ VERIFIED_ONCE int chain_follows(struct chain_task *task, struct chain_task *wake
 
 /*
  * The current task wakes this one. Most wakers are on for longer than the other one slept: then
- * only its place is looked up.
+ * only its place is looked up. A kernel thread that a device or a timer woke meanwhile, such as a
+ * worker that ends writes, has little utilisation of its own, and yet the chain waits for it: what
+ * the chain needs is needed here as well. One that does I/O itself is tried for a boost instead.
  */
 static inline void wake_chain(struct task_struct *task)
 {
 	struct wakegov_cpu *cpu = this_cpu();
 	struct chain_task *chain, *from;
+	__u64 now_ns;
 	__u32 waker;
 
 	if (!cpu || cpu->bystander || !cpu->chain_since_ns)
@@ -339,6 +343,12 @@ static inline void wake_chain(struct task_struct *task)
 	if (!waker || chain_wake(chain, cpu->chain_since_ns, waker))
 		return;
 	from = find_chain(waker);
-	if (from)
-		chain_follows(chain, from, cpu->load.level_q >> DECAY_Q_SHIFT);
+	if (!from)
+		return;
+	chain_follows(chain, from, cpu->load.level_q >> DECAY_Q_SHIFT);
+	if (!(bpf_get_current_task_btf()->flags & PF_KTHREAD) || may_be_hot(waker))
+		return;
+	now_ns = chain_clock(bpf_get_current_task_btf());
+	if (!is_no_news(cpu, chain->util_q, now_ns))
+		note_chain(cpu, chain, task, now_ns);
 }

@@ -31,6 +31,12 @@ CHANGES_PER_S = 3  # of each domain, from one to another of which a chain hops
 FRAME_US = 1e6 / 60
 LOWEST_KHZ = 400000
 CHAIN_DOMAINS = ("policy2", "policy3")
+UNBOUND = "/sys/devices/virtual/workqueue/cpumask"
+WRITER = f"""import os
+log = os.open("{workloads.DISK}/log", os.O_CREAT | os.O_WRONLY)
+while True:
+    os.write(log, bytes(4096)); os.fdatasync(log)
+"""
 POLICY = "[wakegov]\nbackend = {}\n[utilisation]\nchains = {}\n"
 
 
@@ -253,6 +259,36 @@ class Ways(unittest.TestCase):
         self.assertEqual(done.returncode, 0)
         self.assertIn("nbd: ", done.stdout)
         self.assertNotIn("not here", done.stdout)
+
+
+class Workers(LoadAlone):
+    def setUp(self):
+        super().setUp()
+        workloads.ext4()
+        before = guest.read(UNBOUND)
+        guest.write(UNBOUND, f"{1 << CPUS[1]:x}")
+        self.addCleanup(guest.write, UNBOUND, before)
+        # The journal's thread has a share of its own, and is not to be on that CPU.
+        journal = subprocess.run(["pgrep", "^jbd2/"], check=True, text=True, capture_output=True).stdout
+        os.sched_setaffinity(int(journal), {0})
+
+    def test_worker(self):
+        """A kernel worker that ends a task's writes does little, and yet the task waits for it: as fast as for the task"""
+        daemon = guest.KeptDaemon.with_policy(POLICY.format("setspeed", "on") + "[io-boost]\nenabled = no\n")
+        domain = next(name for name in programs.policies() if CPUS[1] in guest.cpus_of(name))
+
+        def chain():
+            return next((found for found in daemon.call("Explain", domain=domain)["contenders"]
+                         if found["reason"] == "chain" and found["pid"] == writer.pid), None)
+        with subprocess.Popen(["taskset", "-c", str(CPUS[0]), "python3", "-c", WRITER]) as writer:
+            try:
+                guest.wait_for(chain, 10, "the writer's chain where its worker is")
+                time.sleep(0.5)
+                targets = [daemon.domain(domain)["target_khz"] for _ in range(LOOKS) if not time.sleep(0.05)]
+            finally:
+                writer.kill()
+        tap.note(f"{domain}, where only the worker runs: {' '.join(str(khz // 1000) for khz in targets)} MHz")
+        self.assertGreater(min(targets), 2 * LOWEST_KHZ)
 
 
 class Frames(LoadAlone):
