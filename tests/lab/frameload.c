@@ -3,10 +3,11 @@
  * frameload MODE SECONDS: work that is due at the end of each period and passes through several
  * tasks. browser: three processes draw a frame 60 times a second, one after the other. game: a main
  * thread and three workers do. sound: a player, a server and an effect have 5 ms for a buffer. rpc:
- * a server answers a client within 12 ms. Each piece of work differs by up to a third. A period
- * begins when the one before is done, and no earlier than it is due to. Prints how many were done
- * of those that were due, in percent, and the median and the 99th percentile of the time that they
- * took, in us.
+ * a server answers a client within 12 ms. key: three tasks work after a key press each second,
+ * typing: each 100 ms, mouse: after each of its moves, each 8 ms, for a moment. Each piece of work
+ * differs by up to a third. A period begins when the one before is done, and no earlier than it is
+ * due to. Prints how many were done of those that were due, in percent, and the median and the 99th
+ * percentile of the time that they took, in us.
  */
 #include <errno.h>
 #include <signal.h>
@@ -18,6 +19,8 @@
 #include <sys/prctl.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "frameload_input.h"
 
 #define MAX_STAGES  3
 #define MAX_PERIODS 100000
@@ -31,14 +34,19 @@ static const struct mode {
 	uint32_t before, after;	     /* what the first task does, in cycles */
 	uint32_t stages[MAX_STAGES]; /* what the others do */
 	bool together;		     /* all at once, not one after the other */
+	enum input input;	     /* for which the first of them waits */
 } modes[] = {
 	{ "browser", 16666667, 5000000, 0, { 5300000, 3000000 }, false },
 	{ "game", 16666667, 4000000, 2500000, { 3000000, 3000000, 3000000 }, true },
 	{ "rpc", 12000000, 100000, 0, { 7200000 }, false },
 	{ "sound", 5000000, 900000, 0, { 1200000, 900000 }, false },
+	{ "key", 1000000000, 0, 0, { 2500000, 2500000, 2000000 }, false, INPUT_KEY },
+	{ "typing", 100000000, 0, 0, { 2500000, 2500000, 2000000 }, false, INPUT_KEY },
+	{ "mouse", 8000000, 0, 0, { 50000, 50000, 50000 }, false, INPUT_MOVE },
 };
 
 static const struct mode *mode;
+static int input_fd;
 static int out[MAX_STAGES + 1][2]; /* to each stage, and back to the first task */
 static uint64_t took_ns[MAX_PERIODS];
 
@@ -88,7 +96,10 @@ static void run_stage(uint32_t stage, uint32_t next)
 {
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	for (;;) {
-		await(stage);
+		if (mode->input && !stage)
+			input_await(input_fd, mode->input);
+		else
+			await(stage);
 		work(mode->stages[stage]);
 		hand(next);
 	}
@@ -96,6 +107,8 @@ static void run_stage(uint32_t stage, uint32_t next)
 
 static void start_stages(uint32_t n)
 {
+	if (mode->input)
+		input_fd = input_open(mode->input);
 	for (uint32_t i = 0; i <= MAX_STAGES; i++)
 		if (pipe(out[i]))
 			exit(EXIT_FAILURE);
@@ -109,10 +122,14 @@ static void start_stages(uint32_t n)
 
 static void run_period(uint32_t n)
 {
+	uint32_t together = mode->together ? n : 1;
+
 	work(mode->before);
-	for (uint32_t i = 0; i < (mode->together ? n : 1); i++)
+	if (mode->input)
+		input_send(mode->input);
+	for (uint32_t i = 0; !mode->input && i < together; i++)
 		hand(i);
-	for (uint32_t i = 0; i < (mode->together ? n : 1); i++)
+	for (uint32_t i = 0; i < together; i++)
 		await(MAX_STAGES);
 	work(mode->after);
 }
@@ -157,6 +174,7 @@ int main(int argc, char **argv)
 		done_ns = now_ns();
 		if (began_ns >= counts_ns)
 			took_ns[periods++] = done_ns - began_ns;
+		input_done(mode->input);
 		due_ns = began_ns + mode->period_ns;
 		if (due_ns < done_ns)
 			due_ns = done_ns;

@@ -8,8 +8,8 @@ import re
 
 import guest
 from workloads import (CPU, DISK, WORK, bound_disk, chainload, cold, completion, drifting_disk, ext4, fio,
-                       fio_command, frameload, hackbench, latency_disk, listens, objects, printed, python,
-                       remount, server, shell, tbench, tbench_command, tbench_server, turns, work_folder,
+                       fio_command, frameload, hackbench, input_devices, latency_disk, listens, objects, printed,
+                       python, remount, server, shell, tbench, tbench_command, tbench_server, turns, work_folder,
                        workload)
 
 TREE = f"{DISK}/tree"
@@ -278,6 +278,12 @@ git checkout -q master; git merge -q side; git fsck 2>/dev/null; git gc -q
 """
 
 
+def latency(text):
+    """The median of frameload, in ms, as the figure."""
+    _, p50_us, p99_us = printed(text)
+    return p50_us / 1000, p50_us, p99_us
+
+
 WORKLOADS = (
     workload("fio-psync", "IOPS", "higher", fio_command("psync", "/dev/nullb1"), fio,
              (latency_disk,)),
@@ -335,6 +341,9 @@ WORKLOADS = (
     *(workload(f"frames-{mode}", "% of those due", "higher", frameload(mode), printed)
       for mode in ("browser", "game", "sound", "rpc")),
     workload("frames-rpc-pinned", "% of those due", "higher", f"taskset -c {CPU} {frameload('rpc')}", printed),
+    # Three tasks work after a key press, after a second of idleness; the others say what events cost.
+    *(workload(name, "ms", "lower", frameload(mode, 5), latency, (input_devices,))
+      for name, mode in (("key-press", "key"), ("key-typing", "typing"), ("mouse-moves", "mouse"))),
     workload("script", "ms", "lower", SCRIPT, completion),
     workload("gitsource", "ms", "lower", GIT_TESTS, completion),
     *(workload(f"go-{mode}", unit, "higher", f"${{LAB_GOLOAD:?lab table programs builds it}} {mode}", printed)

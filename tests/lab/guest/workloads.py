@@ -174,5 +174,11 @@ def chainload(mode):
     return f"{guest.BUILD}/tests/lab/chainload {mode} 0.7"
 
 
-def frameload(mode):
-    return f"{guest.BUILD}/tests/lab/frameload {mode} 2"
+def frameload(mode, seconds=2):
+    return f"{guest.BUILD}/tests/lab/frameload {mode} {seconds}"
+
+
+def input_devices():
+    for module in ("evdev", "psmouse"):
+        subprocess.run(["modprobe", module], check=True)
+    guest.wait_for(lambda: "Mouse" in guest.read("/proc/bus/input/devices"), 10, "the mouse")
