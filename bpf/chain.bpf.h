@@ -8,6 +8,9 @@
  * this machine is received as soon as the sender enables softirqs. A network card's interrupt
  * raises the same softirq.
  *
+ * Who is woken by an input event, as by a key press, and whom that one wakes, and so on, does the
+ * event's work: as if its chain had always worked. input.bpf.h says which events.
+ *
  * Only tasks that were met by a tick, their parents and their children have a place; all others
  * cost one test.
  */
@@ -18,12 +21,30 @@
 
 #define NET_RX_SOFTIRQ 3 /* include/linux/interrupt.h */
 
-/* The current task of a CPU is a bystander in … */
-enum bystander {
-	IN_INTERRUPT = 1 << 0, /* a device's interrupt */
-	IN_TIMER = 1 << 1,     /* the scheduler's tick, or another timer */
-	IN_SOFTIRQ = 1 << 2,   /* a softirq that is not its own work */
+/*
+ * A user takes what follows within this time for immediate (Card, Moran and Newell 1983). With
+ * twice the time, what goes on anyway after an event has the highest frequency for as much longer.
+ */
+#define INPUT_NS 100000000ULL
+
+/*
+ * An event's work mostly goes on where that of one before did. With twice the time, CPUs where it
+ * no longer comes are prepared for it as much longer.
+ */
+#define INPUT_LATELY (10000000000ULL >> 20) /* units of 2^20 ns */
+
+static __u64 input_at_ns; /* CPUs are to be prepared for the work of an event of then; 0: none is */
+
+/* The current task of a CPU is … */
+enum context {
+	IN_INTERRUPT = 1 << 0, /* … a bystander of a device's interrupt */
+	IN_TIMER = 1 << 1,     /* … of the scheduler's tick, or another timer */
+	IN_SOFTIRQ = 1 << 2,   /* … of a softirq that is not its own work */
+	AT_INPUT = 1 << 3,     /* … at an input event, or a bystander of one */
+	OF_INPUT = 1 << 4,     /* … at an input event's work */
 };
+
+#define BYSTANDER (IN_INTERRUPT | IN_TIMER | IN_SOFTIRQ)
 
 /* ksoftirqd/N, whose own work is what others raised. */
 static inline bool is_softirq_thread(const struct task_struct *task)
@@ -44,7 +65,7 @@ static inline void enter_softirq(struct wakegov_cpu *cpu, __u32 vector)
 	if (vector == NET_RX_SOFTIRQ)
 		cpu->received = 0;
 	if (!is_softirq_thread(bpf_get_current_task_btf()))
-		cpu->bystander |= IN_SOFTIRQ;
+		cpu->context |= IN_SOFTIRQ;
 }
 
 /* Packets from outside: their receiver's waker is not the current task. */
@@ -56,7 +77,7 @@ int BPF_PROG(on_softirq_raise, unsigned int vector)
 	if (vector != NET_RX_SOFTIRQ)
 		return 0;
 	cpu = count_event(WAKEGOV_SOFTIRQ_RAISE);
-	if (cpu && cpu->bystander)
+	if (cpu && cpu->context & BYSTANDER)
 		cpu->received = 1;
 	return 0;
 }
@@ -67,7 +88,7 @@ int BPF_PROG(on_hrtimer_expire_exit)
 	struct wakegov_cpu *cpu = count_event(WAKEGOV_TIMER_EXIT);
 
 	if (cpu)
-		cpu->bystander &= ~IN_TIMER;
+		cpu->context &= ~IN_TIMER;
 	return 0;
 }
 
@@ -107,11 +128,43 @@ static inline __u64 chain_clock(const struct task_struct *task)
 	return task->se.cfs_rq->rq->clock - chains_skipped_ns;
 }
 
-static __noinline void emit_chain(struct wakegov_cpu *cpu)
+static __noinline void emit_chain(struct wakegov_cpu *cpu, __u32 index)
 {
 	cpu->chain_high_q = 0xffffffff;
-	if (!emit(WAKEGOV_RECORD_CPU, bpf_get_smp_processor_id(), 0))
+	if (!emit(WAKEGOV_RECORD_CPU, index, 0))
 		keep_news(cpu, WAKEGOV_NEWS_CPU);
+}
+
+/* One step for bpf_loop(). Returns 1 after the last CPU. */
+static long prepare_cpu(__u32 index, const __u64 *now_ns)
+{
+	struct wakegov_cpu *cpu = cpu_at(index);
+
+	if (!cpu)
+		return 1;
+	if (!cpu->chain.input_at || (__u32)(*now_ns >> 20) - cpu->chain.input_at > INPUT_LATELY)
+		return 0;
+	cpu->chain.need_q = CHAIN_ONE;
+	cpu->chain.waker = 0;
+	cpu->chain.seen_ns = *now_ns;
+	if (cpu->chain_high_q < CHAIN_ONE)
+		emit_chain(cpu, index);
+	return 0;
+}
+
+/*
+ * Where an event's work was done lately, the frequency rises before it comes. This is news for the
+ * daemon when it has seen to the CPU where the work began, which would else wait for the others.
+ * What a task there notes at the same time is the same, or right in a moment.
+ */
+static __noinline int prepare_cpus(void)
+{
+	__u64 now_ns = bpf_ktime_get_ns();
+
+	if (now_ns < input_at_ns + WAKEGOV_INPUT_HOLD_NS)
+		bpf_loop(CPUS_MAX, prepare_cpu, &now_ns, 0);
+	input_at_ns = 0;
+	return 0;
 }
 
 /*
@@ -132,26 +185,27 @@ static inline bool is_beyond_own(const struct wakegov_cpu *cpu, __u32 need_q)
 }
 
 /*
- * What the chain needs while this task works for it. A task's own maximum clamp, which is the
+ * What a chain needs while this task works for it. A task's own maximum clamp, which is the
  * kernel's under uclamp, also holds for its chain: less the default headroom, which the core adds.
  */
-static inline __u32 chain_need_q(const struct chain_task *chain, const struct task_struct *task)
+static inline __u32 chain_need_q(__u32 util_q, const struct task_struct *task)
 {
 	__u32 most = own_most(task), most_q = DECAY_Q(most * 4 / 5);
 
-	return most < WAKEGOV_CAPACITY_MAX && most_q < chain->util_q ? most_q : chain->util_q;
+	return most < WAKEGOV_CAPACITY_MAX && most_q < util_q ? most_q : util_q;
 }
 
 /*
  * Notes the highest need of the last half of a hold time that is above what the CPU's own
  * utilisation asks for, and emits a record when it is above what the present frequency covers. A
  * lower need has the other half to come in: what is noted must not end between two arrivals.
+ * Returns whether a record was emitted.
  */
-static __noinline void note_chain(struct wakegov_cpu *cpu, const struct chain_task *chain,
-				  const struct task_struct *task, __u64 now_ns)
+static __noinline int note_chain(struct wakegov_cpu *cpu, __u32 util_q, __u32 waker,
+				 const struct task_struct *task, __u64 now_ns)
 {
 	struct wakegov_chain *noted = &cpu->chain;
-	__u32 need_q = chain->util_q;
+	__u32 need_q = util_q;
 	__u64 clock_ns = now_ns + chains_skipped_ns;
 	bool over = clock_ns > noted->clock_ns + WAKEGOV_CHAIN_HOLD_NS ||
 		    now_ns > noted->chain_ns + WAKEGOV_CHAIN_HOLD_NS / 2;
@@ -160,15 +214,15 @@ static __noinline void note_chain(struct wakegov_cpu *cpu, const struct chain_ta
 	cpu->compared_ns = now_ns;
 	if ((need_q < noted->need_q - noted->need_q / CHAIN_NEAR && !over) ||
 	    !is_beyond_own(cpu, need_q))
-		return;
+		return 0;
 	if (need_q > noted->need_q || over)
-		need_q = cpu->compared_q = chain_need_q(chain, task);
+		need_q = cpu->compared_q = chain_need_q(util_q, task);
 	if (need_q > noted->need_q || over) {
 		if (!over)
 			chains_change = true;
 		noted->need_q = need_q;
 		noted->pid = task->pid;
-		noted->waker = chain->waker;
+		noted->waker = waker;
 	}
 	if (clock_ns > noted->clock_ns + WAKEGOV_CHAIN_STEP_NS) {
 		noted->seen_ns = bpf_ktime_get_ns();
@@ -176,8 +230,10 @@ static __noinline void note_chain(struct wakegov_cpu *cpu, const struct chain_ta
 		noted->clock_ns = clock_ns;
 		noted->chain_ns = now_ns;
 	}
-	if (need_q > cpu->chain_high_q)
-		emit_chain(cpu);
+	if (need_q <= cpu->chain_high_q)
+		return 0;
+	emit_chain(cpu, bpf_get_smp_processor_id());
+	return 1;
 }
 
 /*
@@ -201,6 +257,31 @@ static inline bool know_chain(struct chain_task *chain, __u64 now_ns, __u32 leve
 	return false;
 }
 
+static __noinline int come_flagged(struct wakegov_cpu *cpu, struct chain_task *chain,
+				   const struct task_struct *task, __u64 now_ns)
+{
+	if (!cpu || !chain)
+		return 0; /* for the verifier: never so */
+	if (chain->flags & CHAIN_EXITED && !(task->flags & PF_EXITING)) {
+		chain->generation = 0; /* another task has its number */
+		return 0;
+	}
+	if (!(chain->flags & CHAIN_INPUT))
+		return 0;
+	if (bpf_ktime_get_ns() > chain->input_ns) {
+		chain->flags &= ~CHAIN_INPUT;
+		return 0;
+	}
+	cpu->context |= OF_INPUT;
+	if (task->flags & PF_KTHREAD) /* it only hands on what others wait for */
+		return 0;
+	cpu->chain.input_at = bpf_ktime_get_ns() >> 20;
+	if ((is_no_news(cpu, CHAIN_ONE, now_ns) || !note_chain(cpu, CHAIN_ONE, 0, task, now_ns)) &&
+	    input_at_ns)
+		prepare_cpus();
+	return 0;
+}
+
 /* At each switch. The daemon has no chain. */
 static inline void switch_chains(struct wakegov_cpu *cpu, struct task_struct *prev,
 				 struct task_struct *next, bool sleeps)
@@ -222,13 +303,13 @@ static inline void switch_chains(struct wakegov_cpu *cpu, struct task_struct *pr
 	}
 	if (!comes)
 		return;
-	if (comes->exited && !(next->flags & PF_EXITING)) /* another task has its number */
-		comes->generation = 0;
+	if (comes->flags)
+		come_flagged(cpu, comes, next, now_ns);
 	if (know_chain(comes, now_ns, level))
 		chain_come(comes, now_ns, level);
 	cpu->chain_since_ns = comes->since.at_ns;
 	if (comes->waker && !is_no_news(cpu, comes->util_q, now_ns))
-		note_chain(cpu, comes, next, now_ns);
+		note_chain(cpu, comes->util_q, comes->waker, next, now_ns);
 }
 
 /* Whether it is free, or who has it has exited, or was not there for that long. */
@@ -236,7 +317,8 @@ static inline bool may_claim_place(const struct wakegov_chain_pair *pair, __u32 
 {
 	const struct chain_task *chain = &pair->chains[place];
 
-	return !pair->pids[place] || chain->exited || now_ns > chain->updated_ns + CHAIN_KEPT_NS;
+	return !pair->pids[place] || chain->flags & CHAIN_EXITED ||
+	       now_ns > chain->updated_ns + CHAIN_KEPT_NS;
 }
 
 /*
@@ -260,7 +342,7 @@ static inline struct chain_task *claim_chain(struct task_struct *task, __u64 now
 		place = 1;
 	}
 	pair->chains[place].generation = 0;
-	pair->chains[place].exited = 0;
+	pair->chains[place].flags = 0;
 	pair->chains[place].updated_ns = now_ns; /* it is at work, also before its first switch */
 	pair->pids[place] = pid;
 	chains_change = true;
@@ -309,7 +391,7 @@ static inline void exit_chain(__u32 pid)
 	struct chain_task *chain = find_chain(pid);
 
 	if (chain)
-		chain->exited = 1;
+		chain->flags = CHAIN_EXITED;
 }
 
 VERIFIED_ONCE int chain_follows(struct chain_task *task, struct chain_task *waker, __u32 level)
@@ -319,6 +401,33 @@ VERIFIED_ONCE int chain_follows(struct chain_task *task, struct chain_task *wake
 	if (waker->generation == settings.chains && !waker->slept_ns)
 		chain_follow(task, waker, level);
 	return 0;
+}
+
+/*
+ * An input event, or the current task at its work, wakes this one, which may have been met by no
+ * tick so far. Returns whether the current task is its waker.
+ */
+static __noinline int wake_by_input(struct wakegov_cpu *cpu, struct task_struct *task)
+{
+	__u64 now_ns = bpf_ktime_get_ns(), until_ns = now_ns + INPUT_NS;
+	struct chain_task *from, *chain;
+
+	if (!cpu)
+		return 0; /* for the verifier: never so */
+	if (!(cpu->context & AT_INPUT)) {
+		if (cpu->context & BYSTANDER)
+			return 0;
+		from = find_chain(bpf_get_current_pid_tgid());
+		until_ns = from ? from->input_ns : 0;
+	}
+	if (until_ns <= now_ns || (__u32)task->tgid == settings.own_tgid)
+		return !(cpu->context & BYSTANDER);
+	chain = claim_chain(task, chain_clock(task));
+	if (chain) {
+		chain->input_ns = until_ns;
+		chain->flags |= CHAIN_INPUT;
+	}
+	return !(cpu->context & BYSTANDER);
 }
 
 /*
@@ -334,7 +443,11 @@ static inline void wake_chain(struct task_struct *task)
 	__u64 now_ns;
 	__u32 waker;
 
-	if (!cpu || cpu->bystander || !cpu->chain_since_ns)
+	if (!cpu)
+		return;
+	if (cpu->context && (!(cpu->context & (AT_INPUT | OF_INPUT)) || !wake_by_input(cpu, task)))
+		return;
+	if (!cpu->chain_since_ns)
 		return;
 	chain = find_chain(task->pid);
 	if (!chain || !chain->slept_ns || chain->generation != settings.chains)

@@ -368,6 +368,8 @@ static __noinline int account_at_switch(struct wakegov_cpu *cpu, switch_argument
 					  sleeps, now_ns);
 	if (settings.chains)
 		choose_following(cpu, now_ns);
+	if (input_at_ns && is_own(prev))
+		prepare_cpus();
 	cpu->met_ns = now_ns;
 	if (awaited)
 		emit_cpu(cpu);
@@ -378,7 +380,7 @@ static __noinline int chains_at_switch(struct wakegov_cpu *cpu, switch_arguments
 {
 	struct task_struct *prev = prev_of(arguments), *next = next_of(arguments);
 
-	cpu->bystander = 0; /* there is no switch in an interrupt */
+	cpu->context = 0; /* there is no switch in an interrupt */
 	cpu->chain_since_ns = 0;
 	switch_chains(cpu, prev, next, sleeps_after(arguments));
 	return 0;

@@ -51,7 +51,7 @@ int BPF_PROG(on_irq_handler_entry, int irq, struct irqaction *action)
 
 	if (!cpu)
 		return 0;
-	cpu->bystander |= IN_INTERRUPT;
+	cpu->context |= IN_INTERRUPT;
 	return begin_interrupt(cpu, WAKEGOV_IRQ_ENTRY);
 }
 
@@ -62,7 +62,7 @@ int BPF_PROG(on_irq_handler_exit, int irq, struct irqaction *action)
 
 	if (!cpu)
 		return 0;
-	cpu->bystander &= ~IN_INTERRUPT;
+	cpu->context &= ~(IN_INTERRUPT | AT_INPUT);
 	return end_interrupt(cpu, WAKEGOV_IRQ_EXIT);
 }
 
@@ -84,6 +84,6 @@ int BPF_PROG(on_softirq_exit)
 
 	if (!cpu)
 		return 0;
-	cpu->bystander &= ~IN_SOFTIRQ;
+	cpu->context &= ~(IN_SOFTIRQ | AT_INPUT);
 	return end_interrupt(cpu, WAKEGOV_SOFTIRQ_EXIT);
 }

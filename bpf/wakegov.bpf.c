@@ -8,6 +8,7 @@
 #include "facts.bpf.h"
 #include "frequency.bpf.h"
 #include "hold.bpf.h"
+#include "input.bpf.h"
 #include "interrupt.bpf.h"
 #include "limits.bpf.h"
 #include "process.bpf.h"

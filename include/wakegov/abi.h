@@ -54,6 +54,12 @@
 #define WAKEGOV_CHAIN_PAIRS 2048 /* of places for tasks whose chains are known */
 /* A chain counts on a CPU for so long after it was last there. */
 #define WAKEGOV_CHAIN_HOLD_NS 50000000ULL
+/*
+ * One at an input event's work, which need not come again: until another of its tasks comes there.
+ * With twice the time, each key press costs the power of as much more time at the highest
+ * frequency.
+ */
+#define WAKEGOV_INPUT_HOLD_NS 10000000ULL
 #define WAKEGOV_CHAIN_STEP_NS 2000000ULL  /* by which its time there may be too early */
 #define WAKEGOV_IDLE_ANY      0xffffffffU /* an idle latency: none is asked for */
 
@@ -80,6 +86,7 @@ enum wakegov_program {
 	WAKEGOV_SUSPEND_RESUME,
 	WAKEGOV_TICK,
 	WAKEGOV_TIMER_EXIT,
+	WAKEGOV_INPUT_EVENT,
 	WAKEGOV_TASK_RENAME,
 	WAKEGOV_CGROUP_MOVE,
 	WAKEGOV_TASK_DUMP, /* not at a tracepoint: the daemon runs it */
@@ -181,8 +188,8 @@ struct wakegov_chain {
 	__u64 chain_ns; /* … and by the chains' */
 	__u32 need_q;	/* its utilisation */
 	__u32 pid;	/* its task that came here … */
-	__u32 waker;	/* … and that one's waker */
-	__u32 pad;
+	__u32 waker;	/* … and that one's waker; 0: it is at an input event's work */
+	__u32 input_at; /* when such a one last came here, in units of 2^20 ns; 0: never */
 };
 
 /* Places for chains, each of the task with that number; 0: it is free. */
@@ -222,8 +229,8 @@ struct wakegov_cpu {
 	__u64 compared_ns;    /* when a chain's need was last compared with the CPU's own … */
 	__u32 compared_q;     /* … which need: the highest of the last moment */
 	__u32 chain_high_q;   /* a chain that needs more emits a record; written by both */
-	__u8 bystander;	      /* chain.bpf.h: the current task is a bystander … */
-	__u8 received;	      /* … and the next packets are not its own */
+	__u8 context;	      /* chain.bpf.h: in what the current task is … */
+	__u8 received;	      /* … and whether the next packets are not its own */
 	__u8 full;	      /* its own utilisation keeps it at the highest frequency */
 	__u64 chain_since_ns; /* since when the running task's chain is on; 0: it has none */
 

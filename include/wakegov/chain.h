@@ -53,6 +53,11 @@
 /* What is known of a task that has not been on for so long is worth nothing. */
 #define CHAIN_KEPT_NS 1000000000ULL
 
+enum chain_flags {
+	CHAIN_EXITED = 1 << 0, /* its place is free for another's */
+	CHAIN_INPUT = 1 << 1,  /* it does an input event's work */
+};
+
 struct chain_mark {
 	__u64 at_ns;
 	__u32 util_q;
@@ -69,7 +74,8 @@ struct chain_task {
 	__u32 util_q; /* of CHAIN_ONE */
 	__u32 waker;  /* who last worked for it, by thread id; 0: no task does */
 	__u32 generation;
-	__u32 exited; /* its place is free for another's */
+	__u32 flags;	/* enum chain_flags */
+	__u64 input_ns; /* until when an input event's work goes on, of CLOCK_MONOTONIC */
 };
 
 static inline void chain_grow(struct chain_task *task, __u64 on_ns, __u32 level)
@@ -231,6 +237,8 @@ static inline void chain_start(struct chain_task *task, __u32 generation, __u64 
 		.util_q = mark.util_q,
 		.waker = known ? task->waker : 0,
 		.generation = generation,
+		.flags = task->flags & CHAIN_INPUT,
+		.input_ns = task->input_ns,
 	};
 }
 

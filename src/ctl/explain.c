@@ -65,11 +65,15 @@ static void print_head(FILE *file, const json_t *reply)
 	fprintf(file, "%s\n", style_plain(file));
 }
 
-/* " and psql (pid 811): together 100 % of a CPU;" */
+/* " and psql (pid 811): together 100 % of a CPU;" or " after an input event" */
 static void add_chain(struct line *line, const json_t *chain)
 {
 	const char *comm = field_text(chain, "comm");
 
+	if (!field_is_known(chain, "pid")) {
+		add(line, " after an input event");
+		return;
+	}
 	if (comm)
 		add(line, " and %s (pid %" PRIu64 ")", comm, field_number(chain, "pid"));
 	else

@@ -376,6 +376,8 @@ static char *explain_why(const struct top_view *view, const json_t *domain)
 				     field_number(domain, "pid"), field_text(domain, "limiter"),
 				     field_text(domain, "timing"));
 	task = format_task(field_text(first, "comm"), field_number(first, "pid"));
+	if (!field_is_known(chain, "pid"))
+		return format_print("chain: %s, after an input event", task ?: "?");
 	other = format_task(field_text(chain, "comm"), field_number(chain, "pid"));
 	return format_print("chain: %s, and %s, are together %u %% of a CPU", task ?: "?",
 			    other ?: "?", field_percent(chain, "share_permille"));

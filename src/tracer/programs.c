@@ -10,6 +10,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "shared/cleanup.h"
 #include "shared/log.h"
 #include "tracer/load_error.h"
 
@@ -41,6 +42,8 @@ static const struct program_info infos[WAKEGOV_PROGRAMS] = {
 	[WAKEGOV_SOFTIRQ_RAISE] = { "softirq_raise", "who wakes whom by a packet", true, true },
 	[WAKEGOV_TIMER_EXIT] = { "hrtimer_expire_exit", "who wakes whom, and what a timer does",
 				 true, true },
+	[WAKEGOV_INPUT_EVENT] = { "add_input_randomness",
+				  "key presses, and the work that they begin", false, true },
 	[WAKEGOV_CPU_FREQUENCY] = { "cpu_frequency", "utilisation scaled by frequency" },
 	[WAKEGOV_CPU_LIMITS] = { "cpu_frequency_limits", "changed limits at once" },
 	[WAKEGOV_SUSPEND_RESUME] = { "suspend_resume", "lost speeds after a suspend" },
@@ -105,9 +108,31 @@ static bool has_member(const struct btf *kernel, const struct btf_type *type, co
 	return false;
 }
 
-static void note_type(struct programs *programs, struct wakegov *skel, const struct btf *kernel,
-		      const struct btf_type *type)
+/*
+ * A kernel may refuse every program at a function, and with it the whole object would not be
+ * loaded: tries one that does nothing. Where it is refused, the program counts as missing.
+ */
+static void try_function(struct programs *programs, enum wakegov_program program, uint32_t btf_id)
 {
+	static const struct bpf_insn nothing[] = {
+		{ .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0 },
+		{ .code = BPF_JMP | BPF_EXIT },
+	};
+	LIBBPF_OPTS(bpf_prog_load_opts, options, .expected_attach_type = BPF_TRACE_FENTRY,
+		    .attach_btf_id = btf_id);
+	int fd = bpf_prog_load(BPF_PROG_TYPE_TRACING, NULL, "GPL", nothing, ARRAY_SIZE(nothing),
+			       &options);
+
+	if (fd < 0)
+		return;
+	programs->states[program] = TRACER_ATTACHED;
+	close(fd);
+}
+
+static void note_type(struct programs *programs, struct wakegov *skel, const struct btf *kernel,
+		      uint32_t id)
+{
+	const struct btf_type *type = btf__type_by_id(kernel, id);
 	const char *name = btf__name_by_offset(kernel, type->name_off);
 
 	switch (btf_kind(type)) {
@@ -118,6 +143,8 @@ static void note_type(struct programs *programs, struct wakegov *skel, const str
 	case BTF_KIND_FUNC:
 		if (!strcmp(name, "bpf_iter_task")) /* of an iterator */
 			programs->states[WAKEGOV_TASK_DUMP] = TRACER_ATTACHED;
+		if (!strcmp(name, infos[WAKEGOV_INPUT_EVENT].tracepoint)) /* of a function */
+			try_function(programs, WAKEGOV_INPUT_EVENT, id);
 		if (!strcmp(name, "sugov_effective_cpu_perf")) /* since Linux 6.8 */
 			programs->clamps_last = true;
 		break;
@@ -147,7 +174,7 @@ static int probe(struct programs *programs, struct wakegov *skel)
 		states[i] = TRACER_MISSING;
 	skel->rodata->flush_flag = OLD_RQF_FLUSH_SEQ;
 	for (uint32_t id = 1; id < btf__type_cnt(kernel); id++)
-		note_type(programs, skel, kernel, btf__type_by_id(kernel, id));
+		note_type(programs, skel, kernel, id);
 	btf__free(kernel);
 
 	/*

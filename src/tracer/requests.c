@@ -50,6 +50,7 @@ void tracer_attach_needed(struct tracer *tracer, bool follow)
 		      follow || clamps || shared->settings.placing || shared->settings.chains);
 	programs_need(&tracer->programs, WAKEGOV_SOFTIRQ_RAISE, shared->settings.chains);
 	programs_need(&tracer->programs, WAKEGOV_TIMER_EXIT, shared->settings.chains);
+	programs_need(&tracer->programs, WAKEGOV_INPUT_EVENT, shared->settings.chains);
 }
 
 /*

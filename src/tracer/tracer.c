@@ -251,6 +251,11 @@ bool tracer_arm(struct tracer *tracer, uint32_t cpu, const struct engine_band *b
 	return !band->watch_idle || __atomic_load_n(&shared->load.running, __ATOMIC_SEQ_CST);
 }
 
+bool tracer_is_busy(const struct tracer *tracer, uint32_t cpu)
+{
+	return __atomic_load_n(&tracer->cpus[cpu].load.running, __ATOMIC_RELAXED);
+}
+
 /*
  * The kernel side may write the fields during this read. A torn set is a sample that is off by one
  * event's time; the next one is right again.
@@ -261,6 +266,8 @@ void tracer_read_cpu(const struct tracer *tracer, uint32_t cpu, uint64_t now_ns,
 	struct wakegov_chain chain = *(volatile struct wakegov_chain *)&tracer->cpus[cpu].chain;
 
 	account_cpu(&load, now_ns);
+	if (chain.seen_ns && !chain.waker)
+		chain.seen_ns -= WAKEGOV_CHAIN_HOLD_NS - WAKEGOV_INPUT_HOLD_NS;
 	*ret = (struct input){
 		.now_ns = now_ns,
 		.type = INPUT_CPU,

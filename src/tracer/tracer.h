@@ -91,6 +91,9 @@ void tracer_limit_storage(struct tracer *tracer, uint64_t bytes);
  */
 bool tracer_arm(struct tracer *tracer, uint32_t cpu, const struct engine_band *band);
 
+/* Whether a task runs there, but for the daemon. */
+bool tracer_is_busy(const struct tracer *tracer, uint32_t cpu);
+
 /* Reads the CPU's utilisation as of now_ns. */
 void tracer_read_cpu(const struct tracer *tracer, uint32_t cpu, uint64_t now_ns, struct input *ret);
 
@@ -260,7 +263,7 @@ enum tracer_program_state {
 	TRACER_NOT_NEEDED, /* attached only while requests are followed or tasks have clamps */
 	TRACER_PAUSED,	   /* tracer_pause() */
 	TRACER_UNUSED,	   /* another program replaces it */
-	TRACER_MISSING,	   /* this kernel has no such tracepoint */
+	TRACER_MISSING,	   /* this kernel has no such tracepoint, or allows no program there */
 	TRACER_FAILED,
 };
 

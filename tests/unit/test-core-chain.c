@@ -344,6 +344,19 @@ static void test_clock_goes_back(void **state)
 	assert_int_equal(task.slept_ns, 0);
 }
 
+/* An event's work goes on where chains are followed again, and its task's end does not. */
+static void test_input(void **state)
+{
+	struct scene scene = { .now_ns = 1000 * MS, .level = 1024 };
+	struct chain_task task = new_task(&scene);
+
+	task.flags = CHAIN_INPUT | CHAIN_EXITED;
+	task.input_ns = scene.now_ns + 100 * MS;
+	chain_start(&task, task.generation + 1, scene.now_ns, scene.level);
+	assert_int_equal(task.flags, CHAIN_INPUT);
+	assert_int_equal(task.input_ns, 1100 * MS);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -352,6 +365,7 @@ int main(void)
 		cmocka_unit_test(test_long_sleep),     cmocka_unit_test(test_bounds),
 		cmocka_unit_test(test_followed_again), cmocka_unit_test(test_followed_in_part),
 		cmocka_unit_test(test_children),       cmocka_unit_test(test_clock_goes_back),
+		cmocka_unit_test(test_input),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

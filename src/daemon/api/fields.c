@@ -123,7 +123,7 @@ void api_put_contender(struct json_out *out, const struct contender *contender)
 		return;
 	}
 	field_open(out, "chain", '{');
-	field_count(out, "pid", contender->partner);
+	field_nonzero(out, "pid", contender->partner);
 	field_text(out, "comm", process_name(contender->partner, "", comm));
 	field_count(out, "share_permille", contender->share_permille);
 	json_out_close(out, '}');

@@ -30,6 +30,7 @@ AT_ONCE_MS = 10  # where a move did not end the pause of 33 ms, half of ten move
 CHANGES_PER_S = 3  # of each domain, from one to another of which a chain hops
 FRAME_US = 1e6 / 60
 LOWEST_KHZ = 400000
+INPUT_MOST = 1.5  # of what the work after a key press takes at the highest OPP; without chains it is 4
 CHAIN_DOMAINS = ("policy2", "policy3")
 UNBOUND = "/sys/devices/virtual/workqueue/cpumask"
 WRITER = f"""import os
@@ -318,6 +319,72 @@ class Frames(LoadAlone):
 
     def test_uclamp(self):
         self.check("uclamp")
+
+
+class Input(LoadAlone):
+    """What a key press wakes: real interrupts of the keyboard's controller, after a second of idleness each"""
+    def setUp(self):
+        super().setUp()
+        workloads.input_devices()
+
+    @staticmethod
+    def run_load(mode):
+        """The median of what it takes from the event to the end of its work, in us"""
+        cpus = ",".join(map(str, CPUS))
+        done = subprocess.run(["taskset", "-c", cpus, *workloads.frameload(mode, 5).split()], text=True, check=True,
+                              stdout=subprocess.PIPE)
+        return float(done.stdout.split()[1])
+
+    @staticmethod
+    def seen(daemon):
+        """How many events began a chain"""
+        return next(program["events"] for program in daemon.call("Status")["programs"]
+                    if program["name"] == "add_input_randomness")
+
+    @contextlib.contextmanager
+    def highest(self):
+        guest.KeptDaemon.end()
+        programs.set_governor("performance")
+        try:
+            yield
+        finally:
+            programs.set_governor(programs.own_governor())
+
+    def times(self, backend, chains):
+        """Under performance and under wakegov"""
+        with self.highest():
+            best_us = self.run_load("key")
+        daemon = guest.KeptDaemon.with_policy(POLICY.format(backend, chains))
+        took_us = self.run_load("key")
+        tap.note(f"{backend}, chains {chains}: {took_us:.0f} us after a key press, {best_us:.0f} at the highest "
+                 f"OPP: {took_us / best_us:.2f}; {self.seen(daemon)} events")
+        return best_us, took_us
+
+    def check(self, backend):
+        best_us, took_us = self.times(backend, "on")
+        self.assertLessEqual(took_us, INPUT_MOST * best_us)
+
+    def test_setspeed(self):
+        self.check("setspeed")
+
+    def test_limits(self):
+        self.check("limits")
+
+    def test_uclamp(self):
+        self.check("uclamp")
+
+    def test_off(self):
+        best_us, took_us = self.times("limits", "off")
+        self.assertGreater(took_us, 2 * best_us)
+
+    def test_mouse(self):
+        """A mouse that moves each 8 ms raises nothing, though each move reports its buttons as well"""
+        daemon = guest.KeptDaemon.with_policy(POLICY.format("limits", "on"))
+        began_us, before = time.monotonic() * 1e6, self.seen(daemon)
+        self.run_load("mouse")
+        raised = [decision for decision in daemon.decisions() if decision["monotonic_us"] > began_us + 1e6 and
+                  decision["domain"] in CHAIN_DOMAINS and decision["target_khz"] > 2 * LOWEST_KHZ]
+        self.assertEqual((self.seen(daemon), raised), (before, []))
 
 
 if __name__ == "__main__":

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#pragma once
+
+/*
+ * Input events that begin a chain: a key or a button that goes down, of which a touch is one. Which
+ * key, and of which device, is not read. A pointer that moves begins none, nor does a key that goes
+ * up or repeats, nor a switch. A click that ends within INPUT_NS is one event's work.
+ *
+ * There is no tracepoint. drivers/input/input.c calls this function of the kernel for each event
+ * that changes something, before it passes it on: drivers also report a button that stays as it is,
+ * with each move. Who has the device open is woken before the interrupt ends, or the task sleeps
+ * that came here.
+ */
+
+#include "chain.bpf.h"
+
+#define EV_KEY	 1 /* include/uapi/linux/input-event-codes.h */
+#define KEY_DOWN 1 /* a value; 0: up, 2: it repeats */
+
+SEC("fentry/add_input_randomness")
+int BPF_PROG(on_add_input_randomness, unsigned int type, unsigned int code, unsigned int value)
+{
+	struct wakegov_cpu *cpu;
+	__u64 now_ns;
+
+	if (type != EV_KEY || value != KEY_DOWN)
+		return 0;
+	cpu = count_event(WAKEGOV_INPUT_EVENT);
+	now_ns = bpf_ktime_get_ns();
+	if (chains_resume_ns)
+		resume_chains(now_ns);
+	if (!cpu || !followed_chains)
+		return 0;
+	follow_chains_until(now_ns + INPUT_NS);
+	cpu->context |= AT_INPUT;
+	input_at_ns = now_ns;
+	return 0;
+}
