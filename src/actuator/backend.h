@@ -47,6 +47,9 @@ struct actuator_request {
 	uint32_t floor_khz; /* least frequency that boosts, floors and min_khz allow; 0: no floor */
 	uint32_t effective_cap_khz; /* highest frequency that caps and max_khz allow; UINT32_MAX:
 				       none */
+	bool at_once;		    /* it is wanted for a few ms, beginning now … */
+	uint32_t working_cpu; /* … by a task that runs on this CPU of the domain; UINT32_MAX: by
+				 one that is expected */
 };
 
 struct backend {

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -232,6 +233,14 @@ static int read_back(struct actuator_domain *domain, bool settled)
 	return 0;
 }
 
+/* The kernel applies a limit in a work item of this CPU, and schedutil takes it up when called. */
+static void hurry(struct range *range, const struct actuator_request *request)
+{
+	sched_yield();
+	if (request->working_cpu != UINT32_MAX)
+		schedutil_call(&range->caller, (int)request->working_cpu);
+}
+
 int range_apply(struct actuator_domain *domain, const struct actuator_request *request,
 		uint32_t min_khz, uint32_t max_khz)
 {
@@ -257,6 +266,8 @@ int range_apply(struct actuator_domain *domain, const struct actuator_request *r
 	written = range_write(domain, min_khz, max_khz, again);
 	if (written < 0)
 		return fail(domain, written);
+	if (written && request->at_once)
+		hurry(range, request);
 	domain->asked_khz = request->target_khz;
 	if (!written)
 		return ACTUATOR_UNCHANGED;

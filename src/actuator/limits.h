@@ -36,6 +36,7 @@ struct range {
 	uint32_t default_min_khz; /* the driver's while no program requests one; 0: its lowest */
 	uint32_t own_min_khz, own_max_khz; /* the domain's own limits, of the last request */
 	struct schedutil_visit visit;	   /* before they are widened */
+	struct schedutil_caller caller;	   /* after a write that is wanted at once */
 };
 
 static inline void range_init(struct range *range)
@@ -61,6 +62,7 @@ static inline void range_close(struct range *range)
 	schedutil_visit_drop(&range->visit);
 	close_fdp(&range->min.fd);
 	close_fdp(&range->max.fd);
+	schedutil_caller_end(&range->caller);
 	range_init(range);
 }
 

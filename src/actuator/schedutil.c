@@ -108,3 +108,54 @@ void schedutil_visit_drop(struct schedutil_visit *visit)
 		pthread_detach(visit->thread);
 	visit->until_ns = 0;
 }
+
+static void *come_when_called(void *userdata)
+{
+	struct schedutil_caller *caller = userdata;
+
+	for (;;)
+		sem_wait(&caller->calls);
+	return NULL;
+}
+
+static bool start(struct schedutil_caller *caller)
+{
+	static const struct sched_param lowest = { .sched_priority = 1 };
+	pthread_attr_t attributes;
+
+	if (sem_init(&caller->calls, 0, 0) < 0)
+		return false;
+	pthread_attr_init(&attributes);
+	pthread_attr_setstacksize(&attributes, STACK_BYTES);
+	pthread_attr_setinheritsched(&attributes, PTHREAD_EXPLICIT_SCHED);
+	pthread_attr_setschedpolicy(&attributes, SCHED_FIFO);
+	pthread_attr_setschedparam(&attributes, &lowest);
+	caller->exists = pthread_create(&caller->thread, &attributes, come_when_called, caller) ==
+			 0;
+	pthread_attr_destroy(&attributes);
+	caller->cpu = -1;
+	return caller->exists;
+}
+
+void schedutil_call(struct schedutil_caller *caller, int cpu)
+{
+	cpu_set_t cpus;
+
+	if (!caller->exists && !start(caller))
+		return;
+	CPU_ZERO(&cpus);
+	CPU_SET(cpu, &cpus);
+	if (caller->cpu != cpu && pthread_setaffinity_np(caller->thread, sizeof(cpus), &cpus) == 0)
+		caller->cpu = cpu;
+	sem_post(&caller->calls);
+}
+
+void schedutil_caller_end(struct schedutil_caller *caller)
+{
+	if (!caller->exists)
+		return;
+	pthread_cancel(caller->thread);
+	pthread_join(caller->thread, NULL);
+	sem_destroy(&caller->calls);
+	caller->exists = false;
+}

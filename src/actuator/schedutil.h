@@ -2,7 +2,7 @@
 #pragma once
 
 /*
- * What schedutil needs before a limit of a domain is widened.
+ * What schedutil needs before a limit of a domain is widened, and to take one up at once.
  *
  * A limit that is narrowed moves the domain at once where the driver cannot switch from within the
  * scheduler (sugov_limits()). What schedutil asked for last stays as it was until it is called
@@ -13,6 +13,7 @@
  */
 
 #include <pthread.h>
+#include <semaphore.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -20,6 +21,14 @@
 struct schedutil_visit {
 	pthread_t thread;
 	uint64_t until_ns; /* when it is over at the latest; 0: none has begun */
+};
+
+/* Zeroed: it has no thread. It must stay where it is until schedutil_caller_end(). */
+struct schedutil_caller {
+	pthread_t thread;
+	sem_t calls;
+	int cpu; /* where the thread may run; -1: anywhere */
+	bool exists;
 };
 
 bool schedutil_governs(uint32_t policy);
@@ -36,3 +45,14 @@ void schedutil_visit_wait(struct schedutil_visit *visit);
 
 /* Forgets a visit, whether it is over or not. */
 void schedutil_visit_drop(struct schedutil_visit *visit);
+
+/*
+ * Has schedutil look at the limits of a domain on this CPU of it while a task runs there, where it
+ * would not before the next tick. schedutil is called whenever a real-time task comes or goes:
+ * these are of a thread, which the first call starts, and which does nothing else. Without the
+ * right to start it nothing happens.
+ */
+void schedutil_call(struct schedutil_caller *caller, int cpu);
+
+/* Ends the thread, if there is one. */
+void schedutil_caller_end(struct schedutil_caller *caller);

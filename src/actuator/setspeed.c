@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Drives a domain through the kernel's userspace governor; governor.c switches to it. */
 #include <errno.h>
+#include <sched.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -170,8 +171,9 @@ static int check_speed(struct actuator_domain *domain, uint32_t *ret_khz)
 }
 
 /* The pinned maximum would cut a request above it: the file that makes room is written first. */
-static int write_speed(struct actuator_domain *domain, uint32_t khz)
+static int write_speed(struct actuator_domain *domain, const struct actuator_request *request)
 {
+	uint32_t khz = request->target_khz;
 	struct range *range = &domain->range;
 	bool pinned = range_is_taken(range);
 	int r = 0;
@@ -182,6 +184,8 @@ static int write_speed(struct actuator_domain *domain, uint32_t khz)
 		r = control_write_u32(domain->setspeed_fd, khz);
 	if (r >= 0 && pinned)
 		r = range_write(domain, range->min.saved_khz, khz, !domain->asked_khz);
+	if (r > 0 && request->at_once)
+		sched_yield(); /* to the kernel's work item on this CPU, which applies the limits */
 	return r < 0 ? r : 0;
 }
 
@@ -204,7 +208,7 @@ static int setspeed_apply(struct actuator_domain *domain, const struct actuator_
 	if (domain->unverified)
 		return ACTUATOR_NOT_YET;
 
-	r = write_speed(domain, khz);
+	r = write_speed(domain, request);
 	if (r < 0)
 		return explain_failure(domain, r);
 

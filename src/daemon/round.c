@@ -49,7 +49,14 @@ static struct actuator_request request_of(struct core *core, const struct decisi
 	const struct governed *governed = &core->domains[decision->domain];
 	uint32_t cap_khz = engine_effective_cap_khz(core->engine, decision->domain);
 	uint32_t floor_khz = engine_floor_khz(core->engine, decision->domain);
-	struct actuator_request request = { .target_khz = decision->target_khz };
+	const struct explanation *rests_on = engine_explanation(core->engine, decision->domain);
+	struct actuator_request request = {
+		.target_khz = decision->target_khz,
+		/* for an input event's work */
+		.at_once = decision->reason == REASON_CHAIN && !rests_on->contenders[0].partner,
+		.working_cpu = tracer_is_busy(core->tracer, decision->cpu) ? decision->cpu
+									   : UINT32_MAX,
+	};
 
 	engine_limits(core->engine, decision->domain, &request.min_khz, &request.max_khz);
 	if (request.min_khz <= governed->others_min_khz)
