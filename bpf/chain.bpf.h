@@ -463,5 +463,5 @@ static inline void wake_chain(struct task_struct *task)
 		return;
 	now_ns = chain_clock(bpf_get_current_task_btf());
 	if (!is_no_news(cpu, chain->util_q, now_ns))
-		note_chain(cpu, chain, task, now_ns);
+		note_chain(cpu, chain->util_q, chain->waker, task, now_ns);
 }
