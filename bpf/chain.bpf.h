@@ -167,18 +167,13 @@ static __noinline int prepare_cpus(void)
 	return 0;
 }
 
-/*
- * Whether it is above what the CPU's own utilisation asks for, as the core compares it. A chain has
- * no more of a CPU than the whole.
- */
+/* Whether it is above what the CPU's own utilisation asks for. */
 static inline bool is_beyond_own(const struct wakegov_cpu *cpu, __u32 need_q)
 {
 	__u64 updated_ns = cpu->load.updated_ns;
-	__u32 util_q = account_util_q(&cpu->load), whole_q = DECAY_Q(cpu->load.capacity);
+	__u32 util_q = account_util_q(&cpu->load);
 
-	if (need_q > whole_q)
-		need_q = whole_q;
-	need_q -= need_q / CHAIN_NEAR;
+	need_q = chain_compared_q(need_q, cpu->load.capacity);
 	if (need_q <= util_q && !cpu->load.running)
 		account_rest(&util_q, &updated_ns, bpf_ktime_get_ns());
 	return need_q > account_need_q(util_q, cpu->load.est_q);
@@ -260,6 +255,8 @@ static inline bool know_chain(struct chain_task *chain, __u64 now_ns, __u32 leve
 static __noinline int come_flagged(struct wakegov_cpu *cpu, struct chain_task *chain,
 				   const struct task_struct *task, __u64 now_ns)
 {
+	__u64 at_ns;
+
 	if (!cpu || !chain)
 		return 0; /* for the verifier: never so */
 	if (chain->flags & CHAIN_EXITED && !(task->flags & PF_EXITING)) {
@@ -268,14 +265,15 @@ static __noinline int come_flagged(struct wakegov_cpu *cpu, struct chain_task *c
 	}
 	if (!(chain->flags & CHAIN_INPUT))
 		return 0;
-	if (bpf_ktime_get_ns() > chain->input_ns) {
+	at_ns = bpf_ktime_get_ns();
+	if (at_ns > chain->input_ns) {
 		chain->flags &= ~CHAIN_INPUT;
 		return 0;
 	}
 	cpu->context |= OF_INPUT;
 	if (task->flags & PF_KTHREAD) /* it only hands on what others wait for */
 		return 0;
-	cpu->chain.input_at = bpf_ktime_get_ns() >> 20;
+	cpu->chain.input_at = at_ns >> 20;
 	if ((is_no_news(cpu, CHAIN_ONE, now_ns) || !note_chain(cpu, CHAIN_ONE, 0, task, now_ns)) &&
 	    input_at_ns)
 		prepare_cpus();
@@ -405,7 +403,7 @@ VERIFIED_ONCE int chain_follows(struct chain_task *task, struct chain_task *wake
 
 /*
  * An input event, or the current task at its work, wakes this one, which may have been met by no
- * tick so far. Returns whether the current task is its waker.
+ * tick so far.
  */
 static __noinline int wake_by_input(struct wakegov_cpu *cpu, struct task_struct *task)
 {
@@ -415,19 +413,17 @@ static __noinline int wake_by_input(struct wakegov_cpu *cpu, struct task_struct 
 	if (!cpu)
 		return 0; /* for the verifier: never so */
 	if (!(cpu->context & AT_INPUT)) {
-		if (cpu->context & BYSTANDER)
-			return 0;
-		from = find_chain(bpf_get_current_pid_tgid());
+		from = cpu->context & BYSTANDER ? NULL : find_chain(bpf_get_current_pid_tgid());
 		until_ns = from ? from->input_ns : 0;
 	}
 	if (until_ns <= now_ns || (__u32)task->tgid == settings.own_tgid)
-		return !(cpu->context & BYSTANDER);
+		return 0;
 	chain = claim_chain(task, chain_clock(task));
 	if (chain) {
 		chain->input_ns = until_ns;
 		chain->flags |= CHAIN_INPUT;
 	}
-	return !(cpu->context & BYSTANDER);
+	return 0;
 }
 
 /*
@@ -445,9 +441,9 @@ static inline void wake_chain(struct task_struct *task)
 
 	if (!cpu)
 		return;
-	if (cpu->context && (!(cpu->context & (AT_INPUT | OF_INPUT)) || !wake_by_input(cpu, task)))
-		return;
-	if (!cpu->chain_since_ns)
+	if (cpu->context & (AT_INPUT | OF_INPUT))
+		wake_by_input(cpu, task);
+	if (cpu->context & BYSTANDER || !cpu->chain_since_ns)
 		return;
 	chain = find_chain(task->pid);
 	if (!chain || !chain->slept_ns || chain->generation != settings.chains)

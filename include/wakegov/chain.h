@@ -78,6 +78,19 @@ struct chain_task {
 	__u64 input_ns; /* until when an input event's work goes on, of CLOCK_MONOTONIC */
 };
 
+/*
+ * A chain's need as it is compared with what a CPU asks for by itself, as the core does: it has no
+ * more of a CPU than the whole, and needs that are near are the same.
+ */
+static inline __u32 chain_compared_q(__u32 need_q, __u32 capacity)
+{
+	__u32 whole_q = DECAY_Q(capacity);
+
+	if (need_q > whole_q)
+		need_q = whole_q;
+	return need_q - need_q / CHAIN_NEAR;
+}
+
 static inline void chain_grow(struct chain_task *task, __u64 on_ns, __u32 level)
 {
 	__u64 scaled_ns = on_ns * level / 1024;

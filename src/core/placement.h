@@ -5,11 +5,11 @@
  * The tasks of a group are spread over the last-level caches when they are forked (placement =
  * fork-spread), since the kernel looks for an idle CPU in one cache only (select_idle_sibling()): a
  * task may wait there while another cache has idle CPUs. This decides in which caches the tasks are
- * kept. It is a preference only: a cache is released as soon as a task of the group had
- * to wait while no CPU of it has been idle for PLACEMENT_FULL_NS, and all are when tasks wait twice
- * as long after a wake-up (p99) as without. A cache is tried again after a back-off that doubles,
- * once its CPUs were idle for a quarter of the last window, for tasks that are forked then. No
- * group gets a cache more often than once a second.
+ * kept. It is a preference only: a cache is released as soon as a task of the group had to wait
+ * while no CPU of it has been idle for PLACEMENT_FULL_NS, and all are when tasks wait twice as long
+ * after a wake-up (p99) as without. A cache is tried again after a back-off that doubles, once its
+ * CPUs were idle for a quarter of the last window, for tasks that are forked then. No group gets a
+ * cache more often than once a second.
  *
  * A placement that has lasted is tested by an experiment (core/experiment.h): its tasks are
  * released for every other window, as boosts are given in every other one there. What they get done

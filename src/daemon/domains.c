@@ -23,8 +23,7 @@ static void set_active(struct core *core, uint32_t domain, bool active)
 		.domain = {
 			.domain = domain,
 			.active = active,
-			.driven = core->domains[domain].actuator.state ==
-				  ACTUATOR_STATE_DRIVEN,
+			.driven = governed_is_driven(&core->domains[domain]),
 			.clamps = core->domains[domain].backend->clamps_tasks,
 		},
 	};

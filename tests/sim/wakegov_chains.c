@@ -31,11 +31,9 @@ void wakegov_sim_chain_tick(struct sim *sim, struct sim_cpu *cpu)
 static bool is_beyond_own(const struct wakegov_sim_cpu *c, uint32_t need_q, uint64_t now_ns)
 {
 	__u64 updated_ns = c->load.updated_ns;
-	uint32_t util_q = account_util_q(&c->load), whole_q = DECAY_Q(c->load.capacity);
+	uint32_t util_q = account_util_q(&c->load);
 
-	if (need_q > whole_q)
-		need_q = whole_q;
-	need_q -= need_q / CHAIN_NEAR;
+	need_q = chain_compared_q(need_q, c->load.capacity);
 	if (need_q <= util_q && !c->load.running)
 		account_rest(&util_q, &updated_ns, now_ns);
 	return need_q > account_need_q(util_q, c->load.est_q);

@@ -4,9 +4,8 @@
 /*
  * Placement: sorts the tasks of rules and classes with a placement into groups, spreads the tasks
  * of each over the last-level caches, passes what the kernel side counts of them to
- * core/placement.h, and sets the tasks' affinities. A group has the
- * tasks that one rule places and that have the same hint or, without a hint, are in the same
- * cgroup.
+ * core/placement.h, and sets the tasks' affinities. A group has the tasks that one rule places and
+ * that have the same hint or, without a hint, are in the same cgroup.
  */
 
 #include "actuator/affinities.h"

@@ -116,7 +116,22 @@ class LoadAlone(unittest.TestCase):
         guest.KeptDaemon.end()
 
 
-class Chains(LoadAlone):
+class EachBackend:
+    """For a test case whose check() is the test."""
+    def check(self, backend):
+        raise NotImplementedError
+
+    def test_setspeed(self):
+        self.check("setspeed")
+
+    def test_limits(self):
+        self.check("limits")
+
+    def test_uclamp(self):
+        self.check("uclamp")
+
+
+class Chains(EachBackend, LoadAlone):
     @contextlib.contextmanager
     def governed(self, backend):
         guest.KeptDaemon.end()
@@ -181,15 +196,6 @@ class Chains(LoadAlone):
             guest.wait_for(lambda: not highest(), 10, "all domains down again")
             guest.wait_for(lambda: not any(self.chain_of(daemon, name) for name in programs.policies()), 10,
                            "no chain any more")
-
-    def test_setspeed(self):
-        self.check("setspeed")
-
-    def test_limits(self):
-        self.check("limits")
-
-    def test_uclamp(self):
-        self.check("uclamp")
 
     def test_moves(self):
         """A chain that goes on as it is is not followed all the time, but where it comes to another CPU, at once"""
@@ -321,7 +327,7 @@ class Frames(LoadAlone):
         self.check("uclamp")
 
 
-class Input(LoadAlone):
+class Input(EachBackend, LoadAlone):
     """What a key press wakes: real interrupts of the keyboard's controller, after a second of idleness each"""
     def setUp(self):
         super().setUp()
@@ -363,15 +369,6 @@ class Input(LoadAlone):
     def check(self, backend):
         best_us, took_us = self.times(backend, "on")
         self.assertLessEqual(took_us, INPUT_MOST * best_us)
-
-    def test_setspeed(self):
-        self.check("setspeed")
-
-    def test_limits(self):
-        self.check("limits")
-
-    def test_uclamp(self):
-        self.check("uclamp")
 
     def test_off(self):
         best_us, took_us = self.times("limits", "off")
