@@ -12,10 +12,64 @@ void policy_draft_init(struct policy_draft *draft)
 	policy_init(&draft->policy);
 }
 
-void policy_draft_set(struct policy_draft *draft, const struct policy_key *key,
-		      uint32_t domain_section, const struct policy_value *value, const char *text,
-		      struct policy_place place)
+const char *policy_shown(struct policy_reader *reader, const char *text)
 {
+	policy_text_escape(text, reader->shown);
+	policy_error_hint(reader->shown, reader->hint);
+	return reader->shown;
+}
+
+int policy_reader_open_once(struct policy_reader *reader, unsigned int *first_line,
+			    const char *name)
+{
+	if (*first_line)
+		return policy_refuse(reader, -EINVAL,
+				     "found section [%s] again, expected it once in a file; the "
+				     "first is at line %u",
+				     name, *first_line);
+	*first_line = reader->place.line;
+	return 0;
+}
+
+int policy_reader_key_once(struct policy_reader *reader, unsigned int *first_line, const char *name)
+{
+	if (*first_line)
+		return policy_refuse(reader, -EINVAL,
+				     "[%s] %s: found the key again, expected it once; the first is "
+				     "at line %u",
+				     reader->section, name, *first_line);
+	*first_line = reader->place.line;
+	return 0;
+}
+
+int policy_reader_refuse_key(struct policy_reader *reader, const char *name, const char *list,
+			     const char *closest)
+{
+	return policy_refuse(reader, -EINVAL, "unknown key '%s' in [%s]; expected one of %s%s%s%s",
+			     policy_shown(reader, name), reader->section, list,
+			     closest ? "; did you mean '" : "", closest ?: "", closest ? "'?" : "");
+}
+
+int policy_reader_check_name(struct policy_reader *reader, const char *name)
+{
+	/* These characters show well in tables and messages, and need no quotes in a shell. */
+	const char *own = strchr(name, ' ') + 1;
+	size_t length = strspn(own, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				    "0123456789-_.@:");
+
+	if (length > 0 && length < POLICY_NAME_SIZE && !own[length])
+		return 0;
+	return policy_refuse(reader, -EINVAL,
+			     "unknown section [%s]; expected a name of 1 to %d letters, digits and "
+			     "-_.@: after the blank",
+			     policy_shown(reader, name), POLICY_NAME_SIZE - 1);
+}
+
+void policy_draft_set(struct policy_reader *reader, const struct policy_key *key,
+		      const struct policy_value *value, const char *text)
+{
+	struct policy_draft *draft = reader->draft;
+	uint32_t domain_section = reader->domain_section;
 	struct policy_limits *limits = &draft->domain_limits;
 	void *base = &draft->policy;
 	struct policy_limit *limit;
@@ -31,7 +85,7 @@ void policy_draft_set(struct policy_draft *draft, const struct policy_key *key,
 	if (!(key->domain_field & (POLICY_DOMAIN_MIN | POLICY_DOMAIN_MAX)))
 		return;
 	limit = key->domain_field == POLICY_DOMAIN_MIN ? &limits->min : &limits->max;
-	limit->place = place;
+	limit->place = reader->place;
 	limit->domain_section = domain_section;
 	limit->order = ++draft->n_limits;
 	snprintf(limit->text, sizeof(limit->text), "%s", text);

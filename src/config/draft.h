@@ -70,24 +70,28 @@ struct policy_draft {
 void policy_draft_init(struct policy_draft *draft);
 
 /*
- * Stores value, parsed from text at place, as key of the domain section. place.file must live as
- * long as the draft.
- */
-void policy_draft_set(struct policy_draft *draft, const struct policy_key *key,
-		      uint32_t domain_section, const struct policy_value *value, const char *text,
-		      struct policy_place place);
-
-/*
  * Checks that need the whole policy: a min-frequency over its max-frequency in [domain] or for one
  * domain, where both are in Hz or both in per cent. Returns 0, or -EINVAL and adds to *ret_message
  * a line for each, at the place of the later one.
  */
 int policy_draft_check(const struct policy_draft *draft, char **ret_message);
 
-/* The sections of one file: which one is open, and which came before. */
-struct policy_sections {
+/*
+ * Reads one file into a draft, or a profile's setting: the line at hand, what is wrong with it,
+ * which section is open and which came before. The functions below return 0, or a negative errno
+ * and reader->message, which the caller frees and which is NULL without memory.
+ */
+struct policy_reader {
+	struct policy_draft *draft;
+	struct policy_place place;
+	char *message;
+	/* What policy_shown() gave last, and the suggestion for it. */
+	char shown[POLICY_TEXT_SIZE];
+	char hint[POLICY_HINT_SIZE];
+
 	bool is_open;
 	bool is_refused; /* the open section has a fault; its keys are ignored */
+	char section[sizeof("profile ") + POLICY_NAME_SIZE]; /* "io-boost", "rule backup" */
 	enum policy_section current;
 	uint32_t domain_section; /* of POLICY_SECTION_DOMAIN, or POLICY_NO_DOMAIN_SECTION */
 
@@ -107,21 +111,39 @@ struct policy_sections {
 	unsigned int key_lines[POLICY_KEYS_MAX];
 };
 
-/* The next functions return 0, or a negative errno and *ret_message. */
+/* Sets the message to a sentence about the line at hand. Returns error. */
+#define policy_refuse(_reader, _error, ...) \
+	policy_error_set(&(_reader)->message, _error, (_reader)->place, __VA_ARGS__)
+/*
+ * Stores value, parsed from text, as key of the open section. place.file must live as long as the
+ * draft.
+ */
+void policy_draft_set(struct policy_reader *reader, const struct policy_key *key,
+		      const struct policy_value *value, const char *text);
+/* The text as a message may have it (policy_text_escape()); also fills reader->hint. */
+const char *policy_shown(struct policy_reader *reader, const char *text);
 
 /*
  * Opens the section that header names, a line that starts with '[' and has no blanks around it.
- * [domain policyN] gets its place in draft.
+ * [domain policyN] gets its place in the draft.
  */
-int policy_section_open(struct policy_sections *sections, struct policy_draft *draft,
-			struct policy_place place, const char *header, char **ret_message);
+int policy_section_open(struct policy_reader *reader, const char *header);
 /* Puts "name = text" into the draft; needs an open section. */
-int policy_section_assign(struct policy_sections *sections, struct policy_draft *draft,
-			  struct policy_place place, const char *name, const char *text,
-			  char **ret_message);
+int policy_section_assign(struct policy_reader *reader, const char *name, const char *text);
 /* Puts a profile's setting into the draft. */
 int policy_section_apply(struct policy_draft *draft, const struct policy_setting *setting,
 			 char **ret_message);
+/* For a section that one file may have once: notes its line, where the first one is kept. */
+int policy_reader_open_once(struct policy_reader *reader, unsigned int *first_line,
+			    const char *name);
+/* Notes the line of a key of the open section, which may have it once. */
+int policy_reader_key_once(struct policy_reader *reader, unsigned int *first_line,
+			   const char *name);
+/* Refuses a key that the section does not have; list has its keys, and closest is one, or NULL. */
+int policy_reader_refuse_key(struct policy_reader *reader, const char *name, const char *list,
+			     const char *closest);
+/* Checks the own name of a rule, class or profile, which stands behind the blank in `name`. */
+int policy_reader_check_name(struct policy_reader *reader, const char *name);
 
 /*
  * [rule NAME] and [class NAME]; name is "rule NAME" or "class NAME". A later file's section of the
@@ -129,12 +151,14 @@ int policy_section_apply(struct policy_draft *draft, const struct policy_setting
  * second [rule NAME] in one file is parsed and left out, and the first remembers its line
  * (again_line).
  */
-int policy_rules_open(struct policy_sections *sections, struct policy *policy,
-		      struct policy_place place, const char *name, char **ret_message);
-/* section: the name of the open section, as in policy_rules_open(). */
-int policy_rules_assign(struct policy_sections *sections, struct policy_draft *draft,
-			struct policy_place place, const char *section, const char *name,
-			const char *text, char **ret_message);
+int policy_rules_open(struct policy_reader *reader, const char *name);
+int policy_rules_assign(struct policy_reader *reader, const char *name, const char *text);
+
+/* Opens [profile NAME], adding it if it is new; name is "profile NAME". */
+int policy_profile_open(struct policy_reader *reader, const char *name);
+/* Takes "when", or "SECTION.KEY". place.file must live as long as the profiles. */
+int policy_profile_assign(struct policy_reader *reader, const char *name, const char *text);
+
 /*
  * Gives each rule the properties of its class that it does not have. Adds to *ret_message a line
  * for each class or condition that does not exist.

@@ -76,27 +76,6 @@ int policy_error_set(char **ret_message, int error, struct policy_place place, c
 	return error;
 }
 
-int policy_error_set_unknown_key(char **ret_message, struct policy_place place, const char *section,
-				 const char *name, const char *list, const char *closest)
-{
-	char shown[POLICY_TEXT_SIZE];
-
-	policy_text_escape(name, shown);
-	return policy_error_set(ret_message, -EINVAL, place,
-				"unknown key '%s' in [%s]; expected one of %s%s%s%s", shown,
-				section, list, closest ? "; did you mean '" : "", closest ?: "",
-				closest ? "'?" : "");
-}
-
-int policy_error_set_again(char **ret_message, struct policy_place place, const char *section,
-			   const char *name, unsigned int first_line)
-{
-	return policy_error_set(ret_message, -EINVAL, place,
-				"[%s] %s: found the key again, expected it once; the first is at "
-				"line %u",
-				section, name, first_line);
-}
-
 bool policy_text_has_comment(const char *text)
 {
 	for (const char *mark = text; (mark = strchr(mark, '#')); mark++)
@@ -115,23 +94,6 @@ void policy_error_hint(const char *shown, char ret[static POLICY_HINT_SIZE])
 		strcpy(ret, "; a comment behind a value begins with a ;");
 	else if (digits && blanks && strspn(unit, "0123456789") == 0 && *unit && !strchr(unit, ' '))
 		sprintf(ret, "; write it without a blank: %.*s%s", (int)digits, shown, unit);
-}
-
-int policy_error_check_name(struct policy_place place, const char *section, const char *name,
-			    char **ret_message)
-{
-	/* These characters show well in tables and messages, and need no quotes in a shell. */
-	size_t length = strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-				     "0123456789-_.@:");
-	char shown[POLICY_TEXT_SIZE];
-
-	if (length > 0 && length < POLICY_NAME_SIZE && !name[length])
-		return 0;
-	policy_text_escape(section, shown);
-	return policy_error_set(ret_message, -EINVAL, place,
-				"unknown section [%s]; expected a name of 1 to %d letters, digits "
-				"and -_.@: after the blank",
-				shown, POLICY_NAME_SIZE - 1);
 }
 
 void policy_error_append(char **list, char *sentence)

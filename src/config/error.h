@@ -34,14 +34,6 @@ void policy_text_escape(const char *text, char ret[static POLICY_TEXT_SIZE]);
 int policy_error_set(char **ret_message, int error, struct policy_place place, const char *format,
 		     ...) __attribute__((format(printf, 4, 5)));
 
-/* Sets the message about a key that the section does not have, with a list of its keys. */
-int policy_error_set_unknown_key(char **ret_message, struct policy_place place, const char *section,
-				 const char *name, const char *list, const char *closest);
-
-/* Sets the message about a key that the section has a second time in one file. */
-int policy_error_set_again(char **ret_message, struct policy_place place, const char *section,
-			   const char *name, unsigned int first_line);
-
 /*
  * A suggestion for a value that was refused, such as "; write it without a blank: 60%"; "" if there
  * is none. shown: the value, as policy_text_escape() returns it.
@@ -51,10 +43,6 @@ void policy_error_hint(const char *shown, char ret[static POLICY_HINT_SIZE]);
 
 /* Whether a word begins with '#', as for a comment, which is one at the start of a line only. */
 bool policy_text_has_comment(const char *text);
-
-/* Checks the name of a rule, class or profile. Returns 0, or -EINVAL and *ret_message. */
-int policy_error_check_name(struct policy_place place, const char *section, const char *name,
-			    char **ret_message);
 
 /* Faults that are shown one by one. */
 #define POLICY_FAULTS_SHOWN 20

@@ -14,13 +14,10 @@
  * an error. So read_line() checks each line before inih gets it.
  */
 struct parser {
-	struct policy_draft *draft;
-	struct policy_sections sections;
-	struct policy_place place;
+	struct policy_reader reader;
 	const char *next, *end;
-	int error;     /* of the first fault */
-	char *message; /* of the fault that is being reported */
-	char *faults;  /* a line for each */
+	int error;    /* of the first fault */
+	char *faults; /* a line for each */
 };
 
 /* Parses the whole text, to report all faults at once. */
@@ -28,53 +25,51 @@ static void note(struct parser *parser, int r)
 {
 	if (r >= 0)
 		return;
-	policy_error_append(&parser->faults, take_ptr(parser->message));
+	policy_error_append(&parser->faults, take_ptr(parser->reader.message));
 	parser->error = parser->error ?: r;
 }
 
-static int check_text(struct parser *parser, const char *line, size_t length)
+static int check_text(struct policy_reader *reader, const char *line, size_t length)
 {
 	const char *bad;
 
 	if (length > POLICY_LINE_MAX)
-		return policy_error_set(&parser->message, -EINVAL, parser->place,
-					"found a line of %zu bytes, expected at most %d", length,
-					POLICY_LINE_MAX);
+		return policy_refuse(reader, -EINVAL,
+				     "found a line of %zu bytes, expected at most %d", length,
+				     POLICY_LINE_MAX);
 	bad = policy_text_find_bad_byte(line, length);
 	if (bad)
-		return policy_error_set(&parser->message, -EILSEQ, parser->place,
-					"found the byte 0x%02x at column %zu, expected text in "
-					"UTF-8 without control characters",
-					(unsigned char)*bad, (size_t)(bad - line) + 1);
+		return policy_refuse(reader, -EILSEQ,
+				     "found the byte 0x%02x at column %zu, expected text in UTF-8 "
+				     "without control characters",
+				     (unsigned char)*bad, (size_t)(bad - line) + 1);
 	return 0;
 }
 
 /* A section is opened; of other lines it is seen whether inih takes them as they are meant. */
-static int check_line(struct parser *parser, const char *line)
+static int check_line(struct policy_reader *reader, const char *line)
 {
 	size_t key_length = strcspn(line, "=:;");
-	char shown[POLICY_TEXT_SIZE];
 	int r;
 
 	if (line[0] == '[') {
-		r = policy_section_open(&parser->sections, parser->draft, parser->place, line,
-					&parser->message);
-		parser->sections.is_refused = r < 0;
+		r = policy_section_open(reader, line);
+		reader->is_refused = r < 0;
 		return r;
 	}
 	/* inih would take "key: value" too, and a ';' before the '=' for a comment. */
 	if (!line[0] || strchr("#;", line[0]) || (key_length > 0 && line[key_length] == '='))
 		return 0;
-	policy_text_escape(line, shown);
-	return policy_error_set(&parser->message, -EINVAL, parser->place,
-				"found '%s', expected key = value, a [section] or a comment",
-				shown);
+	return policy_refuse(reader, -EINVAL,
+			     "found '%s', expected key = value, a [section] or a comment",
+			     policy_shown(reader, line));
 }
 
 /* Strips blanks at both ends, so that inih sees no continuation line. */
-static int copy_line(struct parser *parser, const char *line, size_t length, char *buffer, int size)
+static int copy_line(struct policy_reader *reader, const char *line, size_t length, char *buffer,
+		     int size)
 {
-	int r = check_text(parser, line, length);
+	int r = check_text(reader, line, length);
 
 	if (r < 0)
 		return r;
@@ -84,13 +79,14 @@ static int copy_line(struct parser *parser, const char *line, size_t length, cha
 		length--;
 	/* POLICY_LINE_MAX, a newline and the NUL fit every build of inih. */
 	if (length + 2 > (size_t)size)
-		return policy_error_set(&parser->message, -ENOBUFS, parser->place,
-					"found a line of %zu bytes, expected at most %d with this "
-					"build of inih",
-					length, size - 2);
+		return policy_refuse(
+			reader, -ENOBUFS,
+			"found a line of %zu bytes, expected at most %d with this build of "
+			"inih",
+			length, size - 2);
 	memcpy(buffer, line, length);
 	buffer[length] = '\0';
-	r = check_line(parser, buffer);
+	r = check_line(reader, buffer);
 	strcpy(buffer + length, "\n");
 	return r;
 }
@@ -112,8 +108,8 @@ static char *read_line(char *buffer, int size, void *stream)
 			end = parser->end;
 		if (end > line && end[-1] == '\r')
 			end--;
-		parser->place.line++;
-		r = copy_line(parser, line, end - line, buffer, size);
+		parser->reader.place.line++;
+		r = copy_line(&parser->reader, line, end - line, buffer, size);
 		note(parser, r);
 	} while (r < 0);
 	return buffer;
@@ -123,21 +119,19 @@ static char *read_line(char *buffer, int size, void *stream)
 static int handle_key(void *user, const char *section, const char *name, const char *value)
 {
 	struct parser *parser = user;
-	char shown[POLICY_TEXT_SIZE];
+	struct policy_reader *reader = &parser->reader;
 
-	if (parser->sections.is_refused)
+	if (reader->is_refused)
 		return 1;
-	if (parser->sections.is_open) {
-		note(parser, policy_section_assign(&parser->sections, parser->draft, parser->place,
-						   name, value, &parser->message));
+	if (reader->is_open) {
+		note(parser, policy_section_assign(reader, name, value));
 		return 1;
 	}
-	parser->sections.is_refused = true;
-	policy_text_escape(name, shown);
-	note(parser, policy_error_set(&parser->message, -EINVAL, parser->place,
-				      "found the key '%s' before any section, expected a [section] "
-				      "first",
-				      shown));
+	reader->is_refused = true;
+	note(parser,
+	     policy_refuse(reader, -EINVAL,
+			   "found the key '%s' before any section, expected a [section] first",
+			   policy_shown(reader, name)));
 	return 1;
 }
 
@@ -145,9 +139,7 @@ int policy_parse(struct policy_draft *draft, const char *file, const char *text,
 		 char **ret_message)
 {
 	struct parser parser = {
-		.draft = draft,
-		.sections.domain_section = POLICY_NO_DOMAIN_SECTION,
-		.place.file = file,
+		.reader = { .draft = draft, .place.file = file },
 		.next = text,
 		.end = text + size,
 	};

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "config/profile.h"
+#include "config/draft.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "config/keys.h"
 #include "shared/cleanup.h"
 
 /* profiles->n: there is no profile with this name. */
@@ -27,27 +26,31 @@ const struct policy_profile *policy_profiles_find(const struct policy_profiles *
 	return i < profiles->n ? &profiles->entries[i] : NULL;
 }
 
-int policy_profile_open(struct policy_profiles *profiles, struct policy_place place,
-			const char *name, struct policy_profile **ret, char **ret_message)
+int policy_profile_open(struct policy_reader *reader, const char *name)
 {
-	uint32_t i = find_place(profiles, name);
+	struct policy_profiles *profiles = &reader->draft->profiles;
+	const char *own = strchr(name, ' ') + 1;
+	uint32_t i = find_place(profiles, own);
 
-	if (!strcmp(name, "auto"))
-		return policy_error_set(ret_message, -EINVAL, place,
-					"[profile auto] cannot be: wakegovctl profile auto leaves "
-					"the choice to conditions");
+	if (policy_reader_check_name(reader, name) < 0)
+		return -EINVAL;
+	if (!strcmp(own, "auto"))
+		return policy_refuse(reader, -EINVAL,
+				     "[profile auto] cannot be: wakegovctl profile auto leaves the "
+				     "choice to conditions");
 	if (i == POLICY_PROFILES_MAX)
-		return policy_error_set(ret_message, -E2BIG, place,
-					"found one more [profile NAME], expected at most %d with "
-					"those that are built in",
-					POLICY_PROFILES_MAX);
-	*ret = &profiles->entries[i];
+		return policy_refuse(
+			reader, -E2BIG,
+			"found one more [profile NAME], expected at most %d with those "
+			"that are built in",
+			POLICY_PROFILES_MAX);
+	reader->profile = &profiles->entries[i];
 	if (i == profiles->n) {
 		profiles->n++;
-		**ret = (struct policy_profile){ 0 };
-		strcpy((*ret)->name, name);
+		*reader->profile = (struct policy_profile){ 0 };
+		strcpy(reader->profile->name, own);
 	}
-	return 0;
+	return policy_reader_open_once(reader, &reader->profile_lines[i], name);
 }
 
 /* "22:00-06:00" */
@@ -91,35 +94,40 @@ static bool parse_when(char *text, struct policy_when *when)
 	return when->given;
 }
 
-static int assign_when(struct policy_profile *profile, struct policy_place place,
-		       const char *section, const char *text, char **ret_message)
+/* The line that gave a key in the file at hand; 0: it did not. */
+static unsigned int line_of(const struct policy_reader *reader, const struct policy_place *place)
 {
+	return place->file == reader->place.file ? place->line : 0;
+}
+
+static int assign_when(struct policy_reader *reader, const char *text)
+{
+	struct policy_profile *profile = reader->profile;
+	unsigned int first_line = line_of(reader, &profile->when_place);
 	_cleanup_free_ char *copy = strdup(text);
-	char shown[POLICY_TEXT_SIZE], hint[POLICY_HINT_SIZE];
 
 	if (!copy)
 		return -ENOMEM;
 	if (!strcmp(profile->name, POLICY_PROFILE_DEFAULT))
-		return policy_error_set(ret_message, -EINVAL, place,
-					"[profile " POLICY_PROFILE_DEFAULT "] when: this is the "
-					"one that holds where no other does");
-	if (profile->when_place.file == place.file)
-		return policy_error_set_again(ret_message, place, section, "when",
-					      profile->when_place.line);
-	profile->when_place = place;
+		return policy_refuse(reader, -EINVAL,
+				     "[profile " POLICY_PROFILE_DEFAULT
+				     "] when: this is the one that "
+				     "holds where no other does");
+	if (policy_reader_key_once(reader, &first_line, "when") < 0)
+		return -EINVAL;
+	profile->when_place = reader->place;
 	free(profile->when.text);
 	profile->when = (struct policy_when){ .text = strdup(text) };
 	if (!profile->when.text)
 		return -ENOMEM;
 	if (parse_when(copy, &profile->when))
 		return 0;
-	policy_text_escape(text, shown);
-	policy_error_hint(shown, hint);
-	return policy_error_set(ret_message, -EINVAL, place,
-				"[%s] when: found '%s', expected battery or mains, times of day "
-				"such as 22:00-06:00, rule NAME, or several with blanks between "
-				"that must all hold%s",
-				section, shown, hint);
+	return policy_refuse(
+		reader, -EINVAL,
+		"[%s] when: found '%s', expected battery or mains, times of day such as "
+		"22:00-06:00, rule NAME, or several with blanks between that must all "
+		"hold%s",
+		reader->section, policy_shown(reader, text), reader->hint);
 }
 
 /* The setting with this key, or a new one. NULL: no memory. */
@@ -142,42 +150,40 @@ static struct policy_setting *find_setting(struct policy_profile *profile, const
 	return &settings[profile->n_settings++];
 }
 
-int policy_profile_assign(struct policy_profile *profile, struct policy_place place,
-			  const char *section, const char *name, const char *text,
-			  char **ret_message)
+int policy_profile_assign(struct policy_reader *reader, const char *name, const char *text)
 {
 	const char *dot = strrchr(name, '.');
 	struct policy_setting *setting;
-	char shown[POLICY_TEXT_SIZE];
+	unsigned int first_line;
 	char *value;
 
 	if (!strcmp(name, "when"))
-		return assign_when(profile, place, section, text, ret_message);
-	policy_text_escape(name, shown);
+		return assign_when(reader, text);
 	if (!dot || dot == name || !dot[1] || !strncmp(name, "profile ", strlen("profile ")))
-		return policy_error_set(ret_message, -EINVAL, place,
-					"[%s] unknown key '%s'; expected when, or a key of another "
-					"section such as domain.headroom, domain "
-					"policy0.max-frequency, rule NAME.cap",
-					section, shown);
+		return policy_refuse(
+			reader, -EINVAL,
+			"[%s] unknown key '%s'; expected when, or a key of another section "
+			"such as domain.headroom, domain policy0.max-frequency, rule NAME.cap",
+			reader->section, policy_shown(reader, name));
 	if (!strncmp(name, "wakegov.", strlen("wakegov.")) ||
 	    !strcmp(dot + 1, POLICY_OPP_POWER_KEY))
-		return policy_error_set(ret_message, -EINVAL, place,
-					"[%s] %s: what takes effect when wakegovd starts cannot be "
-					"a profile's",
-					section, name);
-	setting = find_setting(profile, name);
+		return policy_refuse(reader, -EINVAL,
+				     "[%s] %s: what takes effect when wakegovd starts cannot be a "
+				     "profile's",
+				     reader->section, name);
+
+	setting = find_setting(reader->profile, name);
 	if (!setting)
 		return -ENOMEM;
-	if (setting->place.file == place.file)
-		return policy_error_set_again(ret_message, place, section, name,
-					      setting->place.line);
+	first_line = line_of(reader, &setting->place);
+	if (policy_reader_key_once(reader, &first_line, name) < 0)
+		return -EINVAL;
 	value = strdup(text);
 	if (!value)
 		return -ENOMEM;
 	free(setting->value);
 	setting->value = value;
-	setting->place = place;
+	setting->place = reader->place;
 	return 0;
 }
 

@@ -59,19 +59,4 @@ struct policy_profiles {
 const struct policy_profile *policy_profiles_find(const struct policy_profiles *profiles,
 						  const char *name);
 
-/*
- * Opens [profile NAME], adding it if it is new. Returns 0, or a negative errno and *ret_message; so
- * does the next function.
- */
-int policy_profile_open(struct policy_profiles *profiles, struct policy_place place,
-			const char *name, struct policy_profile **ret, char **ret_message);
-
-/*
- * Takes "when", or "SECTION.KEY", of the section, "profile NAME". place.file must live as long as
- * the profiles.
- */
-int policy_profile_assign(struct policy_profile *profile, struct policy_place place,
-			  const char *section, const char *name, const char *text,
-			  char **ret_message);
-
 void policy_profiles_deinit(struct policy_profiles *profiles);

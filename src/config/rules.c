@@ -4,12 +4,9 @@
 #include <string.h>
 
 #include "config/draft.h"
-#include "config/keys.h"
 #include "core/rule.h"
 #include "shared/cleanup.h"
 #include "shared/text.h"
-
-#define SUGGESTION_SIZE POLICY_HINT_SIZE
 
 struct policy_rule *policy_rules_find(struct policy *policy, const char *name)
 {
@@ -24,35 +21,36 @@ static void begin_rule(struct policy_rule *rule, const char *name)
 	strcpy(rule->name, name);
 }
 
-static int open_rule(struct policy_sections *sections, struct policy *policy,
-		     struct policy_place place, const char *name, char **ret_message)
+static int open_rule(struct policy_reader *reader, const char *name)
 {
-	const char *slash = strrchr(place.file, '/'), *file = slash ? slash + 1 : place.file;
+	const char *slash = strrchr(reader->place.file, '/');
+	const char *file = slash ? slash + 1 : reader->place.file;
+	struct policy *policy = &reader->draft->policy;
 	int found = rule_named(policy, name);
 	uint32_t index = found < 0 ? policy->n_rules : (uint32_t)found;
 	struct policy_rule *rule = &policy->rules[index];
 	size_t length = strlen(file), most = sizeof(rule->file) - 1;
 
 	if (index == POLICY_RULES_MAX)
-		return policy_error_set(ret_message, -E2BIG, place,
-					"found one more [rule NAME], expected at most %d",
-					POLICY_RULES_MAX);
+		return policy_refuse(reader, -E2BIG,
+				     "found one more [rule NAME], expected at most %d",
+				     POLICY_RULES_MAX);
 	if (index == policy->n_rules) {
 		policy->n_rules++;
 		begin_rule(rule, name);
 	}
-	if (sections->rule_lines[index]) {
-		rule->again_line = place.line;
-		rule = &sections->left_out;
+	if (reader->rule_lines[index]) {
+		rule->again_line = reader->place.line;
+		rule = &reader->left_out;
 		begin_rule(rule, name);
 	} else {
-		sections->rule_lines[index] = place.line;
+		reader->rule_lines[index] = reader->place.line;
 		rule->again_line = 0;
 		/* A long name keeps its end, by which drop-ins differ. */
 		strcpy(rule->file, length > most ? file + length - most : file);
-		rule->line = place.line;
+		rule->line = reader->place.line;
 	}
-	sections->rule = rule;
+	reader->rule = rule;
 	return 0;
 }
 
@@ -63,46 +61,34 @@ static struct policy_class *find_class(struct policy *policy, const char *name)
 	return class < 0 ? NULL : &policy->classes[class];
 }
 
-static int open_class(struct policy_sections *sections, struct policy *policy,
-		      struct policy_place place, const char *name, char **ret_message)
+static int open_class(struct policy_reader *reader, const char *name)
 {
+	struct policy *policy = &reader->draft->policy;
 	int found = rule_class_named(policy, name);
 	uint32_t index = found < 0 ? policy->n_classes : (uint32_t)found;
-	struct policy_class *class = &policy->classes[index];
-	unsigned int *first_line;
 
 	if (index == POLICY_CLASSES_MAX)
-		return policy_error_set(ret_message, -E2BIG, place,
-					"found one more [class NAME], expected at most %d with "
-					"those that are built in",
-					POLICY_CLASSES_MAX);
+		return policy_refuse(
+			reader, -E2BIG,
+			"found one more [class NAME], expected at most %d with those that "
+			"are built in",
+			POLICY_CLASSES_MAX);
+	reader->class = &policy->classes[index];
 	if (index == policy->n_classes) {
 		policy->n_classes++;
-		*class = (struct policy_class){ 0 };
-		strcpy(class->name, name);
+		*reader->class = (struct policy_class){ 0 };
+		strcpy(reader->class->name, name);
 	}
-	first_line = &sections->class_lines[index];
-	if (*first_line)
-		return policy_error_set(ret_message, -EINVAL, place,
-					"found section [class %s] again, expected it once in a "
-					"file; the first is at line %u",
-					name, *first_line);
-	*first_line = place.line;
-	sections->class = class;
-	return 0;
+	return policy_reader_open_once(reader, &reader->class_lines[index], reader->section);
 }
 
-int policy_rules_open(struct policy_sections *sections, struct policy *policy,
-		      struct policy_place place, const char *name, char **ret_message)
+int policy_rules_open(struct policy_reader *reader, const char *name)
 {
-	bool is_rule = !strncmp(name, "rule ", strlen("rule "));
 	const char *own = strchr(name, ' ') + 1;
-	int r = policy_error_check_name(place, name, own, ret_message);
 
-	if (r < 0)
-		return r;
-	return is_rule ? open_rule(sections, policy, place, own, ret_message)
-		       : open_class(sections, policy, place, own, ret_message);
+	if (policy_reader_check_name(reader, name) < 0)
+		return -EINVAL;
+	return name[0] == 'r' ? open_rule(reader, own) : open_class(reader, own);
 }
 
 static bool is_key_of(const struct policy_rule_key *key, bool of_rule)
@@ -110,39 +96,37 @@ static bool is_key_of(const struct policy_rule_key *key, bool of_rule)
 	return key->is_for != (of_rule ? POLICY_KEY_OF_CLASS : POLICY_KEY_OF_RULE);
 }
 
-static int refuse_key(const struct policy_sections *sections, struct policy_place place,
-		      const char *section, const char *name, char **ret_message)
+static int refuse_key(struct policy_reader *reader, const char *name)
 {
-	const char *closest = NULL;
 	const struct policy_rule_key *key;
+	const char *closest = NULL;
 	char list[256] = "";
 
 	for (size_t i = 0; (key = policy_rule_key_at(i)); i++) {
-		if (!is_key_of(key, sections->rule))
+		if (!is_key_of(key, reader->rule))
 			continue;
 		strcat(strcat(list, list[0] ? ", " : ""), key->name);
 		suggest_closest(name, key->name, &closest);
 	}
-	return policy_error_set_unknown_key(ret_message, place, section, name, list, closest);
+	return policy_reader_refuse_key(reader, name, list, closest);
 }
 
 /* Suggests what was probably meant: "steam, wine" as a list, 30 as a share. */
 static void suggest(const struct policy_rule_key *key, const char *text,
-		    char ret[static SUGGESTION_SIZE])
+		    char hint[static POLICY_HINT_SIZE])
 {
 	size_t digits = strspn(text, "0123456789"), used;
 	const char *between = "";
 
-	policy_error_hint(text, ret);
 	if (key->is_level && digits && !text[digits])
-		snprintf(ret, SUGGESTION_SIZE, "; a level has a unit: %.8s%% or %.8s/1024", text,
+		snprintf(hint, POLICY_HINT_SIZE, "; a level has a unit: %.8s%% or %.8s/1024", text,
 			 text);
-	if (ret[0] || !key->is_list || !strchr(text, ','))
+	if (hint[0] || !key->is_list || !strchr(text, ','))
 		return;
-	used = snprintf(ret, SUGGESTION_SIZE, "; write it without commas: ");
-	for (; *text && used < SUGGESTION_SIZE; text += strcspn(text, ", \t")) {
+	used = snprintf(hint, POLICY_HINT_SIZE, "; write it without commas: ");
+	for (; *text && used < POLICY_HINT_SIZE; text += strcspn(text, ", \t")) {
 		text += strspn(text, ", \t");
-		used += snprintf(ret + used, SUGGESTION_SIZE - used, "%s%.*s", between,
+		used += snprintf(hint + used, POLICY_HINT_SIZE - used, "%s%.*s", between,
 				 (int)strcspn(text, ", \t"), text);
 		between = " ";
 	}
@@ -157,41 +141,36 @@ static void note_place(struct policy_rule_places *places, const char *name,
 		places->when = place;
 }
 
-int policy_rules_assign(struct policy_sections *sections, struct policy_draft *draft,
-			struct policy_place place, const char *section, const char *name,
-			const char *text, char **ret_message)
+int policy_rules_assign(struct policy_reader *reader, const char *name, const char *text)
 {
 	size_t n = policy_rule_keys_number(name);
 	const struct policy_rule_key *key = policy_rule_key_at(n);
-	struct policy_rule as_rule = { 0 }, *rule = sections->rule ?: &as_rule;
-	char shown[POLICY_TEXT_SIZE], suggestion[SUGGESTION_SIZE];
-	unsigned int *first_line;
+	struct policy_rule as_rule = { 0 }, *rule = reader->rule ?: &as_rule;
 	bool is_comment;
 
-	if (!key || !is_key_of(key, sections->rule))
-		return refuse_key(sections, place, section, name, ret_message);
-	first_line = &sections->key_lines[n];
-	if (*first_line)
-		return policy_error_set_again(ret_message, place, section, name, *first_line);
-	*first_line = place.line;
-	if (!sections->rule) {
-		begin_rule(rule, sections->class->name);
-		rule->own = sections->class->properties;
+	if (!key || !is_key_of(key, reader->rule))
+		return refuse_key(reader, name);
+	if (policy_reader_key_once(reader, &reader->key_lines[n], name) < 0)
+		return -EINVAL;
+
+	if (!reader->rule) {
+		begin_rule(rule, reader->class->name);
+		rule->own = reader->class->properties;
 	}
 	/* A command line may contain a '#'; in another value it is no comment, as it may seem. */
 	is_comment = policy_text_has_comment(text) && strcmp(name, "command") != 0;
 	if (is_comment || key->store(rule, text) < 0) {
-		policy_text_escape(text, shown);
-		suggest(key, shown, suggestion);
-		return policy_error_set(ret_message, -EINVAL, place,
-					"[%s] %s: found '%s', expected %s%s", section, name, shown,
-					key->expected, suggestion);
+		suggest(key, policy_shown(reader, text), reader->hint);
+		return policy_refuse(reader, -EINVAL, "[%s] %s: found '%s', expected %s%s",
+				     reader->section, name, reader->shown, key->expected,
+				     reader->hint);
 	}
-	rule->key_lines[n] = place.line < UINT16_MAX ? place.line : 0;
-	if (!sections->rule)
-		sections->class->properties = rule->own;
-	else if (rule != &sections->left_out)
-		note_place(&draft->rule_places[rule - draft->policy.rules], name, place);
+	rule->key_lines[n] = reader->place.line < UINT16_MAX ? reader->place.line : 0;
+	if (!reader->rule)
+		reader->class->properties = rule->own;
+	else if (rule != &reader->left_out)
+		note_place(&reader->draft->rule_places[rule - reader->draft->policy.rules], name,
+			   reader->place);
 	return 0;
 }
 
