@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "actuator/limits.h"
 #include "actuator/saved.h"
-#include "actuator/schedutil.h"
 #include "shared/cleanup.h"
 
 /* One restoration of a domain, a CPU or all. */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "actuator/schedutil.h"
+#include "actuator/limits.h"
 
 #include <sched.h>
 #include <stdlib.h>

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "actuator/tunables.h"
+#include "actuator/saved.h"
 #include "core/pid_index.h"
 #include "shared/cleanup.h"
 #include "shared/cpu_mask.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "actuator/tunables.h"
+#include "actuator/saved.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The log of clamps, and what is restored by it. */
-#include "actuator/uclamped.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "actuator/uclamped.h"
 #include "core/pid_index.h"
 #include "shared/cleanup.h"
 

@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "config/patterns.h"
 #include "shared/cleanup.h"
 
 #define NICE_LEAST (-20)

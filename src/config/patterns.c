@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "config/patterns.h"
+#include "config/match.h"
 
 #include <ctype.h>
 #include <fnmatch.h>

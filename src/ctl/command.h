@@ -241,3 +241,36 @@ void what_if_show(const json_t *reply);
 /* doctor.c: the findings, which report shows too. NULL: it failed, which was printed. */
 json_t *doctor_findings(const struct ctl *ctl, bool *ret_bad);
 void doctor_show(const json_t *findings);
+
+/*
+ * machine.c: the machine's own means to limit frequencies, as its files show them now: turbo,
+ * energy preference, platform profile, temperature, throttling and power.
+ */
+
+/*
+ * An array of objects with name and text, in the order to show them; what the machine does not have
+ * is left out. sys is the path of /sys. Takes a tenth of a second where power is counted.
+ */
+json_t *machine_find(const char *sys);
+
+/*
+ * recommend.c, recommend_find.c: what a machine and the statistics of its last week suggest as a
+ * policy. A suggestion is an object with why, a sentence. section and lines are what the policy
+ * gets; with to_decide they need a choice that no program can make. One without a section is only
+ * worth knowing.
+ */
+
+/* What to look at. A reply that is not there, NULL, suggests nothing. */
+struct recommend_sources {
+	const char *sys, *proc; /* the paths of /sys and /proc */
+	const json_t *findings; /* as doctor_findings() gives them */
+	const json_t *stats;	/* replies of io.wakegov.Stats for the week, … */
+	const json_t *status;	/* … Status and … */
+	const json_t *rules;	/* … Rules */
+};
+
+/* The suggestions, in the order of a policy's sections. NULL without memory. */
+json_t *recommend_find(const struct recommend_sources *sources);
+
+/* Prints them as a policy file, the reasons as comments. */
+void recommend_print(FILE *file, const json_t *suggestions);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* wakegovctl doctor: which of wakegov's needs this machine meets. Works without a daemon. */
-#include "diag/doctor.h"
+#include "diag/diag.h"
 
 #include <errno.h>
 #include <libgen.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "ctl/html.h"
+#include "ctl/page.h"
 
 #include <stdarg.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "ctl/machine.h"
+#include "ctl/command.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "ctl/command.h"
-#include "ctl/html.h"
 #include "shared/cleanup.h"
 
 static const char template[] =

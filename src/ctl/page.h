@@ -40,3 +40,9 @@ void page_deinit(struct page *page);
 
 /* page_period.c: one of the periods. */
 void page_put_period(FILE *out, struct page *page, uint32_t i);
+
+/* html.c: parts of an HTML page. Texts are foreign: they are cleaned and escaped. */
+
+void html_paragraph(FILE *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* A table, or the sentence where it has no rows. */
+void html_table(FILE *out, const struct table *table, const json_t *rows, const char *none);

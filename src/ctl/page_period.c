@@ -6,7 +6,6 @@
 #include <time.h>
 
 #include "ctl/format.h"
-#include "ctl/html.h"
 #include "ctl/page.h"
 #include "shared/cleanup.h"
 #include "shared/time.h"

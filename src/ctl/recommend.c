@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* wakegovctl recommend: a policy for this machine, with the reasons. */
-#include "ctl/recommend.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "ctl/recommend.h"
+#include "ctl/command.h"
 
 #include <ctype.h>
 #include <dirent.h>

@@ -14,7 +14,6 @@
 #include "config/load.h"
 #include "core/rule.h"
 #include "ctl/command.h"
-#include "ctl/machine.h"
 #include "ctl/print.h"
 #include "shared/cleanup.h"
 #include "shared/sysfs.h"

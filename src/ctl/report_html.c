@@ -10,7 +10,6 @@
 
 #include "ctl/command.h"
 #include "ctl/format.h"
-#include "ctl/machine.h"
 #include "ctl/page.h"
 #include "shared/cleanup.h"
 #include "shared/time.h"

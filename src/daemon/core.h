@@ -16,7 +16,7 @@
 #include "core/engine.h"
 #include "core/settings.h"
 #include "core/topology.h"
-#include "diag/conflicts.h"
+#include "diag/diag.h"
 #include "frequency/power.h"
 #include "rules/rules.h"
 #include "tracer/tracer.h"

@@ -6,6 +6,8 @@
  * the account. A domain that another program has taken over stays yielded until it is adopted.
  */
 
+#include <stdint.h>
+
 #include "daemon/core.h"
 
 /* Checks whether a domain is still ours and online. */
@@ -33,7 +35,7 @@ int domains_adopt(struct core *core, const char *name, uint32_t *ret_adopted);
 void domains_find_conflicts(struct core *core);
 
 /*
- * opps.c: follows what a domain can do: turbo is switched on, or the driver raises the highest
+ * Follows what a domain can do: turbo is switched on, or the driver raises the highest
  * frequency. OPPs are only added, above the others, so that what was counted and recorded by OPP
  * stays right. Those that a domain may not have for now lie above scaling_max_freq, which
  * domains_read_limits() reads.
@@ -41,3 +43,35 @@ void domains_find_conflicts(struct core *core);
 
 /* Looks whether turbo or the hardware's maximum was switched, and adds OPPs then. */
 void opps_follow(struct core *core, uint32_t domain);
+
+/*
+ * freq_invariance.c: the frequencies of CPUs: the one at which they have their capacity, and the
+ * measured one where the machine has counters.
+ */
+
+struct input_task;
+
+/*
+ * Chooses the frequency at which each domain's CPUs have their capacity, by the policy, the turbo
+ * registers, and whether turbo is off now. Call it at start, after a reload, and when turbo may
+ * have been switched; the core and the accounting get changes.
+ */
+void freq_invariance_choose_references(struct core *core);
+
+/* Finds the machine's frequency counters. Returns 0 or a negative errno. */
+int freq_invariance_start(struct core *core);
+
+/*
+ * Drops the capabilities that neither the clamps of tasks nor the counters need: at the end of the
+ * start, and when counters are given up. Returns 0 or a negative errno, which was logged.
+ */
+int freq_invariance_drop_capabilities(struct core *core);
+
+/* Accounts a CPU at its measured frequency, if it works; an idle CPU is not read. */
+void freq_invariance_measure_cpu(struct core *core, uint32_t cpu, uint64_t now_ns);
+
+/*
+ * Measures the frequency at which a just sampled task ran, for an experiment: since the last edge
+ * of a window, also if its CPU is idle now.
+ */
+void freq_invariance_measure_tried(struct core *core, struct input_task *task, uint64_t now_ns);

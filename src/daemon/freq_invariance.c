@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "daemon/freq_invariance.h"
+#include "daemon/domains.h"
 
 #include <errno.h>
 #include <string.h>

@@ -4,7 +4,6 @@
 #include <errno.h>
 
 #include "daemon/domains.h"
-#include "daemon/freq_invariance.h"
 #include "daemon/module.h"
 #include "frequency/frequency.h"
 #include "shared/log.h"

@@ -10,7 +10,7 @@
 #include <systemd/sd-journal.h>
 #include <systemd/sd-login.h>
 
-#include "actuator/tunables.h"
+#include "actuator/saved.h"
 #include "daemon/module.h"
 #include "shared/log.h"
 #include "shared/statefile.h"

@@ -14,7 +14,6 @@
 #include "actuator/discovery.h"
 #include "actuator/watch.h"
 #include "daemon/domains.h"
-#include "daemon/freq_invariance.h"
 #include "daemon/module.h"
 #include "daemon/rule_tracking.h"
 #include "frequency/frequency.h"

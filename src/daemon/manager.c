@@ -10,7 +10,6 @@
 
 #include "daemon/api/api.h"
 #include "daemon/domains.h"
-#include "daemon/freq_invariance.h"
 #include "daemon/journal.h"
 #include "daemon/loop.h"
 #include "daemon/rule_tracking.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "desktop/bus.h"
+#include "desktop/desktop.h"
 
 #include <endian.h>
 #include <errno.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "diag/conflicts.h"
+#include "diag/diag.h"
 
 #include <ctype.h>
 #include <dirent.h>

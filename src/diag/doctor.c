@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "diag/doctor.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -19,7 +18,7 @@
 #include "actuator/task.h"
 #include "core/opp.h"
 #include "core/topology.h"
-#include "diag/conflicts.h"
+#include "diag/diag.h"
 #include "frequency/frequency.h"
 #include "frequency/power.h"
 #include "shared/cleanup.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "frequency/counters.h"
+#include "frequency/frequency.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "frequency/counters.h"
+#include "frequency/frequency.h"
 #include "shared/cleanup.h"
 #include "shared/sysfs.h"
 

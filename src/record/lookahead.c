@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "record/lookahead.h"
+#include "record/reader.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "record/lookahead.h"
+#include "record/reader.h"
 #include "record/replay.h"
 #include "shared/time.h"
 

@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 
 #include "config/keys.h"
-#include "config/patterns.h"
+#include "config/match.h"
 #include "core/rule.h"
 #include "rules/rules_private.h"
 #include "shared/sysfs.h"

@@ -8,8 +8,8 @@
 #include <systemd/sd-event.h>
 
 #include "varlink/buffer.h"
+#include "varlink/call.h"
 #include "varlink/channel.h"
-#include "varlink/peer.h"
 #include "varlink/server.h"
 
 /* The reason of the client's deadline. */

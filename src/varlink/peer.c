@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "varlink/peer.h"
+#include "varlink/call.h"
 
 #include <assert.h>
 #include <errno.h>

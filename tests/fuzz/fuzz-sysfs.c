@@ -18,7 +18,7 @@
 #include "actuator/discovery.h"
 #include "actuator/saved.h"
 #include "core/topology.h"
-#include "diag/conflicts.h"
+#include "diag/diag.h"
 #include "frequency/frequency.h"
 #include "frequency/reference.h"
 #include "shared/cleanup.h"

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "actuator/control.h"
-#include "actuator/tunables.h"
+#include "actuator/saved.h"
 #include "shared/cleanup.h"
 
 struct default_value {

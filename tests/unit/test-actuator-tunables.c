@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "actuator/tunables.h"
+#include "actuator/saved.h"
 
 static struct tunable found[TUNABLES_PER_GOVERNOR_MAX];
 static char unsaved[256];

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "config/keys.h"
-#include "diag/advice.h"
+#include "diag/diag.h"
 #include "shared/cleanup.h"
 
 #define NS_PER_MS  1000000ULL

@@ -3,7 +3,7 @@
 
 #include <stdio.h>
 
-#include "daemon/api/boost_news.h"
+#include "daemon/api/monitor.h"
 
 #define SIZE 3
 

@@ -2,7 +2,6 @@
 #include "test-core.h"
 
 #include "config/match.h"
-#include "config/patterns.h"
 
 #define CGROUP "/system.slice/_cpu.service/web.service/worker"
 

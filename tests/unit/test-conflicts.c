@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "diag/conflicts.h"
+#include "diag/diag.h"
 
 static char sys[64];
 

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "ctl/machine.h"
+#include "ctl/command.h"
 #include "shared/cleanup.h"
 
 #define CPU "devices/system/cpu"

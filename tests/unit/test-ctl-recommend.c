@@ -9,7 +9,7 @@
 
 #include "config/load.h"
 #include "core/rule.h"
-#include "ctl/recommend.h"
+#include "ctl/command.h"
 #include "shared/cleanup.h"
 
 #define FLAGS_OF_KTHREAD 0x00200000

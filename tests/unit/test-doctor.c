@@ -4,7 +4,7 @@
 #include <sys/file.h>
 #include <sys/mount.h>
 
-#include "diag/doctor.h"
+#include "diag/diag.h"
 #include "fake-cpufreq.h"
 #include "shared/cleanup.h"
 

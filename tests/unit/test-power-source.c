@@ -2,7 +2,7 @@
 /* Battery or mains, on made-up machines. */
 #include <sys/mount.h>
 
-#include "daemon/power_source.h"
+#include "daemon/modules/policy.h"
 #include "fake-cpufreq.h"
 
 static int set_up(void **state)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "daemon/api/boost_news.h"
+#include "daemon/api/monitor.h"
 
 #include <assert.h>
 #include <stdlib.h>

@@ -8,7 +8,7 @@
 #include "daemon/api/api.h"
 #include "daemon/history/past.h"
 #include "daemon/process.h"
-#include "diag/conflicts.h"
+#include "diag/diag.h"
 #include "shared/cleanup.h"
 #include "shared/time.h"
 

@@ -8,7 +8,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "daemon/history/archive_index.h"
 #include "record/format.h"
 #include "shared/cleanup.h"
 #include "shared/log.h"

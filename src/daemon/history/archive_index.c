@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "daemon/history/archive_index.h"
+#include "daemon/history/past.h"
 
 #include <dirent.h>
 #include <fcntl.h>

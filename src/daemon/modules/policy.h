@@ -6,6 +6,8 @@
  * its profiles.
  */
 
+#include <stdbool.h>
+
 #include "config/load.h"
 #include "daemon/module.h"
 
@@ -109,3 +111,11 @@ int policy_reload(struct policies *policies, void (*warn)(void *context, const c
  * negative errno with nothing changed and the error in *ret_message (see policy_files_read()).
  */
 int policy_hold_start(struct policies *policies, const char *text, char **ret_message);
+
+/*
+ * power_source.c: whether the machine runs on a battery, by the rule of systemd's
+ * ConditionACPower=: no supply that is no battery is online, and a battery discharges. Supplies of
+ * other devices, such as mice and tablets, do not count, and neither does a USB-C port that
+ * supplies another device.
+ */
+bool power_source_is_battery(void);

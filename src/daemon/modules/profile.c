@@ -9,10 +9,8 @@
 
 #include "core/rule.h"
 #include "daemon/domains.h"
-#include "daemon/freq_invariance.h"
 #include "daemon/journal.h"
 #include "daemon/loop.h"
-#include "daemon/power_source.h"
 #include "daemon/rule_tracking.h"
 #include "shared/cleanup.h"
 #include "shared/log.h"

@@ -145,7 +145,7 @@ def restart_governors():
     """As the kernel has them at its start, whatever the limits of a test before did to them.
 
     A limit that a test itself sets and takes away while a domain is idle leaves the domain there:
-    see actuator/schedutil.h, by which wakegovd prevents that for its own.
+    see actuator/limits.h, by which wakegovd prevents that for its own.
     """
     for path in glob.glob(f"{CPUFREQ}/policy*/scaling_governor"):
         governor = read(path)

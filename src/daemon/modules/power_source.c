@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "daemon/power_source.h"
+#include "daemon/modules/policy.h"
 
 #include <stddef.h>
 #include <string.h>

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#pragma once
+
+/*
+ * Who else sets or limits the frequency of a domain: running programs that change the same
+ * controls, and what keeps a domain from the frequency that was asked for: firmware, heat, another
+ * program's limit, the driver. Looked up on request; no state is kept.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "core/engine.h"
+#include "core/settings.h"
+
+struct conflict {
+	const char *name;   /* power-profiles-daemon, … */
+	const char *knobs;  /* the controls that it sets */
+	const char *advice; /* the remedy, as a clause: "use backend = uclamp, or …" */
+};
+
+#define CONFLICTS_MAX 16
+
+/*
+ * Calls `found` for each running one, which shows by its process, its own name on the system bus,
+ * or its files under /run. power-profiles-daemon's names have several owners: an unknown one is
+ * found by them; the conflict is static. One that cannot be queried counts as absent.
+ */
+void conflicts_find(void (*found)(void *userdata, const struct conflict *conflict), void *userdata);
+
+#define LIMITER_TEXT_SIZE 256
+
+struct throttle_domain {
+	uint32_t first_cpu;  /* the N of policyN */
+	uint32_t lowest_khz; /* its lowest OPP */
+	uint32_t highest_khz;
+	uint32_t scaling_min_khz;
+	uint32_t scaling_max_khz;
+	uint32_t asked_min_khz; /* the request; 0: none */
+	uint32_t asked_max_khz;
+	uint32_t current_khz; /* 0: not known */
+};
+
+/*
+ * Calls emit for each limit, with a word (scaling-min, scaling-max, firmware, thermal, boost-off,
+ * driver) and a sentence; ends early with the result of emit if that is not 0. sys is /sys.
+ */
+int throttle_find(const char *sys, const struct throttle_domain *domain,
+		  int (*emit)(void *context, const char *who, const char *text), void *context);
+
+/*
+ * advice.c: advice to the administrator: sentences for `wakegovctl status`, and the interrupt by
+ * which a block device reports completions to a CPU, which one of them names.
+ */
+
+/*
+ * A block device whose completions are handled in a domain in which none of its tasks runs. Then
+ * one stream of I/O keeps two domains at a high frequency, or the slower one limits it.
+ */
+struct misplacement {
+	uint32_t cpu;		    /* where the last completion was handled … */
+	uint32_t completion_domain; /* … and has been for some samples */
+	uint32_t task_domain;	    /* where the busiest of its tasks runs */
+	uint32_t n_tasks;
+};
+
+/* Whether a device's tasks run in another domain than its completions; *ret is set only then. */
+bool advice_find_misplacement(const struct engine *engine, const struct topology *topology,
+			      uint32_t device, struct misplacement *ret);
+
+/* "TuneD runs, and sets governors: take a profile …"; as below. */
+char *advice_on_conflict(const struct conflict *conflict);
+
+/* "12 times a task got no cap and no floor: …": there were too many clamp classes. As below. */
+char *advice_on_clamp_classes(uint64_t refused);
+
+struct interrupt {
+	uint32_t number; /* as in /proc/irq */
+	char name[64];	 /* of its action: nvme0q3, virtio1-req.0, ahci[0000:00:1f.2] */
+};
+
+/*
+ * Among the interrupts in table, a text in the form of /proc/interrupts, finds the one most
+ * frequent on cpu whose action names a part of path. A part names a driver's instance: a component
+ * of path with a digit. Actions have it as it is, or with a suffix that starts with a punctuation
+ * character, and NVMe's with the queue: nvme0q3. Returns 0; -ENOENT when none of them ever occurred
+ * there, or the CPU has no column (it is offline); -ENOMEM; or the error of reading.
+ */
+int interrupts_find(FILE *table, const char *path, uint32_t cpu, struct interrupt *ret);
+
+/*
+ * The same in /proc/interrupts for a disk of /sys/block. path is its device's in /sys, and for
+ * NVMe, whose disks may have several controllers, the controller of the disk's name. Returns as
+ * above.
+ */
+int interrupts_of_disk(const char *disk, uint32_t cpu, struct interrupt *ret);
+
+/* The names of a domain for people. */
+struct advice_place {
+	const char *domain; /* "policy4" */
+	const char *cpus;   /* "4-5" */
+};
+
+/*
+ * "interrupt of nvme0q3 lands in policy0, the task runs in policy4: …" and the remedy. interrupt is
+ * NULL if it is not known; n_tasks is at least 1. Returns a string that the caller frees, or NULL
+ * without memory.
+ */
+char *advice_on_misplacement(const char *disk, const struct interrupt *interrupt,
+			     const struct advice_place *completions,
+			     const struct advice_place *tasks, uint32_t n_tasks);
+
+/*
+ * doctor.c: examines whether this machine has what wakegov needs, and changes nothing. Needs no
+ * daemon; findings that need root say so.
+ */
+
+enum finding_grade {
+	FINDING_GOOD,
+	FINDING_NOTE, /* a part does not work */
+	FINDING_BAD,  /* wakegov cannot work, or not as asked */
+};
+
+struct finding {
+	enum finding_grade grade;
+	const char *domain; /* "policy0", or "" of the whole machine */
+	const char *what;   /* "kernel types (BTF)", "driver" */
+	const char *found;  /* result of the probe */
+	const char *advice; /* meaning and remedy; or "" */
+};
+
+typedef void (*finding_t)(void *userdata, const struct finding *finding);
+
+/*
+ * Reports each finding, in order. run_dir is the daemon's, policy that of its files. Returns 0 or a
+ * negative errno.
+ */
+int doctor_examine(const char *run_dir, const struct policy *policy, finding_t tell,
+		   void *userdata);
+
+/* "good", "note", "bad" */
+const char *finding_grade_name(enum finding_grade grade);
