@@ -15,7 +15,6 @@
  * log DIRECTORY/affinities (actuator/task_log.h), with the masks in hexadecimal.
  */
 
-#include <stddef.h>
 #include <stdint.h>
 
 #include "actuator/task_log.h"

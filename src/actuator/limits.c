@@ -10,7 +10,6 @@
 
 #include "actuator/backend.h"
 #include "actuator/saved.h"
-#include "core/opp.h"
 #include "shared/cleanup.h"
 
 static void forget_past(struct range_limit *limit)

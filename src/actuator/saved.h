@@ -33,7 +33,6 @@
  * cpufreq/policyN/GOVERNOR/. The form of the file is shared/statefile.h's.
  */
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 

@@ -10,7 +10,6 @@
 #include "actuator/governor.h"
 #include "actuator/saved.h"
 #include "core/opp.h"
-#include "shared/cleanup.h"
 
 /*
  * Yields the domain: drops its saved values, except for the limits, which are still ours if we

@@ -16,7 +16,6 @@
  * preceded by a line in the log DIRECTORY/clamps; see actuator/task_log.h.
  */
 
-#include <stddef.h>
 #include <stdint.h>
 
 #include "actuator/task.h"

@@ -5,7 +5,6 @@
 
 #include "config/draft.h"
 #include "core/rule.h"
-#include "shared/cleanup.h"
 #include "shared/text.h"
 
 struct policy_rule *policy_rules_find(struct policy *policy, const char *name)

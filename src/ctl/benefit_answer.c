@@ -9,7 +9,6 @@
 #include "ctl/format.h"
 #include "ctl/print.h"
 #include "record/export.h"
-#include "shared/cleanup.h"
 
 /* The picture. */
 #define WIDTH	      860

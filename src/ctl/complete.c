@@ -8,7 +8,6 @@
 
 #include "ctl/command.h"
 #include "ctl/print.h"
-#include "shared/cleanup.h"
 
 /* A key was pressed: no answer is better than a late one. */
 #define ANSWER_TIMEOUT_NS 300000000ULL

@@ -15,7 +15,6 @@
 #include "core/settings.h"
 #include "ctl/command.h"
 #include "ctl/format.h"
-#include "ctl/print.h"
 #include "shared/cleanup.h"
 
 #define QOS_PREFIX "QOS_"

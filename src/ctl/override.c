@@ -10,7 +10,6 @@
 #include "shared/cleanup.h"
 #include "shared/cpu_mask.h"
 #include "shared/text.h"
-#include "shared/time.h"
 
 /* "800-1200 MHz" of a domain; "cap 30%, floor 1200 MHz, io-boost off" of tasks. */
 static char *cell_wanted(const json_t *override, const char *key)

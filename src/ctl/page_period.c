@@ -2,7 +2,6 @@
 /* One stretch of time on the page: pictures of domains and tasks, and what they add up to. */
 #include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
 #include "ctl/format.h"

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* wakegovctl top: the live view. Calls once per delay, and paints when something changed. */
-#include <errno.h>
-#include <inttypes.h>
 #include <ncurses.h>
 #include <signal.h>
 #include <stdio.h>

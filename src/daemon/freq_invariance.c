@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "daemon/domains.h"
 
-#include <errno.h>
 #include <string.h>
 
 #include "daemon/core.h"

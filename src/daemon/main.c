@@ -20,7 +20,6 @@
 #include "shared/cleanup.h"
 #include "shared/log.h"
 #include "shared/pids.h"
-#include "shared/statefile.h"
 
 #define DEFAULT_RUN_DIR "/run/wakegov"
 

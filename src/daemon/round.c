@@ -7,7 +7,6 @@
 #include "daemon/journal.h"
 #include "daemon/module.h"
 #include "daemon/process.h"
-#include "shared/cleanup.h"
 #include "shared/log.h"
 #include "shared/time.h"
 

@@ -4,7 +4,6 @@
 #include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define GROUP_FIELDS 8
 #define BODY_MAX     (10 + RECORD_FIELDS_MAX * 10 + RECORD_FIELDS_MAX / GROUP_FIELDS)

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -11,7 +11,6 @@
 #include "config/keys.h"
 #include "config/match.h"
 #include "core/rule.h"
-#include "rules/rules_private.h"
 #include "shared/sysfs.h"
 
 struct check {

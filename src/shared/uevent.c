@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "shared/uevent.h"
 
-#include <arpa/inet.h>
 #include <errno.h>
 #include <linux/filter.h>
 #include <linux/netlink.h>
-#include <stdbool.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
 #include "shared/cleanup.h"
 

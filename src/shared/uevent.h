@@ -3,7 +3,6 @@
 
 /* The kernel's uevents: "action@path", then KEY=value, each with a NUL behind it. */
 
-#include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 

@@ -9,9 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
-#include <unistd.h>
 
-#include "shared/log.h"
 #include "varlink/call.h"
 #include "varlink/reply.h"
 

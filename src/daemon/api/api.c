@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "daemon/domains.h"
-#include "daemon/journal.h"
 #include "daemon/loop.h"
 #include "daemon/modules/hand_back.h"
 #include "daemon/modules/policy.h"

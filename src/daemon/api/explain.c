@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Explains a domain's frequency. */
-#include <errno.h>
 #include <string.h>
 
-#include "core/io_model.h"
 #include "core/opp.h"
 #include "daemon/api/api.h"
 #include "daemon/history/past.h"

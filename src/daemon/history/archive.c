@@ -8,7 +8,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "record/format.h"
 #include "shared/cleanup.h"
 #include "shared/log.h"
 #include "shared/time.h"

@@ -10,7 +10,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "record/format.h"
 #include "shared/cleanup.h"
 
 #define PAGE_ENTRIES 1000

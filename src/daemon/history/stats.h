@@ -9,7 +9,6 @@
  * which it passed.
  */
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 

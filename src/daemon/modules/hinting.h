@@ -7,8 +7,6 @@
  * holds it.
  */
 
-#include <sys/types.h>
-
 #include "daemon/module.h"
 #include "rules/rules.h"
 
