@@ -58,7 +58,7 @@ static int parse(struct call *call, const char *text, size_t length, const char 
 
 /*
  * Checks the call's parameters against those that the method takes. Returns NULL, or the name of
- * the first that is unknown, missing or of the wrong type.
+ * the first that is unknown, missing, of the wrong type or out of its range.
  */
 static const char *find_wrong(const struct call *call, const struct call_parameter *takes)
 {
@@ -79,6 +79,9 @@ static const char *find_wrong(const struct call *call, const struct call_paramet
 			continue;
 		if (!value || (takes->type == JSON_TRUE ? !json_is_boolean(value)
 							: json_typeof(value) != takes->type))
+			return takes->name;
+		if (takes->most && (json_integer_value(value) < takes->least ||
+				    json_integer_value(value) > takes->most))
 			return takes->name;
 	}
 	return NULL;

@@ -58,6 +58,7 @@ struct call_parameter {
 	const char *name;
 	json_type type;
 	bool optional;
+	json_int_t least, most; /* of an integer; most 0: any */
 };
 
 /* A checked parameter: NULL, 0 or false if it is not given. */
@@ -74,6 +75,12 @@ static inline bool call_has_number(const struct call *call, const char *name)
 static inline json_int_t call_number(const struct call *call, const char *name)
 {
 	return json_integer_value(json_object_get(call->parameters, name));
+}
+
+static inline json_int_t call_number_or(const struct call *call, const char *name,
+					json_int_t otherwise)
+{
+	return call_has_number(call, name) ? call_number(call, name) : otherwise;
 }
 
 static inline bool call_flag(const struct call *call, const char *name)

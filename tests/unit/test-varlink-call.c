@@ -66,7 +66,10 @@ static int stream(const struct call *call, struct reply *reply)
 }
 
 static const struct query_method methods[] = {
-	{ "List", list, .takes = { { "after", JSON_INTEGER, true }, { "flag", JSON_TRUE, true } } },
+	{ "List", list,
+	  .takes = { { "after", JSON_INTEGER, true },
+		     { "flag", JSON_TRUE, true },
+		     { "some", JSON_INTEGER, true, 2, 4 } } },
 	{ "Needs", list, .takes = { { "name", JSON_STRING } } },
 	{ "Fail", begin_and_fail },
 	{ "Change", change, QUERY_RIGHT_CHANGE },
@@ -128,6 +131,8 @@ static void test_replies(void **state)
 		  "{\"parameters\":{\"list\":[]}}" },
 		{ "{\"method\":\"io.wakegov.List\",\"parameters\":{\"after\":null,\"flag\":false}}",
 		  "{\"parameters\":{\"list\":[]}}" },
+		{ "{\"method\":\"io.wakegov.List\",\"parameters\":{\"some\":4}}",
+		  "{\"parameters\":{\"list\":[]}}" },
 		{ "{}", INVALID("method") },
 		{ "{\"method\":7}", INVALID("method") },
 		{ "{\"method\":\"List\"}", INVALID("method") },
@@ -138,6 +143,8 @@ static void test_replies(void **state)
 		{ "{\"method\":\"io.wakegov.List\",\"parameters\":{\"x\":1}}", INVALID("x") },
 		{ "{\"method\":\"io.wakegov.List\",\"parameters\":{\"after\":\"1\"}}",
 		  INVALID("after") },
+		{ "{\"method\":\"io.wakegov.List\",\"parameters\":{\"some\":1}}", INVALID("some") },
+		{ "{\"method\":\"io.wakegov.List\",\"parameters\":{\"some\":5}}", INVALID("some") },
 		{ "{\"method\":\"io.wakegov.List\",\"parameters\":{\"flag\":1}}", INVALID("flag") },
 		{ "{\"method\":\"io.wakegov.Needs\",\"parameters\":{\"name\":null}}",
 		  INVALID("name") },

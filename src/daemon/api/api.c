@@ -12,6 +12,7 @@
 #include "daemon/modules/recording.h"
 #include "shared/cleanup.h"
 #include "shared/log.h"
+#include "shared/time.h"
 
 static void add_warning(void *array, const char *line)
 {
@@ -60,13 +61,9 @@ static int record(const struct call *call, struct reply *reply)
 {
 	struct manager *manager = call->userdata;
 	struct channel *channel = &manager->recording.channel;
-	json_int_t max_bytes = RECORDING_BYTES_DEFAULT;
+	json_int_t max_bytes = call_number_or(call, "max_bytes", RECORDING_BYTES_DEFAULT);
 	int r;
 
-	if (call_has_number(call, "max_bytes"))
-		max_bytes = call_number(call, "max_bytes");
-	if (max_bytes <= 0)
-		return reply_send_invalid(reply, "max_bytes");
 	if (max_bytes < (json_int_t)RECORDING_BYTES_LEAST)
 		max_bytes = RECORDING_BYTES_LEAST;
 	if (channel_has_subscriber(channel))
@@ -99,8 +96,6 @@ static int hand_back(const struct call *call, struct reply *reply)
 	json_int_t for_us = call_number(call, "for_us");
 	int r;
 
-	if (for_us <= 0 || for_us > (json_int_t)HAND_BACK_MAX_US)
-		return reply_send_invalid(reply, "for_us");
 	if (core->handed_back_until_ns || channel_has_subscriber(channel))
 		return reply_send_error(reply, "io.wakegov.HandedBack", json_object());
 	r = channel_subscribe(channel, &(struct channel_filter){ .kinds = 1 }, call->subscription);
@@ -202,89 +197,76 @@ static int hold_policy(const struct call *call, struct reply *reply)
 	return reply_send(reply, json_object());
 }
 
+#define TEXT(_name)                      \
+	{                                \
+		_name, JSON_STRING, true \
+	}
+#define FLAG(_name)                    \
+	{                              \
+		_name, JSON_TRUE, true \
+	}
+#define NUMBER(_name, _least, _most)                     \
+	{                                                \
+		_name, JSON_INTEGER, true, _least, _most \
+	}
+#define COUNT(_name) NUMBER(_name, 0, INT64_MAX)
+#define PAGE	     NUMBER("offset", 0, UINT32_MAX), NUMBER("limit", 1, API_PAGE_MAX)
+#define FOR	     NUMBER("for_us", 1, API_FOR_MAX_US)
+
+/* clang-format off */
 const struct query_method api_methods[] = {
 	{ "Status", api_show_status },
 	{ "Domains", api_list_domains },
 	{ "Tasks", api_list_tasks,
-	  .takes = { { "domain", JSON_STRING, true },
-		     { "state", JSON_STRING, true },
-		     { "device", JSON_STRING, true },
-		     { "pid", JSON_INTEGER, true },
-		     { "sort", JSON_STRING, true },
-		     { "offset", JSON_INTEGER, true },
-		     { "limit", JSON_INTEGER, true } } },
+	  .takes = { TEXT("domain"), TEXT("state"), TEXT("device"), NUMBER("pid", 0, INT32_MAX),
+		     TEXT("sort"), COUNT("offset"), NUMBER("limit", 1, INT64_MAX) } },
 	{ "Devices", api_list_devices },
 	{ "Rules", api_list_rules },
-	{ "RuleTasks", api_list_rule_tasks,
-	  .takes = { { "rule", JSON_STRING },
-		     { "offset", JSON_INTEGER, true },
-		     { "limit", JSON_INTEGER, true } } },
-	{ "CappedTasks", api_list_capped_tasks,
-	  .takes = { { "offset", JSON_INTEGER, true }, { "limit", JSON_INTEGER, true } } },
-	{ "ExplainRules", api_explain_rules, .takes = { { "pid", JSON_INTEGER } } },
+	{ "RuleTasks", api_list_rule_tasks, .takes = { { "rule", JSON_STRING }, PAGE } },
+	{ "CappedTasks", api_list_capped_tasks, .takes = { PAGE } },
+	{ "ExplainRules", api_explain_rules,
+	  .takes = { { "pid", JSON_INTEGER, false, 1, INT32_MAX } } },
 	{ "Decisions", api_list_decisions,
-	  .takes = { { "after_us", JSON_INTEGER, true },
-		     { "since_realtime_us", JSON_INTEGER, true },
-		     { "from", JSON_INTEGER, true } } },
+	  .takes = { COUNT("after_us"), COUNT("since_realtime_us"), COUNT("from") } },
 	{ "Monitor", monitor_subscribe, .streams = true,
-	  .takes = { { "kinds", JSON_ARRAY, true },
-		     { "domain", JSON_STRING, true },
-		     { "pid", JSON_INTEGER, true } } },
+	  .takes = { { "kinds", JSON_ARRAY, true }, TEXT("domain"), NUMBER("pid", 0, INT32_MAX) } },
 	{ "Record", record, QUERY_RIGHT_CHANGE, .streams = true,
-	  .takes = { { "max_bytes", JSON_INTEGER, true } } },
+	  .takes = { NUMBER("max_bytes", 1, INT64_MAX) } },
 	{ "StopRecording", stop_recording, QUERY_RIGHT_CHANGE },
 	{ "Explain", api_explain,
-	  .takes = { { "domain", JSON_STRING, true },
-		     { "cpu", JSON_INTEGER, true },
-		     { "pid", JSON_INTEGER, true },
-		     { "at_us", JSON_INTEGER, true },
-		     { "at_realtime_us", JSON_INTEGER, true } } },
-	{ "Stats", api_show_stats, .takes = { { "period", JSON_STRING, true } } },
-	{ "Metrics", api_show_metrics, .takes = { { "format", JSON_STRING, true } } },
+	  .takes = { TEXT("domain"), NUMBER("cpu", 0, UINT32_MAX), NUMBER("pid", 0, UINT32_MAX),
+		     NUMBER("at_us", 0, UINT64_MAX / NS_PER_US), COUNT("at_realtime_us") } },
+	{ "Stats", api_show_stats, .takes = { TEXT("period") } },
+	{ "Metrics", api_show_metrics, .takes = { TEXT("format") } },
 	{ "Overrides", api_list_overrides },
 	{ "AddOverride", api_add_override, QUERY_RIGHT_CHANGE,
-	  .takes = { { "domain", JSON_STRING, true },
-		     { "pid", JSON_INTEGER, true },
-		     { "self", JSON_TRUE, true },
-		     { "rule", JSON_STRING, true },
-		     { "children", JSON_TRUE, true },
-		     { "min_khz", JSON_INTEGER, true },
-		     { "max_khz", JSON_INTEGER, true },
-		     { "freeze", JSON_TRUE, true },
-		     { "floor", JSON_STRING, true },
-		     { "cap", JSON_STRING, true },
-		     { "io_boost", JSON_STRING, true },
-		     { "idle_latency", JSON_STRING, true },
-		     { "for_us", JSON_INTEGER, true } } },
+	  .takes = { TEXT("domain"), NUMBER("pid", 1, INT32_MAX), FLAG("self"), TEXT("rule"),
+		     FLAG("children"), NUMBER("min_khz", 1, UINT32_MAX),
+		     NUMBER("max_khz", 1, UINT32_MAX), FLAG("freeze"), TEXT("floor"), TEXT("cap"),
+		     TEXT("io_boost"), TEXT("idle_latency"), FOR } },
 	{ "CancelOverride", api_cancel_override, QUERY_RIGHT_CHANGE,
 	  .takes = { { "id", JSON_INTEGER } } },
 	{ "Classes", api_list_classes },
-	{ "Hints", api_list_hints,
-	  .takes = { { "offset", JSON_INTEGER, true }, { "limit", JSON_INTEGER, true } } },
+	{ "Hints", api_list_hints, .takes = { PAGE } },
 	{ "GiveHint", api_give_hint,
-	  .takes = { { "pid", JSON_INTEGER, true },
-		     { "pidfd_id", JSON_INTEGER, true },
-		     { "class", JSON_STRING },
-		     { "children", JSON_TRUE, true },
-		     { "for_us", JSON_INTEGER, true } } },
+	  .takes = { NUMBER("pid", 1, INT32_MAX), NUMBER("pidfd_id", 1, INT64_MAX),
+		     { "class", JSON_STRING }, FLAG("children"), FOR } },
 	{ "HoldHint", api_hold_hint, .streams = true,
-	  .takes = { { "pid", JSON_INTEGER, true },
-		     { "pidfd_id", JSON_INTEGER, true },
-		     { "class", JSON_STRING },
-		     { "children", JSON_TRUE, true } } },
-	{ "Adopt", adopt, QUERY_RIGHT_CHANGE, .takes = { { "domain", JSON_STRING, true } } },
+	  .takes = { NUMBER("pid", 1, INT32_MAX), NUMBER("pidfd_id", 1, INT64_MAX),
+		     { "class", JSON_STRING }, FLAG("children") } },
+	{ "Adopt", adopt, QUERY_RIGHT_CHANGE, .takes = { TEXT("domain") } },
 	{ "HandBack", hand_back, QUERY_RIGHT_CHANGE, .streams = true,
-	  .takes = { { "governor", JSON_STRING, true }, { "for_us", JSON_INTEGER } } },
+	  .takes = { TEXT("governor"), { "for_us", JSON_INTEGER, false, 1, HAND_BACK_MAX_US } } },
 	{ "HoldPolicy", hold_policy, QUERY_RIGHT_CHANGE, .streams = true,
 	  .takes = { { "text", JSON_STRING } } },
 	{ "Profiles", list_profiles },
-	{ "ChooseProfile", choose_profile, QUERY_RIGHT_CHANGE,
-	  .takes = { { "profile", JSON_STRING, true } } },
+	{ "ChooseProfile", choose_profile, QUERY_RIGHT_CHANGE, .takes = { TEXT("profile") } },
 	{ "HoldProfile", hold_profile, QUERY_RIGHT_CHANGE, .streams = true,
 	  .takes = { { "profile", JSON_STRING } } },
 	{ "Reload", reload, QUERY_RIGHT_CHANGE },
 	{ NULL },
 };
+/* clang-format on */
 
 int api_open(struct manager *manager)
 {

@@ -90,15 +90,19 @@ struct api_page {
 	int64_t next;  /* first place of the next page; -1: this is the last one */
 };
 
-/* Reads offset and limit. Returns the name of an invalid parameter, or NULL. */
-const char *api_read_page(const struct call *call, struct api_page *ret);
+/* Entries of one page: RuleTasks reads a file for the name of each task. */
+#define API_PAGE_MAX 100
+
+/* Reads offset and limit. */
+struct api_page api_read_page(const struct call *call);
 /* Counts an entry. Returns false when the page is full; the next one begins here. */
 bool api_is_on_page(struct api_page *page, uint32_t place);
 /* Ends the list, and the reply, with next_offset. */
 int api_end_page(struct json_out *out, const struct api_page *page, struct reply *reply);
 
-/* Reads for_us: ten minutes where it is not given. False: it is no time, or too long. */
-bool api_read_duration(const struct call *call, uint64_t *ret_us);
+/* for_us of hints and overrides. */
+#define API_FOR_DEFAULT_US (10 * 60 * 1000000LL)
+#define API_FOR_MAX_US	   (30 * 24 * 3600 * 1000000LL)
 
 /* A level as a policy has it; null: not given. */
 void api_put_level(struct json_out *out, const char *key, const struct policy_level *level,

@@ -303,15 +303,6 @@ static int send_explanation(struct reply *reply, struct core *core,
 	return reply_end(reply);
 }
 
-/* Reads a number that is not negative into *ret; 0 where it is not given. */
-static bool parse_number(const struct call *call, const char *name, uint64_t most, uint64_t *ret)
-{
-	json_int_t value = call_number(call, name);
-
-	*ret = (uint64_t)value;
-	return value >= 0 && *ret <= most;
-}
-
 /* Finds the domain by whichever of the three is given. A task's domain is that of its CPU. */
 static uint32_t find_domain(const struct core *core, const char *name, bool has_cpu, uint32_t cpu,
 			    uint32_t pid)
@@ -358,17 +349,11 @@ int api_explain(const struct call *call, struct reply *reply)
 	bool has_cpu = call_has_number(call, "cpu");
 	struct explained explained = { 0 };
 	const struct decision_entry *acted;
-	uint64_t cpu, pid, at_us, at_realtime_us;
+	json_int_t cpu = call_number(call, "cpu"), pid = call_number(call, "pid");
+	uint64_t at_us = (uint64_t)call_number(call, "at_us");
+	uint64_t at_realtime_us = (uint64_t)call_number(call, "at_realtime_us");
 	uint32_t domain;
 
-	if (!parse_number(call, "at_realtime_us", UINT64_MAX / 2, &at_realtime_us))
-		return reply_send_invalid(reply, "at_realtime_us");
-	if (!parse_number(call, "cpu", UINT32_MAX, &cpu))
-		return reply_send_invalid(reply, "cpu");
-	if (!parse_number(call, "pid", UINT32_MAX, &pid))
-		return reply_send_invalid(reply, "pid");
-	if (!parse_number(call, "at_us", UINT64_MAX / 1000, &at_us))
-		return reply_send_invalid(reply, "at_us");
 	if (!!name + has_cpu + !!pid != 1)
 		return reply_send_invalid(reply, "domain");
 
@@ -377,9 +362,9 @@ int api_explain(const struct call *call, struct reply *reply)
 		return api_refuse_domain(reply, name);
 	if (domain == TOPOLOGY_NO_DOMAIN && has_cpu)
 		return reply_send_error(reply, "io.wakegov.NoSuchCpu",
-					json_pack("{sI}", "cpu", (json_int_t)cpu));
+					json_pack("{sI}", "cpu", cpu));
 	if (domain == TOPOLOGY_NO_DOMAIN)
-		return api_refuse_task(reply, (json_int_t)pid);
+		return api_refuse_task(reply, pid);
 
 	acted = decision_log_find(manager->past.log, domain,
 				  at_us ? at_us * NS_PER_US : UINT64_MAX);

@@ -6,12 +6,6 @@
 #include "daemon/api/api.h"
 #include "daemon/process.h"
 
-/* Tasks of one page: RuleTasks reads a file for the name of each. */
-#define PAGE_TASKS_MAX 100
-
-#define FOR_DEFAULT_US (10 * 60 * 1000000LL)
-#define FOR_MAX_US     (30 * 24 * 3600 * 1000000LL)
-
 void api_put_level(struct json_out *out, const char *key, const struct policy_level *level,
 		   enum rule_property property)
 {
@@ -57,26 +51,13 @@ void api_put_properties(struct json_out *out, const struct policy_properties *pr
 	api_put_level(out, "idle_latency", &properties->idle_latency, RULE_IDLE_LATENCY);
 }
 
-const char *api_read_page(const struct call *call, struct api_page *ret)
+struct api_page api_read_page(const struct call *call)
 {
-	json_int_t offset = call_number(call, "offset");
-	json_int_t n = call_has_number(call, "limit") ? call_number(call, "limit") : PAGE_TASKS_MAX;
-
-	if (offset < 0 || offset > UINT32_MAX)
-		return "offset";
-	if (n < 1 || n > PAGE_TASKS_MAX)
-		return "limit";
-	*ret = (struct api_page){ .from = (uint32_t)offset, .left = (uint32_t)n, .next = -1 };
-	return NULL;
-}
-
-bool api_read_duration(const struct call *call, uint64_t *ret_us)
-{
-	json_int_t us = call_has_number(call, "for_us") ? call_number(call, "for_us")
-							: FOR_DEFAULT_US;
-
-	*ret_us = (uint64_t)us;
-	return us > 0 && us <= FOR_MAX_US;
+	return (struct api_page){
+		.from = (uint32_t)call_number(call, "offset"),
+		.left = (uint32_t)call_number_or(call, "limit", API_PAGE_MAX),
+		.next = -1,
+	};
 }
 
 bool api_is_on_page(struct api_page *page, uint32_t place)

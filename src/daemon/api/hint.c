@@ -5,6 +5,7 @@
 #include "daemon/api/api.h"
 #include "daemon/loop.h"
 #include "daemon/modules/hinting.h"
+#include "shared/cleanup.h"
 #include "shared/time.h"
 
 int api_list_classes(const struct call *call, struct reply *reply)
@@ -58,13 +59,9 @@ int api_list_hints(const struct call *call, struct reply *reply)
 	const struct core *core = api_core(call);
 	const struct hints *hints = rules_hints(core->rules);
 	const struct hint *hint = NULL;
-	struct api_page page;
-	const char *wrong = api_read_page(call, &page);
-	struct json_out *out;
+	struct api_page page = api_read_page(call);
+	struct json_out *out = reply_begin(reply);
 
-	if (wrong)
-		return reply_send_invalid(reply, wrong);
-	out = reply_begin(reply);
 	field_count(out, "total", hints_count(hints));
 	field_open(out, "hints", '[');
 	while ((hint = hints_next(hints, hint))) {
@@ -79,50 +76,27 @@ int api_list_hints(const struct call *call, struct reply *reply)
 	return api_end_page(out, &page, reply);
 }
 
-/* Returns NULL, or the name of an invalid parameter. */
-static const char *parse_request(const struct call *call, struct hint_request *ret)
-{
-	json_int_t pid = call_number(call, "pid"), pidfd_id = call_number(call, "pidfd_id");
-
-	*ret = (struct hint_request){
-		.pid = (uint32_t)pid,
-		.pidfd_id = (uint64_t)pidfd_id,
-		.class = call_text(call, "class"),
-		.children = json_object_get(call->parameters, "children")
-				    ? call_flag(call, "children")
-				    : -1,
-		.peer = call->peer,
-	};
-	if (call_has_number(call, "pid") && (pid <= 0 || pid > INT32_MAX))
-		return "pid";
-	if (call_has_number(call, "pidfd_id") && pidfd_id <= 0)
-		return "pidfd_id";
-	return api_read_duration(call, &ret->for_us) ? NULL : "for_us";
-}
-
 static int refuse(struct reply *reply, const struct hint_request *request, int error,
 		  const struct policy_query *query)
 {
+	static const struct {
+		int error;
+		const char *name;
+	} of_task[] = {
+		{ -ESRCH, "io.wakegov.NoSuchTask" },	    { -EPERM, "io.wakegov.NotYours" },
+		{ -EOPNOTSUPP, "io.wakegov.KernelThread" }, { -ENOENT, "io.wakegov.NoSuchHint" },
+		{ -EBUSY, "io.wakegov.HintHeld" },
+	};
 	json_int_t pid = request->pid ?: (uint32_t)request->peer->pid;
 
+	for (size_t i = 0; i < ARRAY_SIZE(of_task); i++)
+		if (error == of_task[i].error)
+			return reply_send_error(reply, of_task[i].name,
+						json_pack("{sI}", "pid", pid));
 	switch (error) {
-	case -ESRCH:
-		return api_refuse_task(reply, pid);
-	case -EPERM:
-		return reply_send_error(reply, "io.wakegov.NotYours",
-					json_pack("{sI}", "pid", pid));
-	case -EOPNOTSUPP:
-		return reply_send_error(reply, "io.wakegov.KernelThread",
-					json_pack("{sI}", "pid", pid));
 	case -ENODATA:
 		return reply_send_error(reply, "io.wakegov.NoSuchClass",
 					json_pack("{ss}", "class", request->class));
-	case -ENOENT:
-		return reply_send_error(reply, "io.wakegov.NoSuchHint",
-					json_pack("{sI}", "pid", pid));
-	case -EBUSY:
-		return reply_send_error(reply, "io.wakegov.HintHeld",
-					json_pack("{sI}", "pid", pid));
 	case -EDQUOT:
 		return reply_send_error(reply, "io.wakegov.TooManyHints",
 					json_pack("{sI}", "max", (json_int_t)query->max_hints));
@@ -137,14 +111,20 @@ static int give(const struct call *call, struct reply *reply, bool hold)
 {
 	struct manager *manager = call->userdata;
 	struct core *core = &manager->core;
-	struct hint_request request;
+	const struct hint_request request = {
+		.pid = (uint32_t)call_number(call, "pid"),
+		.pidfd_id = (uint64_t)call_number(call, "pidfd_id"),
+		.class = call_text(call, "class"),
+		.children = json_object_get(call->parameters, "children")
+				    ? call_flag(call, "children")
+				    : -1,
+		.for_us = (uint64_t)call_number_or(call, "for_us", API_FOR_DEFAULT_US),
+		.peer = call->peer,
+	};
 	struct hint *hint = NULL;
-	const char *wrong = parse_request(call, &request);
 	struct json_out *out;
 	int r;
 
-	if (wrong)
-		return reply_send_invalid(reply, wrong);
 	if (!hold && !strcmp(request.class, "none"))
 		r = hinting_end(&manager->hinting, &request);
 	else

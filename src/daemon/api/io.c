@@ -107,37 +107,29 @@ struct rows {
 	size_t n;
 };
 
-/* Returns NULL, or the name of an invalid parameter. */
-static const char *read_choice(const struct call *call, struct choice *ret)
+/* False: the order is unknown. */
+static bool read_choice(const struct call *call, struct choice *ret)
 {
 	static const char *const names[ORDERS] = {
 		[ORDER_PID] = "pid",   [ORDER_COMM] = "comm",	[ORDER_RATE] = "rate",
 		[ORDER_GAIN] = "gain", [ORDER_BOOST] = "boost",
 	};
-	json_int_t pid = call_number(call, "pid"), offset = call_number(call, "offset");
-	json_int_t limit = call_has_number(call, "limit") ? call_number(call, "limit") : INT64_MAX;
 	const char *sort = call_text(call, "sort");
 
 	*ret = (struct choice){
 		.domain = call_text(call, "domain"),
 		.state = call_text(call, "state"),
 		.device = call_text(call, "device"),
-		.pid = pid,
-		.offset = offset,
-		.limit = limit,
+		.pid = (uint32_t)call_number(call, "pid"),
+		.offset = (uint64_t)call_number(call, "offset"),
+		.limit = (uint64_t)call_number_or(call, "limit", INT64_MAX),
 	};
-	if (pid < 0 || pid > INT32_MAX)
-		return "pid";
-	if (offset < 0)
-		return "offset";
-	if (limit < 1)
-		return "limit";
 	if (!sort)
-		return NULL;
+		return true;
 	for (ret->order = ORDER_PID; ret->order < ORDERS; ret->order++)
 		if (!strcmp(sort, names[ret->order]))
-			return NULL;
-	return "sort";
+			return true;
+	return false;
 }
 
 static bool differs(const char *wanted, const char *found)
@@ -243,11 +235,10 @@ int api_list_tasks(const struct call *call, struct reply *reply)
 	struct choice choice;
 	struct json_out *out;
 	struct rows chosen;
-	const char *wrong = read_choice(call, &choice);
 	int r;
 
-	if (wrong)
-		return reply_send_invalid(reply, wrong);
+	if (!read_choice(call, &choice))
+		return reply_send_invalid(reply, "sort");
 	if (choice.domain && topology_find(core->topology, choice.domain) == TOPOLOGY_NO_DOMAIN)
 		return api_refuse_domain(reply, choice.domain);
 	r = choose(core, &choice, &chosen);

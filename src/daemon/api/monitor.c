@@ -40,15 +40,12 @@ static int read_kinds(const json_t *array, uint32_t *ret)
 int monitor_subscribe(const struct call *call, struct reply *reply)
 {
 	const char *domain = call_text(call, "domain");
-	json_int_t pid = call_number(call, "pid");
-	struct channel_filter filter = { .pid = (uint32_t)pid };
+	struct channel_filter filter = { .pid = (uint32_t)call_number(call, "pid") };
 	struct monitor *monitor = &((struct manager *)call->userdata)->monitor;
 	int r;
 
 	if (read_kinds(json_object_get(call->parameters, "kinds"), &filter.kinds) < 0)
 		return reply_send_invalid(reply, "kinds");
-	if (pid < 0 || pid > INT32_MAX)
-		return reply_send_invalid(reply, "pid");
 	if (domain && topology_find(monitor->core->topology, domain) == TOPOLOGY_NO_DOMAIN)
 		return api_refuse_domain(reply, domain);
 	if (domain)

@@ -67,13 +67,11 @@ int api_list_overrides(const struct call *call, struct reply *reply)
 /* Reads one of domain, pid, self and rule. Returns NULL, or the name of an invalid parameter. */
 static const char *parse_target(const struct call *call, struct override_request *ret)
 {
-	json_int_t pid = call_number(call, "pid");
-
 	ret->domain = call_text(call, "domain");
 	ret->rule = call_text(call, "rule");
 	ret->children = call_flag(call, "children");
-	ret->pid = (uint32_t)pid;
-	if (call_has_number(call, "pid") && (pid <= 0 || pid > INT32_MAX || ret->domain))
+	ret->pid = (uint32_t)call_number(call, "pid");
+	if (ret->pid && ret->domain)
 		return "pid";
 	if (call_flag(call, "self") && (ret->pid || ret->domain))
 		return "self";
@@ -84,15 +82,6 @@ static const char *parse_target(const struct call *call, struct override_request
 	if (!ret->domain && !ret->rule && !ret->pid)
 		return "domain";
 	return ret->children && !ret->pid ? "children" : NULL;
-}
-
-/* Reads a parameter in kHz, 0 where it is not given. Returns false when it is no frequency. */
-static bool parse_khz(const struct call *call, const char *name, uint32_t *ret)
-{
-	json_int_t khz = call_number(call, name);
-
-	*ret = (uint32_t)khz;
-	return !call_has_number(call, name) || (khz > 0 && khz <= UINT32_MAX);
 }
 
 /* Reads levels as in a policy. Returns NULL, or the name of an invalid parameter. */
@@ -117,16 +106,15 @@ static const char *parse_request(const struct call *call, struct override_reques
 	const char *wrong;
 
 	*ret = (struct override_request){
+		.min_khz = (uint32_t)call_number(call, "min_khz"),
+		.max_khz = (uint32_t)call_number(call, "max_khz"),
 		.freeze = call_flag(call, "freeze"),
+		.for_us = (uint64_t)call_number_or(call, "for_us", API_FOR_DEFAULT_US),
 		.uid = call->peer->uid,
 	};
 	wrong = parse_target(call, ret);
 	if (wrong)
 		return wrong;
-	if (!parse_khz(call, "min_khz", &ret->min_khz))
-		return "min_khz";
-	if (!parse_khz(call, "max_khz", &ret->max_khz))
-		return "max_khz";
 	if (ret->min_khz && ret->max_khz && ret->min_khz > ret->max_khz)
 		return "min_khz";
 	wrong = parse_levels(call, ret);
@@ -138,7 +126,7 @@ static const char *parse_request(const struct call *call, struct override_reques
 	if (!ret->freeze && !ret->min_khz && !ret->max_khz && !ret->floor && !ret->cap &&
 	    !ret->io_boost && !ret->idle_latency)
 		return "freeze";
-	return api_read_duration(call, &ret->for_us) ? NULL : "for_us";
+	return NULL;
 }
 
 int api_add_override(const struct call *call, struct reply *reply)

@@ -162,17 +162,13 @@ int api_list_rules(const struct call *call, struct reply *reply)
 int api_list_rule_tasks(const struct call *call, struct reply *reply)
 {
 	const struct core *core = api_core(call);
-	const char *rule = call_text(call, "rule"), *wrong;
+	const char *rule = call_text(call, "rule");
+	struct api_page page = api_read_page(call);
+	int i = rule_named(&core->policy, rule);
 	const struct rules_task *task;
 	struct json_out *out;
-	struct api_page page;
 	uint32_t place;
-	int i;
 
-	wrong = api_read_page(call, &page);
-	if (wrong)
-		return reply_send_invalid(reply, wrong);
-	i = rule_named(&core->policy, rule);
 	if (i < 0)
 		return api_refuse_rule(reply, rule);
 	out = reply_begin(reply);
@@ -211,14 +207,10 @@ int api_list_capped_tasks(const struct call *call, struct reply *reply)
 {
 	const struct core *core = api_core(call);
 	const struct task_table *tasks = engine_tasks(core->engine);
+	struct api_page page = api_read_page(call);
+	struct json_out *out = reply_begin(reply);
 	const struct task *task = NULL;
-	struct json_out *out;
-	struct api_page page;
-	const char *wrong = api_read_page(call, &page);
 
-	if (wrong)
-		return reply_send_invalid(reply, wrong);
-	out = reply_begin(reply);
 	field_open(out, "tasks", '[');
 	while ((task = task_next(tasks, task))) {
 		const struct policy_rule *rule = cap_of(core, task->matched);
@@ -304,8 +296,6 @@ int api_explain_rules(const struct call *call, struct reply *reply)
 	bool hides_program;
 	int r;
 
-	if (pid <= 0 || pid > INT32_MAX)
-		return reply_send_invalid(reply, "pid");
 	r = tracer_find_task(core->tracer, (uint32_t)pid, &facts);
 	if (r == -ESRCH)
 		return api_refuse_task(reply, pid);
