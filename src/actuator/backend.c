@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "shared/cleanup.h"
+#include "shared/text.h"
 
 static int observe_acquire(struct actuator_domain *domain)
 {
@@ -69,7 +70,6 @@ int backend_acquire(struct actuator_domain *domain, enum policy_backend wanted,
 		    const struct backend **ret, char passed_over[static BACKEND_WHY_SIZE])
 {
 	const struct backend *named = backend_find(wanted);
-	size_t length = 0;
 	int r = -EOPNOTSUPP;
 
 	passed_over[0] = '\0';
@@ -80,10 +80,9 @@ int backend_acquire(struct actuator_domain *domain, enum policy_backend wanted,
 	for (size_t i = 0; i < ARRAY_SIZE(automatic) && r == -EOPNOTSUPP; i++) {
 		*ret = automatic[i];
 		r = automatic[i]->acquire(domain);
-		if (r == -EOPNOTSUPP && length < BACKEND_WHY_SIZE)
-			length += snprintf(passed_over + length, BACKEND_WHY_SIZE - length,
-					   "%snot %s: %s", length ? "; " : "", automatic[i]->name,
-					   domain->why);
+		if (r == -EOPNOTSUPP)
+			text_append(passed_over, BACKEND_WHY_SIZE, "%snot %s: %s",
+				    passed_over[0] ? "; " : "", automatic[i]->name, domain->why);
 	}
 	return r;
 }

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "shared/cleanup.h"
+#include "shared/text.h"
 
 #define LOWER_WORD "abcdefghijklmnopqrstuvwxyz0123456789_-"
 
@@ -161,7 +162,7 @@ static int collect(DIR *directory, const struct tunable *like, struct tunable *r
 		   char *ret_unsaved, size_t unsaved_size)
 {
 	const struct dirent *file;
-	size_t n = 0, length = 0;
+	size_t n = 0;
 
 	for (errno = 0; (file = readdir(directory)); errno = 0) {
 		struct tunable tunable = *like;
@@ -169,9 +170,9 @@ static int collect(DIR *directory, const struct tunable *like, struct tunable *r
 
 		if (r > 0 && n < n_max)
 			ret[n++] = tunable;
-		else if (r != 0 && length < unsaved_size)
-			length += snprintf(ret_unsaved + length, unsaved_size - length, "%s%s",
-					   length ? ", " : "", file->d_name);
+		else if (r != 0)
+			text_append(ret_unsaved, unsaved_size, "%s%s", ret_unsaved[0] ? ", " : "",
+				    file->d_name);
 	}
 	if (errno)
 		return -errno;

@@ -4,7 +4,6 @@
  * won and what was known of it, who lost, what limited it, what was written.
  */
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -12,27 +11,11 @@
 #include "ctl/format.h"
 #include "ctl/print.h"
 #include "shared/cleanup.h"
+#include "shared/text.h"
 
-/* A line that grows. Without memory, text is missing from it. */
-struct line {
-	char text[1024];
-	size_t used;
-};
-
-static void add(struct line *line, const char *format, ...) __attribute__((format(printf, 2, 3)));
-
-static void add(struct line *line, const char *format, ...)
-{
-	size_t room = sizeof(line->text) - line->used;
-	va_list args;
-	int n;
-
-	va_start(args, format);
-	n = vsnprintf(line->text + line->used, room, format, args);
-	va_end(args);
-	if (n > 0)
-		line->used += (size_t)n < room ? (size_t)n : room - 1;
-}
+#define LINE_SIZE 1024
+/* To a line of that size. */
+#define add(_line, ...) text_append(_line, LINE_SIZE, __VA_ARGS__)
 
 static unsigned int mhz(const json_t *object, const char *key)
 {
@@ -66,7 +49,7 @@ static void print_head(FILE *file, const json_t *reply)
 }
 
 /* " and psql (pid 811): together 100 % of a CPU;" or " after an input event" */
-static void add_chain(struct line *line, const json_t *chain)
+static void add_chain(char line[static LINE_SIZE], const json_t *chain)
 {
 	const char *comm = field_text(chain, "comm");
 
@@ -82,7 +65,7 @@ static void add_chain(struct line *line, const json_t *chain)
 }
 
 /* "io-boost of fio (pid 185) on CPU 0: 1800 MHz" */
-static void add_contender(struct line *line, const json_t *contender)
+static void add_contender(char line[static LINE_SIZE], const json_t *contender)
 {
 	const char *comm = field_text(contender, "comm");
 	const json_t *chain = json_object_get(contender, "chain");
@@ -102,13 +85,13 @@ static void add_contender(struct line *line, const json_t *contender)
 /* Who won, or that no CPU wanted anything. */
 static void print_winner(FILE *file, const json_t *reply)
 {
-	struct line line = { 0 };
+	char line[LINE_SIZE] = "";
 
 	if (field_is_word(reply, "reason", "idle"))
-		add(&line, "nothing: all its CPUs have been idle for the hold time");
+		add(line, "nothing: all its CPUs have been idle for the hold time");
 	else
-		add_contender(&line, json_array_get(json_object_get(reply, "contenders"), 0));
-	paragraph_print(file, "wanted", line.text);
+		add_contender(line, json_array_get(json_object_get(reply, "contenders"), 0));
+	paragraph_print(file, "wanted", line);
 }
 
 /* The rule, or the task's own clamp, that made the frequency higher or lower. */
@@ -119,17 +102,17 @@ static void print_rule(FILE *file, const json_t *reply)
 	bool is_own_cap = field_is_word(reply, "limiter", "own-cap");
 	const json_t *rule = json_object_get(reply, "rule");
 	const char *where = field_text(rule, "file");
-	struct line line = { 0 };
+	char line[LINE_SIZE] = "";
 
 	if (json_is_object(rule)) {
-		add(&line, "%s ", field_shown(rule, "name"));
+		add(line, "%s ", field_shown(rule, "name"));
 		/* An override is in no file. */
 		if (where && where[0])
-			add(&line, "(%s:%" PRIu64 ") ", where, field_number(rule, "line"));
-		add(&line, "%s, for pid %" PRIu64,
+			add(line, "(%s:%" PRIu64 ") ", where, field_number(rule, "line"));
+		add(line, "%s, for pid %" PRIu64,
 		    field_is_word(reply, "limiter", "cap") ? "caps it" : "gives a floor",
 		    field_number(rule, "pid"));
-		paragraph_print(file, "rule", line.text);
+		paragraph_print(file, "rule", line);
 	}
 	/* Set by uclampset(1), sched_setattr(2), or a library that calls it. */
 	if (is_own_cap || field_is_word(reply, "reason", "own-floor"))
@@ -142,26 +125,26 @@ static void print_rule(FILE *file, const json_t *reply)
 static void print_io(FILE *file, const json_t *io)
 {
 	const char *device = field_text(io, "device");
-	struct line line = { 0 }, tried = { 0 };
+	char line[LINE_SIZE] = "", tried[LINE_SIZE] = "";
 
 	if (!json_is_object(io))
 		return;
-	add(&line, "%" PRIu64 " per second%s%s", field_number(io, "io_rate_per_s"),
+	add(line, "%" PRIu64 " per second%s%s", field_number(io, "io_rate_per_s"),
 	    device ? " on " : ", of waits without block requests", device ?: "");
 	if (field_is_known(io, "host_share_permille"))
-		add(&line, "; host time is %u %% of each at the lowest frequency",
+		add(line, "; host time is %u %% of each at the lowest frequency",
 		    field_percent(io, "host_share_permille"));
-	paragraph_print(file, "I/O", line.text);
+	paragraph_print(file, "I/O", line);
 	if (field_is_known(io, "predicted_gain_permille"))
 		paragraph_printf(
 			file, "predicted", "%u %% more I/O at %u MHz than at the lowest frequency",
 			field_percent(io, "predicted_gain_permille"), mhz(io, "wanted_khz"));
 	if (field_number(io, "pairs"))
-		add(&tried, "in %" PRIu64 " pairs: %u %% more, plus or minus %u %%; ",
+		add(tried, "in %" PRIu64 " pairs: %u %% more, plus or minus %u %%; ",
 		    field_number(io, "pairs"), field_percent(io, "measured_gain_permille"),
 		    field_percent(io, "gain_error_permille"));
-	add(&tried, "%s", field_shown(io, "state"));
-	paragraph_print(file, "tried", tried.text);
+	add(tried, "%s", field_shown(io, "state"));
+	paragraph_print(file, "tried", tried);
 }
 
 static void print_idle_latency(FILE *file, const json_t *trial)
@@ -182,21 +165,21 @@ static void print_kernel_boost(FILE *file, const json_t *task)
 {
 	const char *comm = field_text(task, "comm"), *state = field_text(task, "state");
 	bool held_back = field_is_known(task, "need_khz");
-	struct line line = { 0 };
+	char line[LINE_SIZE] = "";
 
-	add(&line, "%s (pid %" PRIu64 ") ", comm ? comm : "a task", field_number(task, "pid"));
+	add(line, "%s (pid %" PRIu64 ") ", comm ? comm : "a task", field_number(task, "pid"));
 	if (held_back)
-		add(&line, "at %u MHz: the kernel boosts it for its I/O, which gains nothing by it",
+		add(line, "at %u MHz: the kernel boosts it for its I/O, which gains nothing by it",
 		    mhz(task, "need_khz"));
 	else
-		add(&line, "by schedutil for its I/O; wakegov does not limit that");
+		add(line, "by schedutil for its I/O; wakegov does not limit that");
 	if (field_number(task, "pairs"))
-		add(&line, " (in %" PRIu64 " pair%s: %u %% more, plus or minus %u %%%s%s)",
+		add(line, " (in %" PRIu64 " pair%s: %u %% more, plus or minus %u %%%s%s)",
 		    field_number(task, "pairs"), field_number(task, "pairs") == 1 ? "" : "s",
 		    field_percent(task, "measured_gain_permille"),
 		    field_percent(task, "gain_error_permille"), held_back ? "" : "; ",
 		    held_back || !state ? "" : state);
-	paragraph_print(file, held_back ? "held back" : "boosted", line.text);
+	paragraph_print(file, held_back ? "held back" : "boosted", line);
 }
 
 static void print_others(FILE *file, const json_t *reply)
@@ -204,39 +187,38 @@ static void print_others(FILE *file, const json_t *reply)
 	const json_t *contenders = json_object_get(reply, "contenders"), *contender;
 	uint64_t n = field_number(reply, "n_contenders"), shown = json_array_size(contenders);
 	bool is_idle = field_is_word(reply, "reason", "idle");
-	struct line line = { 0 };
+	char line[LINE_SIZE] = "";
 	size_t i;
 
 	json_array_foreach(contenders, i, contender) {
 		if (!i && !is_idle)
 			continue;
-		add(&line, "%s", line.used ? "; " : "");
-		add_contender(&line, contender);
+		add(line, "%s", line[0] ? "; " : "");
+		add_contender(line, contender);
 	}
 	if (n > shown)
-		add(&line, "; and %" PRIu64 " more", n - shown);
-	if (line.used)
-		paragraph_print(file, "won over", line.text);
+		add(line, "; and %" PRIu64 " more", n - shown);
+	if (line[0])
+		paragraph_print(file, "won over", line);
 }
 
 static void print_clamps(FILE *file, const json_t *reply)
 {
 	const json_t *clamps = json_object_get(reply, "clamps"), *clamp;
-	struct line line = { 0 };
+	char line[LINE_SIZE] = "";
 	size_t i;
 
 	json_array_foreach(clamps, i, clamp) {
 		uint64_t override = field_number(clamp, "override");
 
-		add(&line, "%s%s %u MHz", i ? ", " : "", field_text(clamp, "by"),
-		    mhz(clamp, "khz"));
+		add(line, "%s%s %u MHz", i ? ", " : "", field_text(clamp, "by"), mhz(clamp, "khz"));
 		if (override)
-			add(&line, " (override %" PRIu64 ")", override);
+			add(line, " (override %" PRIu64 ")", override);
 		if (field_flag(clamp, "acted"))
-			add(&line, " <- this one limits it");
+			add(line, " <- this one limits it");
 	}
-	if (line.used)
-		paragraph_print(file, "limits", line.text);
+	if (line[0])
+		paragraph_print(file, "limits", line);
 }
 
 static void print_chosen(FILE *file, const json_t *reply)
@@ -244,17 +226,17 @@ static void print_chosen(FILE *file, const json_t *reply)
 	const json_t *skipped = json_object_get(reply, "skipped");
 	double more_percent = (double)field_number(skipped, "energy_permille") / 10 - 100;
 	const char *source = field_text(skipped, "source");
-	struct line line = { 0 };
+	char line[LINE_SIZE] = "";
 
-	add(&line, "%u MHz: ", mhz(reply, "wanted_khz"));
+	add(line, "%u MHz: ", mhz(reply, "wanted_khz"));
 	if (!json_is_object(skipped))
-		add(&line, "the lowest frequency within the limits that suffices");
+		add(line, "the lowest frequency within the limits that suffices");
 	else
-		add(&line, "%u MHz would suffice, but takes %.1f %% more energy for the same work",
+		add(line, "%u MHz would suffice, but takes %.1f %% more energy for the same work",
 		    mhz(skipped, "khz"), more_percent);
 	if (source)
-		add(&line, ", says %s", source);
-	paragraph_print(file, "chosen", line.text);
+		add(line, ", says %s", source);
+	paragraph_print(file, "chosen", line);
 	if (field_is_word(reply, "timing", "held"))
 		paragraph_printf(file, "held",
 				 "%u MHz would suffice, but not yet for the hold time",

@@ -13,6 +13,7 @@
 #include "ctl/print.h"
 #include "shared/cleanup.h"
 #include "shared/sysfs.h"
+#include "shared/text.h"
 #include "shared/time.h"
 
 #define COMM_SIZE	16
@@ -168,12 +169,10 @@ struct processes {
 
 static void add_work(struct work *work, const char *comm, uint64_t cpu_s)
 {
-	size_t used = strlen(work->names);
-
 	work->cpu_s += cpu_s;
 	if (!strstr(work->names, comm) && work->n++ < NAMES_SHOWN)
-		snprintf(work->names + used, sizeof(work->names) - used, "%s%s", used ? ", " : "",
-			 comm);
+		text_append(work->names, sizeof(work->names), "%s%s", work->names[0] ? ", " : "",
+			    comm);
 }
 
 /* Services that answer requests, by their names. */

@@ -12,6 +12,7 @@
 #include "ctl/print.h"
 #include "record/replay.h"
 #include "shared/cleanup.h"
+#include "shared/text.h"
 #include "shared/time.h"
 
 #define OPPS_SHOWN 4
@@ -176,7 +177,7 @@ json_t *what_if_json(const struct what_if *what_if, const struct topology *topol
 static char *cell_opps(const json_t *times, const char *key)
 {
 	const json_t *opps = json_object_get(times, key);
-	size_t n = json_array_size(opps), used = 0, shown = 0;
+	size_t n = json_array_size(opps), shown = 0;
 	uint64_t total = 0, left;
 	char text[256] = "";
 
@@ -192,14 +193,14 @@ static char *cell_opps(const json_t *times, const char *key)
 			more += field_number(json_array_get(opps, j), "us") > us;
 		if (us * 200 < total || more >= OPPS_SHOWN)
 			continue;
-		used += snprintf(text + used, sizeof(text) - used,
-				 "%s%" PRIu64 " MHz %" PRIu64 " %%", shown++ ? ", " : "",
-				 field_number(opp, "khz") / 1000, (us * 100 + total / 2) / total);
+		text_append(text, sizeof(text), "%s%" PRIu64 " MHz %" PRIu64 " %%",
+			    shown++ ? ", " : "", field_number(opp, "khz") / 1000,
+			    (us * 100 + total / 2) / total);
 		left -= us;
 	}
 	if (left * 200 >= total && total)
-		snprintf(text + used, sizeof(text) - used, ", others %" PRIu64 " %%",
-			 (left * 100 + total / 2) / total);
+		text_append(text, sizeof(text), ", others %" PRIu64 " %%",
+			    (left * 100 + total / 2) / total);
 	return strdup(total ? text : "-");
 }
 

@@ -21,6 +21,7 @@
 #include "frequency/power.h"
 #include "shared/cleanup.h"
 #include "shared/sysfs.h"
+#include "shared/text.h"
 
 #define TEXT_SIZE	   256
 #define CGROUP_CONTROLLERS "/sys/fs/cgroup/cgroup.controllers"
@@ -139,7 +140,6 @@ static void examine_governor(const struct examination *e, const struct topology_
 	char governor[CONTROL_VALUE_SIZE] = "", offered[TEXT_SIZE] = "", others[TEXT_SIZE / 2] = "";
 	const char *backend, *advice = "";
 	char found[TEXT_SIZE];
-	size_t used = 0;
 
 	control_load(CONTROL_GOVERNOR, domain->first_cpu, governor, sizeof(governor));
 	control_read_file(domain->first_cpu, "scaling_available_governors", offered,
@@ -153,11 +153,10 @@ static void examine_governor(const struct examination *e, const struct topology_
 	else if (e->has_uclamp && strcmp(governor, "schedutil") != 0 &&
 		 strstr(offered, "schedutil"))
 		advice = "for backend uclamp: echo schedutil into scaling_governor";
-	for (char *rest, *word = strtok_r(offered, " ", &rest); word && used < sizeof(others);
+	for (char *rest, *word = strtok_r(offered, " ", &rest); word;
 	     word = strtok_r(NULL, " ", &rest))
 		if (strcmp(word, governor) != 0)
-			used += snprintf(others + used, sizeof(others) - used, "%s%s",
-					 used ? ", " : "", word);
+			text_append(others, sizeof(others), "%s%s", *others ? ", " : "", word);
 	snprintf(found, sizeof(found), "%s%s%s; other governors: %s", governor,
 		 backend ? "; backend = auto takes " : ", set by wakegovd", backend ? backend : "",
 		 *others ? others : "none");
@@ -170,14 +169,13 @@ static bool examine_energy(const struct examination *e, struct topology_domain *
 {
 	const char *source = power_source_name(power_find(e->policy, domain));
 	char found[TEXT_SIZE], inefficient[TEXT_SIZE / 2] = "";
-	size_t used = 0;
 
 	if (!source)
 		return false;
-	for (uint32_t i = 0; i < domain->n_opps && used < sizeof(inefficient); i++)
+	for (uint32_t i = 0; i < domain->n_opps; i++)
 		if (opp_better_khz(domain, i))
-			used += snprintf(inefficient + used, sizeof(inefficient) - used, "%s%g",
-					 used ? ", " : "", domain->opp_khz[i] / 1000.0);
+			text_append(inefficient, sizeof(inefficient), "%s%g",
+				    *inefficient ? ", " : "", domain->opp_khz[i] / 1000.0);
 	snprintf(found, sizeof(found), "by %s%s%s%s", source,
 		 *inefficient ? "; inefficient: " : "; none is inefficient", inefficient,
 		 *inefficient ? " MHz" : "");
@@ -280,21 +278,20 @@ static void examine_power_limits(const struct examination *e)
 
 	for (int zone = 0; zone < POWER_ZONES_MAX; zone++) {
 		char found[TEXT_SIZE] = "";
-		size_t used = 0;
 
 		if (!sysfs_read_line(name, sizeof(name), POWER_ZONE "/name", zone))
 			return;
-		for (int i = 0; i < POWER_TERMS_MAX && used < sizeof(found); i++) {
+		for (int i = 0; i < POWER_TERMS_MAX; i++) {
 			if (!sysfs_read_line(term, sizeof(term), POWER_ZONE "/constraint_%d_name",
 					     zone, i) ||
 			    !sysfs_read_number(&microwatts,
 					       POWER_ZONE "/constraint_%d_power_limit_uw", zone, i))
 				break;
-			used += snprintf(found + used, sizeof(found) - used, "%s%.40s %.3g W",
-					 used ? ", " : "", term, microwatts / 1e6);
+			text_append(found, sizeof(found), "%s%.40s %.3g W", *found ? ", " : "",
+				    term, microwatts / 1e6);
 		}
 		snprintf(what, sizeof(what), "power limits of %s", name);
-		if (used)
+		if (*found)
 			report(e, FINDING_GOOD, what, found,
 			       "above them the firmware lowers the clock, whatever wakegov asks for");
 	}

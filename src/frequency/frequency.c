@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "shared/text.h"
 #include "shared/time.h"
 
 /*
@@ -37,10 +38,8 @@ struct frequency {
 /* Adds to frequency->why the reason why the reader is not used. */
 static void explain(struct frequency *frequency, const char *why)
 {
-	size_t used = strlen(frequency->why);
-
-	snprintf(frequency->why + used, sizeof(frequency->why) - used, "%s%s: %s", used ? "; " : "",
-		 (*frequency->reader)->name, why);
+	text_append(frequency->why, sizeof(frequency->why), "%s%s: %s",
+		    frequency->why[0] ? "; " : "", (*frequency->reader)->name, why);
 }
 
 static void open_next(struct frequency *frequency)

@@ -3,6 +3,7 @@
 
 #include <ctype.h>
 #include <limits.h>
+#include <stdarg.h>
 #include <string.h>
 
 #include "shared/cleanup.h"
@@ -94,6 +95,16 @@ void text_copy(char *ret, size_t size, const char *text)
 		length -= c.length;
 	}
 	ret[used] = '\0';
+}
+
+void text_append(char *text, size_t size, const char *format, ...)
+{
+	size_t used = strlen(text);
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(text + used, size - used, format, args);
+	va_end(args);
 }
 
 char *text_clean(char *text)

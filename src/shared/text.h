@@ -39,6 +39,10 @@ char *text_clean(char *text);
 /* The same of a copy, which ends before the first character that does not fit. size is over 0. */
 void text_copy(char *ret, size_t size, const char *text);
 
+/* Appends to a text, which ends where size bytes are full. */
+void text_append(char *text, size_t size, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
 /*
  * Whether typed looks like a slip for meant: at most two letters missing, added, wrong or swapped,
  * and less than half of it, or a beginning of it, whose dashes may be missing.
