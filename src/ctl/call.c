@@ -120,16 +120,21 @@ enum ctl_exit ctl_call(const struct ctl *ctl, const char *method, json_t *parame
 	return code;
 }
 
-int ctl_try(const struct ctl *ctl, const char *method, json_t *parameters, uint64_t timeout_ns,
-	    json_t **ret)
+int ctl_try(const struct ctl *ctl, const char *method, json_t *parameters, json_t **ret)
 {
-	uint64_t deadline_ns = caller_deadline(timeout_ns);
+	uint64_t deadline_ns = caller_deadline(ctl->timeout_ns);
 	_cleanup_close_ int fd = caller_open(ctl->path, deadline_ns);
+	json_auto_t *reply = NULL;
+	int r;
 
-	if (fd >= 0)
-		return caller_call(fd, method, parameters, deadline_ns, ret);
-	json_decref(parameters);
-	return fd;
+	if (fd < 0) {
+		json_decref(parameters);
+		return fd;
+	}
+	r = caller_call(fd, method, parameters, deadline_ns, &reply);
+	if (r == 0 && !json_is_string(json_object_get(reply, "error")))
+		*ret = json_incref(json_object_get(reply, "parameters"));
+	return r;
 }
 
 enum ctl_exit ctl_call_pages(const struct ctl *ctl, const char *method, json_t *parameters,

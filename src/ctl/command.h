@@ -118,12 +118,11 @@ static inline json_t *ctl_nonzero(uint64_t number)
 enum ctl_exit ctl_call(const struct ctl *ctl, const char *method, json_t *parameters, json_t **ret);
 
 /*
- * Calls a method and prints nothing. Consumes parameters, which may be NULL for none. Returns 0 and
- * the reply, "parameters" or "error", which the caller owns; or an error of caller_open() or
- * caller_call().
+ * Calls a method and prints nothing. Consumes parameters, which may be NULL for none. Returns 0 or
+ * an error of caller_open() or caller_call(). *ret gets the reply's parameters, which the caller
+ * owns, and stays where it is an error.
  */
-int ctl_try(const struct ctl *ctl, const char *method, json_t *parameters, uint64_t timeout_ns,
-	    json_t **ret);
+int ctl_try(const struct ctl *ctl, const char *method, json_t *parameters, json_t **ret);
 
 /*
  * Calls a method whose list comes in pages, until list has max entries of those under key, or all.

@@ -81,14 +81,12 @@ static void show_profiles(const json_t *reply)
 static bool has_profile(const struct ctl *ctl, const char *name)
 {
 	json_auto_t *reply = NULL;
-	const json_t *profiles, *profile;
+	const json_t *profile;
 	const char *closest = NULL;
 	size_t i;
 
-	if (ctl_try(ctl, "io.wakegov.Profiles", NULL, ctl->timeout_ns, &reply) < 0)
-		return true;
-	profiles = json_object_get(json_object_get(reply, "parameters"), "profiles");
-	json_array_foreach(profiles, i, profile) {
+	ctl_try(ctl, "io.wakegov.Profiles", NULL, &reply);
+	json_array_foreach(json_object_get(reply, "profiles"), i, profile) {
 		if (field_is_word(profile, "name", name))
 			return true;
 		suggest_closest(name, field_text(profile, "name") ?: "", &closest);

@@ -41,9 +41,8 @@ static void offer_listed(const struct ctl *ctl, const char *method, const char *
 	const json_t *entry;
 	size_t i;
 
-	if (ctl_try(ctl, method, NULL, ANSWER_TIMEOUT_NS, &reply) < 0)
-		return;
-	json_array_foreach(json_object_get(json_object_get(reply, "parameters"), list), i, entry) {
+	ctl_try(ctl, method, NULL, &reply);
+	json_array_foreach(json_object_get(reply, list), i, entry) {
 		const char *name = field_text(entry, "name"), *value = field_text(entry, field);
 		char help[256];
 
@@ -99,6 +98,7 @@ enum ctl_exit command_complete(struct ctl *ctl)
 	const struct ctl_command *command = NULL;
 	const char *typed = n ? ctl->arguments[n - 1] : "", *before = "";
 
+	ctl->timeout_ns = ANSWER_TIMEOUT_NS;
 	for (int i = 0; i + 1 < n; i++) {
 		const char *word = ctl->arguments[i];
 

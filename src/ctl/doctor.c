@@ -51,13 +51,12 @@ static void add_daemon(const struct ctl *ctl, struct report *report)
 	const json_t *domain;
 	size_t i;
 
-	if (ctl_try(ctl, "io.wakegov.Domains", NULL, ctl->timeout_ns, &reply) < 0)
+	if (ctl_try(ctl, "io.wakegov.Domains", NULL, &reply) < 0)
 		add(report,
 		    &(struct finding){ FINDING_NOTE, "", "wakegovd", "does not answer",
 				       "start it: systemctl start wakegovd, and see journalctl -u "
 				       "wakegovd" });
-	json_array_foreach(json_object_get(json_object_get(reply, "parameters"), "domains"), i,
-			   domain) {
+	json_array_foreach(json_object_get(reply, "domains"), i, domain) {
 		bool yielded = field_is_word(domain, "state", "yielded");
 		const char *why = field_text(domain, "state_why");
 		char found[256];
@@ -133,8 +132,6 @@ enum ctl_exit command_doctor(struct ctl *ctl)
 	enum ctl_exit code;
 	bool bad;
 
-	if (ctl->n_arguments)
-		return ctl_misuse(ctl, "doctor takes no arguments");
 	findings = doctor_findings(ctl, &bad);
 	if (!findings)
 		return CTL_REFUSED;

@@ -118,15 +118,6 @@ static void find_temperature(json_t *found, const char *sys)
 				 heat.sensor));
 }
 
-/* CPUs of one package have the same counter: the highest of a machine stands for it. */
-static void note_throttled(const char *path, void *context)
-{
-	double *highest = context, n;
-
-	if (sysfs_read_number(&n, "%s", path) && n > *highest)
-		*highest = n;
-}
-
 struct cooling {
 	unsigned int n, active;
 };
@@ -151,11 +142,10 @@ static void find_throttling(json_t *found, const char *sys)
 	struct cooling cooling = { 0 };
 	double events = -1, ms = 0;
 
-	sysfs_each(note_throttled, &events,
-		   "%s/devices/system/cpu/cpu*/thermal_throttle/package_throttle_count", sys);
-	sysfs_each(note_throttled, &ms,
-		   "%s/devices/system/cpu/cpu*/thermal_throttle/package_throttle_total_time_ms",
-		   sys);
+	sysfs_highest(&events, sys,
+		      "/devices/system/cpu/cpu*/thermal_throttle/package_throttle_count");
+	sysfs_highest(&ms, sys,
+		      "/devices/system/cpu/cpu*/thermal_throttle/package_throttle_total_time_ms");
 	sysfs_each(note_cooling, &cooling, "%s/class/thermal/cooling_device*", sys);
 	if (events >= 0)
 		add(found, "throttled",

@@ -35,14 +35,11 @@ static void print_event(const json_t *event)
 	if (json_is_object(decision)) {
 		_cleanup_free_ char *before = cell_frequency(decision, "previous_khz");
 		_cleanup_free_ char *after = cell_frequency(decision, "target_khz");
-		_cleanup_free_ char *reason = format_reason(
-			field_text(decision, "reason"), field_text(decision, "comm"),
-			field_number(decision, "pid"), field_text(decision, "limiter"), NULL);
+		_cleanup_free_ char *reason = cell_reason(decision, NULL);
 
 		print_line(stdout, "%s -> %s, %s", before, after, reason);
 	} else if (json_is_object(task)) {
-		_cleanup_free_ char *who = format_task(field_text(event, "comm"),
-						       field_number(event, "pid"));
+		_cleanup_free_ char *who = cell_task(event, NULL);
 
 		print_line(stdout, "%s: %s -> %s", who, field_shown(event, "previous_state"),
 			   field_shown(task, "state"));

@@ -184,6 +184,18 @@ char *cell_time(const json_t *row, const char *key)
 	return format_time(field_number(row, key), &now);
 }
 
+char *cell_reason(const json_t *row, const char *key)
+{
+	return format_reason(field_text(row, "reason"), field_text(row, "comm"),
+			     field_number(row, "pid"), field_text(row, "limiter"),
+			     field_text(row, "timing"));
+}
+
+char *cell_task(const json_t *row, const char *key)
+{
+	return format_task(field_text(row, "comm"), field_number(row, "pid"));
+}
+
 char *cell_user(const json_t *row, const char *key)
 {
 	uint64_t uid = field_number(row, key);

@@ -127,5 +127,8 @@ char *cell_duration(const json_t *row, const char *key);
 char *cell_level(const json_t *row, const char *key);
 /* A moment on CLOCK_MONOTONIC, or "realtime_us" of the row where that is known. */
 char *cell_time(const json_t *row, const char *key);
+/* format_reason() and format_task() of a domain, a decision or an event. */
+char *cell_reason(const json_t *row, const char *key);
+char *cell_task(const json_t *row, const char *key);
 /* "root", "user 1000": other names are not looked up, which could take long. */
 char *cell_user(const json_t *row, const char *key);

@@ -80,29 +80,17 @@ static void show(const json_t *suggestions)
 	recommend_print(stdout, suggestions);
 }
 
-/* The parameters of a reply; NULL: no daemon answers, or it refuses. */
-static json_t *ask(const struct ctl *ctl, const char *method, json_t *parameters)
-{
-	json_auto_t *reply = NULL;
-
-	if (ctl_try(ctl, method, parameters, ctl->timeout_ns, &reply) < 0)
-		return NULL;
-	return json_incref(json_object_get(reply, "parameters"));
-}
-
 enum ctl_exit command_recommend(struct ctl *ctl)
 {
 	json_auto_t *findings = NULL, *stats = NULL, *status = NULL, *rules = NULL, *found = NULL;
 	bool bad;
 
-	if (ctl->n_arguments)
-		return ctl_misuse(ctl, "recommend takes no arguments");
 	findings = doctor_findings(ctl, &bad);
 	if (!findings)
 		return CTL_REFUSED;
-	stats = ask(ctl, "io.wakegov.Stats", json_pack("{ss}", "period", "week"));
-	status = ask(ctl, "io.wakegov.Status", NULL);
-	rules = ask(ctl, "io.wakegov.Rules", NULL);
+	ctl_try(ctl, "io.wakegov.Stats", json_pack("{ss}", "period", "week"), &stats);
+	ctl_try(ctl, "io.wakegov.Status", NULL, &status);
+	ctl_try(ctl, "io.wakegov.Rules", NULL, &rules);
 	found = recommend_find(&(struct recommend_sources){ .sys = "/sys",
 							    .proc = "/proc",
 							    .findings = findings,

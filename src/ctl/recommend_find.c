@@ -132,20 +132,12 @@ static void find_rivals(json_t *found, const char *sys)
 	leave_to_decide(found);
 }
 
-static void note_throttled(const char *path, void *context)
-{
-	double *highest = context, n;
-
-	if (sysfs_read_number(&n, "%s", path) && n > *highest)
-		*highest = n;
-}
-
 static void find_heat(json_t *found, const char *sys)
 {
 	double events = 0;
 
-	sysfs_each(note_throttled, &events,
-		   "%s/devices/system/cpu/cpu*/thermal_throttle/package_throttle_count", sys);
+	sysfs_highest(&events, sys,
+		      "/devices/system/cpu/cpu*/thermal_throttle/package_throttle_count");
 	if (!events)
 		return;
 	suggest(found, "domain", json_pack("[s]", "max-frequency = 90%"),

@@ -41,10 +41,7 @@ static void show_decision(const json_t *decision)
 {
 	_cleanup_free_ char *before = format_frequency(field_number(decision, "previous_khz"));
 	_cleanup_free_ char *target = format_frequency(field_number(decision, "target_khz"));
-	_cleanup_free_ char *reason =
-		format_reason(field_text(decision, "reason"), field_text(decision, "comm"),
-			      field_number(decision, "pid"), field_text(decision, "limiter"),
-			      field_text(decision, "timing"));
+	_cleanup_free_ char *reason = cell_reason(decision, NULL);
 
 	printf("%s -> %s  %s, demand %" PRIu64 " of 1024 on CPU %" PRIu64 "\n", before, target,
 	       reason, field_number(decision, "demand_cap"), field_number(decision, "cpu"));

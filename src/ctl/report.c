@@ -62,18 +62,17 @@ static void remove_names(json_t *value)
 /* A reply without names, or {"missing": reason}. */
 static json_t *ask(const struct ctl *ctl, const char *method)
 {
-	json_auto_t *reply = NULL;
-	int r = ctl_try(ctl, method, NULL, ctl->timeout_ns, &reply);
-	json_t *parameters = json_object_get(reply, "parameters");
+	json_t *reply = NULL;
+	int r = ctl_try(ctl, method, NULL, &reply);
 
 	if (r == -ENOENT || r == -ECONNREFUSED)
 		return json_pack("{ss}", "missing", "no wakegovd answers here");
 	if (r < 0 && r != -EACCES)
 		return json_pack("{ss}", "missing", strerror(-r));
-	if (r == -EACCES || json_is_string(json_object_get(reply, "error")))
+	if (!reply)
 		return json_pack("{ss}", "missing", "no permission to ask wakegovd");
-	remove_names(parameters);
-	return json_incref(parameters);
+	remove_names(reply);
+	return reply;
 }
 
 static void add_driver(const char *policy, void *drivers)

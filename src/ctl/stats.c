@@ -118,8 +118,6 @@ enum ctl_exit command_stats(struct ctl *ctl)
 {
 	json_auto_t *all = json_object();
 
-	if (ctl->n_arguments)
-		return ctl_misuse(ctl, "stats takes no argument");
 	for (size_t i = 0; i < ARRAY_SIZE(periods); i++) {
 		json_t *reply;
 		enum ctl_exit code = ctl_call(ctl, "io.wakegov.Stats",

@@ -152,9 +152,7 @@ static void put_history(const struct top_view *view, int y, int x, const char *n
 static void draw_domain(const struct top_view *view, int y, const json_t *row)
 {
 	const char *name = field_text(row, "name"), *why = field_text(row, "state_why");
-	_cleanup_free_ char *reason = format_reason(
-		field_text(row, "reason"), field_text(row, "comm"), field_number(row, "pid"),
-		field_text(row, "limiter"), field_text(row, "timing"));
+	_cleanup_free_ char *reason = cell_reason(row, NULL);
 	int x = 36 + history_width();
 	attr_t attributes;
 	short pair;
@@ -372,13 +370,11 @@ static char *explain_why(const struct top_view *view, const json_t *domain)
 	_cleanup_free_ char *task = NULL, *other = NULL;
 
 	if (!json_is_object(chain))
-		return format_reason(field_text(domain, "reason"), field_text(domain, "comm"),
-				     field_number(domain, "pid"), field_text(domain, "limiter"),
-				     field_text(domain, "timing"));
-	task = format_task(field_text(first, "comm"), field_number(first, "pid"));
+		return cell_reason(domain, NULL);
+	task = cell_task(first, NULL);
 	if (!field_is_known(chain, "pid"))
 		return format_print("chain: %s, after an input event", task ?: "?");
-	other = format_task(field_text(chain, "comm"), field_number(chain, "pid"));
+	other = cell_task(chain, NULL);
 	return format_print("chain: %s, and %s, are together %u %% of a CPU", task ?: "?",
 			    other ?: "?", field_percent(chain, "share_permille"));
 }

@@ -101,6 +101,19 @@ void sysfs_each(void (*visit)(const char *path, void *context), void *context, c
 	globfree(&found);
 }
 
+static void note_highest(const char *path, void *context)
+{
+	double *highest = context, n;
+
+	if (sysfs_read_number(&n, "%s", path) && n > *highest)
+		*highest = n;
+}
+
+void sysfs_highest(double *highest, const char *sys, const char *pattern)
+{
+	sysfs_each(note_highest, highest, "%s%s", sys, pattern);
+}
+
 const char *sysfs_cgroup_mount(void)
 {
 	static char mount[256];

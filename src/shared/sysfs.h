@@ -29,5 +29,8 @@ bool sysfs_read_number(double *ret, const char *format, ...) __attribute__((form
 void sysfs_each(void (*visit)(const char *path, void *context), void *context, const char *format,
 		...) __attribute__((format(printf, 3, 4)));
 
+/* Raises *highest to the highest of the numbers that the files below /sys (sys) begin with. */
+void sysfs_highest(double *highest, const char *sys, const char *pattern);
+
 /* The mount point of the unified hierarchy of cgroups; "" if there is none. Looked up once. */
 const char *sysfs_cgroup_mount(void);
