@@ -190,6 +190,12 @@ static inline __u32 chain_need_q(__u32 util_q, const struct task_struct *task)
 	return most < WAKEGOV_CAPACITY_MAX && most_q < util_q ? most_q : util_q;
 }
 
+static inline void note_compared(struct wakegov_cpu *cpu, __u32 need_q, __u64 now_ns)
+{
+	cpu->near_q = need_q + need_q / (CHAIN_NEAR - 1);
+	cpu->compared_ns = now_ns;
+}
+
 /*
  * Notes the highest need of the last half of a hold time that is above what the CPU's own
  * utilisation asks for, and emits a record when it is above what the present frequency covers. A
@@ -205,13 +211,12 @@ static __noinline int note_chain(struct wakegov_cpu *cpu, __u32 util_q, __u32 wa
 	bool over = clock_ns > noted->clock_ns + WAKEGOV_CHAIN_HOLD_NS ||
 		    now_ns > noted->chain_ns + WAKEGOV_CHAIN_HOLD_NS / 2;
 
-	cpu->compared_q = need_q;
-	cpu->compared_ns = now_ns;
+	note_compared(cpu, need_q, now_ns);
 	if ((need_q < noted->need_q - noted->need_q / CHAIN_NEAR && !over) ||
 	    !is_beyond_own(cpu, need_q))
 		return 0;
 	if (need_q > noted->need_q || over)
-		need_q = cpu->compared_q = chain_need_q(util_q, task);
+		need_q = chain_need_q(util_q, task);
 	if (need_q > noted->need_q || over) {
 		if (!over)
 			chains_change = true;
@@ -237,8 +242,21 @@ static __noinline int note_chain(struct wakegov_cpu *cpu, __u32 util_q, __u32 wa
  */
 static inline bool is_no_news(const struct wakegov_cpu *cpu, __u32 need_q, __u64 now_ns)
 {
-	return need_q - need_q / CHAIN_NEAR <= cpu->compared_q && need_q <= cpu->chain_high_q &&
+	return need_q <= cpu->near_q && need_q <= cpu->chain_high_q &&
 	       now_ns <= cpu->compared_ns + WAKEGOV_CHAIN_STEP_NS;
+}
+
+/*
+ * Chains are followed again, and the task, which slept before, does so still: as far as is known it
+ * did all the while. Returns whether that is known.
+ */
+static inline bool has_slept_on(struct chain_task *chain)
+{
+	if (!chain->generation || chain->generation < chains_unpaused ||
+	    chain->flags & CHAIN_EXITED)
+		return false;
+	chain->generation = settings.chains;
+	return true;
 }
 
 /* Returns whether it was known: else it begins now. */
@@ -250,6 +268,16 @@ static inline bool know_chain(struct chain_task *chain, __u64 now_ns, __u32 leve
 		chain->slept_ns = 0;
 	chain_start(chain, settings.chains, now_ns, level);
 	return false;
+}
+
+/*
+ * The current task is on, and was at no switch of this CPU since chains are followed again: one
+ * that works for long, or polls.
+ */
+static inline void meet_chain(struct wakegov_cpu *cpu, struct chain_task *chain, __u64 now_ns)
+{
+	know_chain(chain, now_ns, cpu->load.level_q >> DECAY_Q_SHIFT);
+	cpu->chain_since_ns = chain->since.at_ns;
 }
 
 static __noinline int come_flagged(struct wakegov_cpu *cpu, struct chain_task *chain,
@@ -306,8 +334,10 @@ static inline void switch_chains(struct wakegov_cpu *cpu, struct task_struct *pr
 	if (know_chain(comes, now_ns, level))
 		chain_come(comes, now_ns, level);
 	cpu->chain_since_ns = comes->since.at_ns;
-	if (comes->waker && !is_no_news(cpu, comes->util_q, now_ns))
-		note_chain(cpu, comes->util_q, comes->waker, next, now_ns);
+	if (!comes->waker.pid)
+		cpu->near_q = 0;
+	else if (!is_no_news(cpu, comes->util_q, now_ns))
+		note_chain(cpu, comes->util_q, comes->waker.pid, next, now_ns);
 }
 
 /* Whether it is free, or who has it has exited, or was not there for that long. */
@@ -361,8 +391,7 @@ static inline void tick_chains(struct wakegov_cpu *cpu, struct task_struct *task
 	claim_chain(parent, now_ns);
 	if (!chain || cpu->chain_since_ns || !followed_chains)
 		return;
-	know_chain(chain, now_ns, cpu->load.level_q >> DECAY_Q_SHIFT);
-	cpu->chain_since_ns = chain->since.at_ns;
+	meet_chain(cpu, chain, now_ns);
 }
 
 static inline void fork_chain(struct task_struct *parent, struct task_struct *child)
@@ -390,74 +419,4 @@ static inline void exit_chain(__u32 pid)
 
 	if (chain)
 		chain->flags = CHAIN_EXITED;
-}
-
-VERIFIED_ONCE int chain_follows(struct chain_task *task, struct chain_task *waker, __u32 level)
-{
-	if (!task || !waker)
-		return 0; /* for the verifier: never so */
-	if (waker->generation == settings.chains && !waker->slept_ns)
-		chain_follow(task, waker, level);
-	return 0;
-}
-
-/*
- * An input event, or the current task at its work, wakes this one, which may have been met by no
- * tick so far.
- */
-static __noinline int wake_by_input(struct wakegov_cpu *cpu, struct task_struct *task)
-{
-	__u64 now_ns = bpf_ktime_get_ns(), until_ns = now_ns + INPUT_NS;
-	struct chain_task *from, *chain;
-
-	if (!cpu)
-		return 0; /* for the verifier: never so */
-	if (!(cpu->context & AT_INPUT)) {
-		from = cpu->context & BYSTANDER ? NULL : find_chain(bpf_get_current_pid_tgid());
-		until_ns = from ? from->input_ns : 0;
-	}
-	if (until_ns <= now_ns || (__u32)task->tgid == settings.own_tgid)
-		return 0;
-	chain = claim_chain(task, chain_clock(task));
-	if (chain) {
-		chain->input_ns = until_ns;
-		chain->flags |= CHAIN_INPUT;
-	}
-	return 0;
-}
-
-/*
- * The current task wakes this one. Most wakers are on for longer than the other one slept: then
- * only its place is looked up. A kernel thread that a device or a timer woke meanwhile, such as a
- * worker that ends writes, has little utilisation of its own, and yet the chain waits for it: what
- * the chain needs is needed here as well. One that does I/O itself is tried for a boost instead.
- */
-static inline void wake_chain(struct task_struct *task)
-{
-	struct wakegov_cpu *cpu = this_cpu();
-	struct chain_task *chain, *from;
-	__u64 now_ns;
-	__u32 waker;
-
-	if (!cpu)
-		return;
-	if (cpu->context & (AT_INPUT | OF_INPUT))
-		wake_by_input(cpu, task);
-	if (cpu->context & BYSTANDER || !cpu->chain_since_ns)
-		return;
-	chain = find_chain(task->pid);
-	if (!chain || !chain->slept_ns || chain->generation != settings.chains)
-		return;
-	waker = bpf_get_current_pid_tgid();
-	if (!waker || chain_wake(chain, cpu->chain_since_ns, waker))
-		return;
-	from = find_chain(waker);
-	if (!from)
-		return;
-	chain_follows(chain, from, cpu->load.level_q >> DECAY_Q_SHIFT);
-	if (!(bpf_get_current_task_btf()->flags & PF_KTHREAD) || may_be_hot(waker))
-		return;
-	now_ns = chain_clock(bpf_get_current_task_btf());
-	if (!is_no_news(cpu, chain->util_q, now_ns))
-		note_chain(cpu, chain->util_q, chain->waker, task, now_ns);
 }

@@ -4,6 +4,7 @@
 /* Tasks: wake-up, migration, fork, exec and exit. */
 
 #include "burst.bpf.h"
+#include "chain_wake.bpf.h"
 #include "clamped.bpf.h"
 #include "cpu.bpf.h"
 #include "facts.bpf.h"

@@ -64,6 +64,12 @@ struct chain_mark {
 	__u32 pad;
 };
 
+/* Who last worked for a task. */
+struct chain_waker {
+	__u32 pid;    /* of the thread; 0: no task does */
+	__u32 looked; /* once since it woke the task: chain_look() */
+};
+
 struct chain_task {
 	struct chain_mark since;   /* the present on-time began */
 	struct chain_mark ended;   /* the one before ended */
@@ -71,10 +77,11 @@ struct chain_task {
 	__u64 updated_ns; /* util_q is as of then; the task is on since, or was until slept_ns */
 	__u64 slept_ns;	  /* since when it sleeps; 0: it is on */
 	__u64 lost_ns;
+	struct chain_waker waker;
 	__u32 util_q; /* of CHAIN_ONE */
-	__u32 waker;  /* who last worked for it, by thread id; 0: no task does */
 	__u32 generation;
-	__u32 flags;	/* enum chain_flags */
+	__u32 flags; /* enum chain_flags */
+	__u32 pad;
 	__u64 input_ns; /* until when an input event's work goes on, of CLOCK_MONOTONIC */
 };
 
@@ -193,9 +200,24 @@ static inline void chain_follow(struct chain_task *task, const struct chain_task
  */
 static inline bool chain_wake(struct chain_task *task, __u64 since_ns, __u32 id)
 {
-	task->waker = id;
+	task->waker = (struct chain_waker){ .pid = id };
 	if (since_ns > task->slept_ns)
 		return false;
+	task->slept_ns = 0;
+	return true;
+}
+
+/*
+ * A timer wakes the task, which sleeps, while its waker is on since since_ns. A wait with a
+ * time-out in which that one worked was for it, as far as is known: the task was on, as if it had
+ * not slept. So it counts once after each wake-up: a busy task that woke another one does not work
+ * for it for ever. Returns whether it counts; else the wait was external.
+ */
+static inline bool chain_look(struct chain_task *task, __u64 since_ns)
+{
+	if (task->waker.looked || since_ns > task->slept_ns)
+		return false;
+	task->waker.looked = 1;
 	task->slept_ns = 0;
 	return true;
 }
@@ -221,7 +243,7 @@ VERIFIED_ONCE int chain_end_wait(struct chain_task *task, __u64 now_ns, __u32 le
 	chain_was_on(task, task->slept_ns, level);
 	external_ns = now_ns > task->slept_ns ? now_ns - task->slept_ns : 0;
 	if (external_ns > DECAY_HALF_LIFE_NS)
-		task->waker = 0;
+		task->waker.pid = 0;
 	chain_begin(task, now_ns, chain_rest(task, external_ns));
 	return 0;
 }
@@ -248,7 +270,7 @@ static inline void chain_start(struct chain_task *task, __u32 generation, __u64 
 		.past = { mark, mark },
 		.updated_ns = now_ns,
 		.util_q = mark.util_q,
-		.waker = known ? task->waker : 0,
+		.waker.pid = known ? task->waker.pid : 0,
 		.generation = generation,
 		.flags = task->flags & CHAIN_INPUT,
 		.input_ns = task->input_ns,
@@ -268,5 +290,5 @@ static inline void chain_come(struct chain_task *task, __u64 now_ns, __u32 level
 static inline void chain_fork(const struct chain_task *parent, struct chain_task *child, __u32 id)
 {
 	*child = *parent;
-	child->waker = id;
+	child->waker = (struct chain_waker){ .pid = id };
 }

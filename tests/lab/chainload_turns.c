@@ -16,6 +16,7 @@
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "chainload.h"
@@ -55,6 +56,29 @@ static void by_futex(uint32_t me)
 	chainload_compute(WORK);
 	__atomic_store_n(&turn, !me, __ATOMIC_RELEASE);
 	futex(&turn, FUTEX_WAKE, 1, 0, NULL, 0);
+}
+
+/*
+ * As Go's threads: the one that works wakes the other one now and then, which looks a moment later
+ * whether there is work to take over. Nobody is woken for that.
+ */
+static void by_looking(uint32_t me)
+{
+	static const struct timespec moment = { .tv_nsec = 3000 };
+	static uint32_t rounds, looks;
+	uint32_t round;
+
+	if (__atomic_load_n(&turn, __ATOMIC_ACQUIRE) == me) {
+		chainload_compute(2 * WORK);
+		__atomic_fetch_add(&rounds, 1, __ATOMIC_RELEASE);
+		futex(&rounds, FUTEX_WAKE, 1, 0, NULL, 0);
+		return;
+	}
+	round = __atomic_load_n(&rounds, __ATOMIC_ACQUIRE);
+	futex(&rounds, FUTEX_WAIT, round, 0, NULL, 0);
+	nanosleep(&moment, NULL);
+	if (++looks % 8 == 0)
+		__atomic_store_n(&turn, me, __ATOMIC_RELEASE);
 }
 
 /* As a condition whose waiters go on to wait for its mutex, by whose release they are woken. */
@@ -307,6 +331,7 @@ static void connect_by_thread(void)
 const struct chainload_mode chainload_turns[] = {
 	{ "token", by_condition },
 	{ "futex", by_futex },
+	{ "looking", by_looking },
 	{ "requeue", by_requeue },
 	{ "mutex", by_mutex },
 	{ "pi-mutex", by_mutex, inherit_priority },

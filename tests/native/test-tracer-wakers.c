@@ -35,6 +35,7 @@ static const struct way ways[] = {
 	/* The one works, or the other. */
 	{ "token", 900, 1024 },
 	{ "futex", 900, 1024 },
+	{ "looking", 800, 1024 },
 	{ "requeue", 900, 1024 },
 	{ "mutex", 900, 1024 },
 	{ "pi-mutex", 900, 1024 },
@@ -144,10 +145,10 @@ static void see(uint32_t pid, const struct chain_task *chain, void *userdata)
 	}
 	if (chain->updated_ns != thread->updated_ns)
 		thread->on = true;
-	if (!chain->waker)
+	if (!chain->waker.pid)
 		return;
 	thread->sum += DECAY_CAP(chain->util_q);
-	if (seen->worker && is_worker(chain->waker, seen->worker))
+	if (seen->worker && is_worker(chain->waker.pid, seen->worker))
 		seen->worker_seen = true;
 }
 

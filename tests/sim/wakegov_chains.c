@@ -2,7 +2,8 @@
 /*
  * Chains as bpf/chain.bpf.h follows them, by the same formulas (wakegov/chain.h): of threads that a
  * tick has met. They are followed all the time, which bpf/following.bpf.h does only where they
- * change.
+ * change. Its threads wait for a device, for each other or for a time, and for none with a
+ * time-out; and what one needs is needed where it runs only, not where another ends its wait.
  */
 #include "sim/wakegov_kernel.h"
 
@@ -53,7 +54,7 @@ static void note_chain(struct sim *sim, struct wakegov_sim_cpu *c, const struct 
 	if (need_q > noted->util_q || over) {
 		noted->util_q = need_q;
 		noted->pid = id;
-		noted->waker = chain->waker;
+		noted->waker = chain->waker.pid;
 	}
 	if (sim->now_ns > noted->seen_ns + WAKEGOV_CHAIN_STEP_NS)
 		noted->seen_ns = sim->now_ns;
@@ -74,7 +75,7 @@ void wakegov_sim_chain_switch(struct sim *sim, struct sim_cpu *cpu, const struct
 	if (!comes)
 		return;
 	chain_come(comes, sim->now_ns, level_of(c));
-	if (comes->waker)
+	if (comes->waker.pid)
 		note_chain(sim, c, comes, cpu->current->index + 1);
 }
 

@@ -82,7 +82,7 @@ static void test_pair(void **state)
 	}
 	assert_in_range(permille(&scene, &client), 735, 765);
 	assert_in_range(permille(&scene, &server), 735, 765);
-	assert_int_not_equal(client.waker, 0);
+	assert_int_not_equal(client.waker.pid, 0);
 }
 
 /* A request by a timer: both have the share that the work takes of a CPU, at any speed. */
@@ -138,8 +138,8 @@ static void test_timers(void **state)
 		scene.now_ns += 5 * MS;
 		wake(&scene, &a, NULL);
 	}
-	assert_int_equal(a.waker, 0);
-	assert_int_equal(b.waker, 0);
+	assert_int_equal(a.waker.pid, 0);
+	assert_int_equal(b.waker.pid, 0);
 	assert_in_range(permille(&scene, &a), 230, 310);
 	assert_in_range(permille(&scene, &b), 70, 110);
 }
@@ -201,6 +201,39 @@ static void test_bounds(void **state)
 	assert_in_range(permille(&scene, &sleeper), 0, 63); /* 1 − 2^(−3 / 32) */
 }
 
+/*
+ * One works, wakes another now and then, and that one looks after a while what has become of it: it
+ * is on all the while, but of several such waits after a wake-up only in the first. Where the
+ * worker slept meanwhile, the wait is external.
+ */
+static void test_looks(void **state)
+{
+	struct scene scene = { .now_ns = 1000 * MS, .level = 1024 };
+	struct chain_task worker = new_task(&scene), looker = new_sleeper(&scene);
+
+	for (int i = 0; i < 200; i++) {
+		wake(&scene, &looker, &worker);
+		for (int wait = 0; wait < 1 + i % 2; wait++) {
+			go_to_sleep(&scene, &looker);
+			scene.now_ns += MS;
+			assert_int_equal(chain_look(&looker, worker.since.at_ns), !wait);
+			wake(&scene, &looker, NULL);
+		}
+		go_to_sleep(&scene, &looker);
+		scene.now_ns += MS;
+	}
+	/* a fifth of the time is a second wait */
+	assert_in_range(permille(&scene, &looker), 770, 830);
+
+	wake(&scene, &looker, &worker);
+	go_to_sleep(&scene, &looker);
+	go_to_sleep(&scene, &worker);
+	scene.now_ns += MS;
+	wake(&scene, &worker, NULL);
+	scene.now_ns += MS;
+	assert_false(chain_look(&looker, worker.since.at_ns));
+}
+
 static void follow_again(const struct scene *scene, struct chain_task *task, uint32_t generation)
 {
 	chain_start(task, generation, scene->now_ns, scene->level);
@@ -223,7 +256,7 @@ static void test_followed_again(void **state)
 	assert_in_range(permille(&scene, &client), 980, 1000);
 	follow_again(&scene, &client, 2);
 	follow_again(&scene, &server, 2);
-	assert_int_equal(server.waker, 7);
+	assert_int_equal(server.waker.pid, 7);
 	assert_in_range(permille(&scene, &client), 980, 1000);
 	hand_over(&scene, &client, &server, MS);
 	hand_over(&scene, &server, &client, MS);
@@ -234,7 +267,7 @@ static void test_followed_again(void **state)
 
 	scene.now_ns += 1000 * MS;
 	follow_again(&scene, &client, 6);
-	assert_int_equal(client.waker, 0);
+	assert_int_equal(client.waker.pid, 0);
 	assert_int_equal(permille(&scene, &client), 0);
 }
 
@@ -360,11 +393,17 @@ static void test_input(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_pair),	       cmocka_unit_test(test_requests),
-		cmocka_unit_test(test_timers),	       cmocka_unit_test(test_dispatcher),
-		cmocka_unit_test(test_long_sleep),     cmocka_unit_test(test_bounds),
-		cmocka_unit_test(test_followed_again), cmocka_unit_test(test_followed_in_part),
-		cmocka_unit_test(test_children),       cmocka_unit_test(test_clock_goes_back),
+		cmocka_unit_test(test_pair),
+		cmocka_unit_test(test_requests),
+		cmocka_unit_test(test_timers),
+		cmocka_unit_test(test_dispatcher),
+		cmocka_unit_test(test_long_sleep),
+		cmocka_unit_test(test_bounds),
+		cmocka_unit_test(test_looks),
+		cmocka_unit_test(test_followed_again),
+		cmocka_unit_test(test_followed_in_part),
+		cmocka_unit_test(test_children),
+		cmocka_unit_test(test_clock_goes_back),
 		cmocka_unit_test(test_input),
 	};
 

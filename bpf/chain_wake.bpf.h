@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#pragma once
+
+/* Who wakes a task of a chain, and what comes of it (chain.bpf.h). */
+
+#include "chain.bpf.h"
+#include "hot.bpf.h"
+
+VERIFIED_ONCE int chain_follows(struct chain_task *task, struct chain_task *waker, __u32 level)
+{
+	if (!task || !waker)
+		return 0; /* for the verifier: never so */
+	if (waker->generation == settings.chains && !waker->slept_ns)
+		chain_follow(task, waker, level);
+	return 0;
+}
+
+/*
+ * An input event, or the current task at its work, wakes this one, which may have been met by no
+ * tick so far.
+ */
+static __noinline int wake_by_input(struct wakegov_cpu *cpu, struct task_struct *task)
+{
+	__u64 now_ns = bpf_ktime_get_ns(), until_ns = now_ns + INPUT_NS;
+	struct chain_task *from, *chain;
+
+	if (!cpu)
+		return 0; /* for the verifier: never so */
+	if (!(cpu->context & AT_INPUT)) {
+		from = cpu->context & BYSTANDER ? NULL : find_chain(bpf_get_current_pid_tgid());
+		until_ns = from ? from->input_ns : 0;
+	}
+	if (until_ns <= now_ns || (__u32)task->tgid == settings.own_tgid)
+		return 0;
+	chain = claim_chain(task, chain_clock(task));
+	if (chain) {
+		chain->input_ns = until_ns;
+		chain->flags |= CHAIN_INPUT;
+	}
+	return 0;
+}
+
+/*
+ * A timer wakes the task, which may look what its waker does. One that waits for a disk does not.
+ */
+static inline void wake_by_timer(const struct task_struct *task)
+{
+	struct chain_task *chain = find_chain(task->pid), *waker;
+
+	if (!chain || !chain->slept_ns || chain->generation != settings.chains ||
+	    is_in_iowait(task))
+		return;
+	waker = find_chain(chain->waker.pid);
+	if (waker && waker->generation == settings.chains && !waker->slept_ns)
+		chain_look(chain, waker->since.at_ns);
+}
+
+/*
+ * The current task of this CPU, which is idle or interrupted, or has no chain so far as is known,
+ * wakes this one. Returns whether it has one.
+ */
+static __noinline bool has_waker(struct wakegov_cpu *cpu, const struct task_struct *task)
+{
+	__u32 pid = bpf_get_current_pid_tgid();
+	struct chain_task *chain;
+
+	if (!cpu || cpu->context & (IN_INTERRUPT | IN_SOFTIRQ))
+		return false;
+	if (cpu->context & IN_TIMER || !pid) {
+		wake_by_timer(task);
+		return false;
+	}
+	chain = find_chain(pid);
+	if (!chain || chain->flags & CHAIN_EXITED)
+		return false;
+	meet_chain(cpu, chain, chain_clock(bpf_get_current_task_btf()));
+	return true;
+}
+
+/*
+ * The current task wakes this one. Most wakers are on for longer than the other one slept: then
+ * only its place is looked up. A kernel thread that a device or a timer woke meanwhile, such as a
+ * worker that ends writes, has little utilisation of its own, and yet the chain waits for it: what
+ * the chain needs is needed here as well. One that does I/O itself is tried for a boost instead.
+ */
+static inline void wake_chain(struct task_struct *task)
+{
+	struct wakegov_cpu *cpu = this_cpu();
+	struct chain_task *chain, *from;
+	__u64 now_ns;
+	__u32 waker;
+
+	if (!cpu)
+		return;
+	if (cpu->context & (AT_INPUT | OF_INPUT))
+		wake_by_input(cpu, task);
+	if ((cpu->context & BYSTANDER || !cpu->chain_since_ns) && !has_waker(cpu, task))
+		return;
+	chain = find_chain(task->pid);
+	if (!chain || !chain->slept_ns)
+		return;
+	if (chain->generation != settings.chains && !has_slept_on(chain))
+		return;
+	waker = bpf_get_current_pid_tgid();
+	if (!waker)
+		return;
+	if (chain_wake(chain, cpu->chain_since_ns, waker)) {
+		if (chain->util_q <= cpu->near_q)
+			return;
+	} else {
+		from = find_chain(waker);
+		if (!from)
+			return;
+		chain_follows(chain, from, cpu->load.level_q >> DECAY_Q_SHIFT);
+		if (!(bpf_get_current_task_btf()->flags & PF_KTHREAD) || may_be_hot(waker))
+			return;
+	}
+	now_ns = chain_clock(bpf_get_current_task_btf());
+	if (!is_no_news(cpu, chain->util_q, now_ns))
+		note_chain(cpu, chain->util_q, chain->waker.pid, task, now_ns);
+}
