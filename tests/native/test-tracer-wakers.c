@@ -35,7 +35,7 @@ static const struct way ways[] = {
 	/* The one works, or the other. */
 	{ "token", 900, 1024 },
 	{ "futex", 900, 1024 },
-	{ "looking", 800, 1024 },
+	{ "looking", 950, 1024 },
 	{ "requeue", 900, 1024 },
 	{ "mutex", 900, 1024 },
 	{ "pi-mutex", 900, 1024 },
