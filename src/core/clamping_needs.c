@@ -135,19 +135,19 @@ static uint32_t outgrown_cap(const struct engine *engine, const struct io_task *
 	return big_cap(engine);
 }
 
-static bool is_of_chain(const struct domain *domain, uint32_t pid)
+static bool has_claimed(const struct chain_claim *claim, uint32_t pid)
 {
-	return pid && (domain->chain_pids[0] == pid || domain->chain_pids[1] == pid);
+	return pid && (claim->pids[0] == pid || claim->pids[1] == pid);
 }
 
-/* Whether an earlier domain has this one's chain, or part of it. */
-static bool is_of_earlier(const struct engine *engine, uint32_t domain)
+/* Whether an earlier CPU has this one's chain, or part of it. */
+static bool is_of_earlier(const struct engine *engine, uint32_t cpu)
 {
-	const uint32_t *pids = engine->domains[domain].chain_pids;
+	const uint32_t *pids = engine->cpus[cpu].claim.pids;
 
-	for (uint32_t i = 0; i < domain; i++)
-		if (is_of_chain(&engine->domains[i], pids[0]) ||
-		    is_of_chain(&engine->domains[i], pids[1]))
+	for (uint32_t i = 0; i < cpu; i++)
+		if (has_claimed(&engine->cpus[i].claim, pids[0]) ||
+		    has_claimed(&engine->cpus[i].claim, pids[1]))
 			return true;
 	return false;
 }
@@ -157,8 +157,8 @@ static struct asking asked_by_chains(const struct engine *engine)
 {
 	struct asking asking = { 0 };
 
-	for (uint32_t i = 0; i < engine->topology->n_domains; i++)
-		if (engine->domains[i].chain_pids[0] && !is_of_earlier(engine, i))
+	for (uint32_t i = 0; i < engine->topology->n_cpus; i++)
+		if (engine->cpus[i].claim.cap && !is_of_earlier(engine, i))
 			fits_big_cpus(engine, IO_PPM, &asking);
 	return asking;
 }
@@ -209,66 +209,65 @@ void clamping_follow_io(struct engine *engine)
 		follow_io(engine, task, &asking);
 }
 
-static void set_chain_cap(struct engine *engine, uint32_t pid, uint32_t cap)
+/* The task asks for the most that any CPU claims for it. */
+static void settle_chain_cap(struct engine *engine, uint32_t pid)
 {
-	struct task *task = cap ? task_clamp(engine->tasks, pid) : task_find(engine->tasks, pid);
+	struct task *task;
+	uint32_t cap = 0;
 
+	for (uint32_t i = 0; i < engine->topology->n_cpus; i++) {
+		const struct chain_claim *claim = &engine->cpus[i].claim;
+
+		if (has_claimed(claim, pid) && claim->cap > cap)
+			cap = claim->cap;
+	}
+	task = cap ? task_clamp(engine->tasks, pid) : task_find(engine->tasks, pid);
 	if (!task || task->chain_cap == cap)
 		return;
 	task->chain_cap = cap;
 	task_queue(engine->tasks, task, TASK_WAIT_CLAMP);
 }
 
-/* What both tasks are to ask for; 0: it fits each CPU. */
-static uint32_t chain_min_cap(const struct engine *engine, uint32_t domain,
-			      const struct input_chain *chain)
+/* What the tasks of the CPU's chain are to ask for; 0: it fits each CPU, or there is none. */
+static uint32_t chain_min_cap(const struct engine *engine, uint32_t domain, const struct cpu *cpu,
+			      uint64_t now_ns)
 {
+	const struct domain *d = &engine->domains[domain];
 	uint32_t least = big_cap(engine), cap;
 
-	if (fits_little_cpu(engine, chain->util_q) || !least)
+	if (!least || !d->active || !engine_places_by_clamps(engine, domain) ||
+	    !engine->policy.chains || !engine_chain_until_ns(cpu, now_ns) ||
+	    fits_little_cpu(engine, cpu->chain.util_q))
 		return 0;
-	cap = utilisation_demand_cap(chain->util_q,
-				     engine->domains[domain].policy.headroom_percent);
+	cap = utilisation_demand_cap(cpu->chain.util_q, d->policy.headroom_percent);
 	return cap > least ? cap : least;
 }
 
-/* The domain has the chain, unless each big CPU has another one. */
-static void claim_big_cpu(struct engine *engine, uint32_t domain, const struct input_chain *chain)
+/* The CPU has its chain, unless each big CPU has another one. */
+static void claim_big_cpu(struct engine *engine, struct cpu *cpu, uint32_t cap)
 {
-	uint32_t *pids = engine->domains[domain].chain_pids;
-
-	pids[0] = chain->pid;
-	pids[1] = chain->waker;
-	if (asked_by_chains(engine).n > engine->n_big_cpus)
-		pids[0] = pids[1] = 0;
-}
-
-static bool any_has(const struct engine *engine, uint32_t pid)
-{
-	for (uint32_t i = 0; i < engine->topology->n_domains; i++)
-		if (is_of_chain(&engine->domains[i], pid))
-			return true;
-	return false;
+	cpu->claim = (struct chain_claim){ { cpu->chain.pid, cpu->chain.waker }, cap };
+	if (!cap || asked_by_chains(engine).n > engine->n_big_cpus)
+		cpu->claim = (struct chain_claim){ 0 };
 }
 
 /*
  * Each task of a chain is idle for part of its time, and fits a little CPU when the chain does not.
- * There it would be slower however fast that one is. Another domain may have it by now.
+ * There it would be slower however fast that one is. Another CPU may have it by now.
  */
-void clamping_follow_chain(struct engine *engine, uint32_t domain, const struct input_chain *chain)
+void clamping_follow_chains(struct engine *engine, uint32_t domain, uint64_t now_ns)
 {
-	uint32_t *pids = engine->domains[domain].chain_pids;
-	uint32_t before[2] = { pids[0], pids[1] };
-	uint32_t cap = chain ? chain_min_cap(engine, domain, chain) : 0;
+	engine_for_each_cpu(engine, cpu, domain) {
+		struct cpu *c = &engine->cpus[cpu];
+		struct chain_claim before = c->claim;
 
-	pids[0] = pids[1] = 0;
-	if (cap)
-		claim_big_cpu(engine, domain, chain);
-	for (uint32_t i = 0; i < 2; i++) {
-		if (before[i] && !any_has(engine, before[i]))
-			set_chain_cap(engine, before[i], 0);
-		if (pids[i])
-			set_chain_cap(engine, pids[i], cap);
+		claim_big_cpu(engine, c, chain_min_cap(engine, domain, c, now_ns));
+		for (uint32_t i = 0; i < 2; i++) {
+			if (before.pids[i])
+				settle_chain_cap(engine, before.pids[i]);
+			if (c->claim.pids[i])
+				settle_chain_cap(engine, c->claim.pids[i]);
+		}
 	}
 }
 

@@ -33,7 +33,6 @@ struct demand {
 	int32_t rule;		/* rule whose floor it is, or to whose cap it was cut; -1: none */
 	uint32_t capped_pid;	/* task of that cap; 0: not cut */
 	uint64_t idle_since_ns; /* since when every CPU is idle; UINT64_MAX: one is running */
-	const struct input_chain *chain; /* the one with the highest need there; NULL: none */
 	struct explanation *explanation; /* notes every contender; NULL: no explanation is wanted */
 };
 
@@ -70,7 +69,6 @@ struct domain {
 	uint64_t full_since_ns;	 /* at the last decision: domain_full_since_ns() */
 	uint64_t less_since_ns;	 /* since when it takes less; 0: it does not */
 	uint64_t chain_gap_ns;	 /* between the last looks at a chain that stays */
-	uint32_t chain_pids[2];	 /* of its chain, if that asks for a big CPU; 0: none */
 	struct decision last;
 
 	/* Decisions change none of the following. */

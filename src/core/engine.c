@@ -270,7 +270,7 @@ static void apply_domain(struct engine *engine, const struct input_domain *input
 	engine_plan_domain(engine, input->domain);
 	clamping_count_domains(engine);
 	if (!domain->active || !domain->clamps)
-		clamping_follow_chain(engine, input->domain, NULL);
+		clamping_follow_chains(engine, input->domain, now_ns);
 	if (changed)
 		boosts_disturb(engine, input->domain, now_ns);
 }

@@ -25,6 +25,12 @@ struct class_run {
 	uint32_t long_running_pid;
 };
 
+/* A CPU's chain asks for a big CPU, by the clamps of both tasks. */
+struct chain_claim {
+	uint32_t pids[2];
+	uint32_t cap; /* 0: it does not */
+};
+
 struct cpu {
 	uint32_t next; /* next CPU of the domain; ENGINE_NO_CPU: last */
 	uint32_t util_q;
@@ -33,6 +39,7 @@ struct cpu {
 	uint32_t est_q;
 	bool running;
 	struct input_chain chain;
+	struct chain_claim claim;
 	struct class_run runs[CLAMP_CLASSES_MAX];
 };
 
@@ -333,6 +340,6 @@ uint32_t clamping_own_cap(const struct engine *engine, uint32_t pid, uint32_t do
 			  int32_t *ret_rule);
 /* clamping_needs.c: applies the start, the boost and the end of tasks' I/O to their clamps. */
 void clamping_follow_io(struct engine *engine);
-/* The chain with the highest need of a domain that places by clamps. NULL: it has none. */
-void clamping_follow_chain(struct engine *engine, uint32_t domain, const struct input_chain *chain);
+/* The chains of the domain's CPUs: those that fit no little CPU ask for a big one. */
+void clamping_follow_chains(struct engine *engine, uint32_t domain, uint64_t now_ns);
 void clamping_end_io(struct engine *engine, uint32_t pid);

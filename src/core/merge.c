@@ -187,8 +187,6 @@ static void merge_chains(const struct engine *engine, uint32_t domain, uint32_t 
 
 		if (!engine->policy.chains || !engine_chain_until_ns(c, now_ns))
 			continue;
-		if (!demand->chain || c->chain.util_q > demand->chain->util_q)
-			demand->chain = &c->chain;
 		ask(demand, &asked);
 		if (has_floor || asked.cap - asked.cap / CHAIN_NEAR > demand->own_cap)
 			raise_floor(demand, asked.cap < most_cap ? asked.cap : most_cap);
@@ -394,7 +392,7 @@ void engine_commit(struct engine *engine, uint32_t domain, enum engine_outcome o
 						       .decision = &engine->proposed.last,
 						       .outcome = outcome });
 	if (engine_places_by_clamps(engine, domain))
-		clamping_follow_chain(engine, domain, engine->demand.chain);
+		clamping_follow_chains(engine, domain, d->last.now_ns);
 	/* The need has changed with it. */
 	if (d->clamps && d->last.target_khz != d->last.previous_khz)
 		clamping_follow_io(engine);

@@ -229,6 +229,39 @@ static void test_chains_share_big_cpus(void **state)
 	world_deinit(&world);
 }
 
+/* As many as there are big CPUs, also where they are of one domain. */
+static void test_chains_of_one_domain(void **state)
+{
+	struct world world;
+
+	init_unlike(&world);
+	see_chain(&world, 2, 200, 201, 1024);
+	see_chain(&world, 3, 300, 301, 1024);
+	for (uint32_t pid = 200; pid <= 300; pid += 100) {
+		assert_int_equal(min_cap_of(&world, pid), CLAMP_MAX_NONE);
+		assert_int_equal(min_cap_of(&world, pid + 1), CLAMP_MAX_NONE);
+	}
+	world_deinit(&world);
+}
+
+/* It takes one big CPU, and asks for the most that it needs anywhere. */
+static void test_chain_of_two_cpus(void **state)
+{
+	struct world world;
+
+	init_unlike(&world);
+	see_chain(&world, 2, 200, 201, 1024);
+	see_chain(&world, 3, 201, 200, 330);
+	assert_int_equal(min_cap_of(&world, 200), CLAMP_MAX_NONE);
+	see_chain(&world, 0, 300, 301, 1024);
+	assert_int_equal(min_cap_of(&world, 300), CLAMP_MAX_NONE);
+	for (uint32_t i = 0; i < 8; i++) /* as it was needed on the first CPU */
+		see_chain(&world, 3, 201, 200, 330);
+	assert_int_equal(min_cap_of(&world, 200), 502);
+	assert_int_equal(min_cap_of(&world, 201), 502);
+	world_deinit(&world);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -238,6 +271,8 @@ int main(void)
 		cmocka_unit_test(test_outgrown),
 		cmocka_unit_test(test_chain_moves_to_big_cpu),
 		cmocka_unit_test(test_chains_share_big_cpus),
+		cmocka_unit_test(test_chains_of_one_domain),
+		cmocka_unit_test(test_chain_of_two_cpus),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -45,8 +45,11 @@ def fio(device, engine, depth, jobs, cpu=None, ramp_ms=RAMP_MS):
     return int(done.stdout.splitlines()[-1].split(";")[7])
 
 
-def chain(mode):
-    return float(workloads.shell(workloads.chainload(mode)))
+def chain(mode, n=1):
+    """Of so many at once, together."""
+    runs = [subprocess.Popen(workloads.chainload(mode).split(), text=True, stdout=subprocess.PIPE)
+            for _ in range(n)]
+    return sum(float(run.communicate()[0]) for run in runs)
 
 
 def kinds():
@@ -70,6 +73,7 @@ def loads():
     found["slow-4"] = lambda: fio(SLOW, "psync", 1, 4, ramp_ms=SLOW_RAMP_MS)
     for mode in "token", "pipe":
         found[mode] = lambda mode=mode: chain(mode)
+    found["token-x2"] = lambda: chain("token", 2)
     return found
 
 
