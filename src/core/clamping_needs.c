@@ -94,12 +94,26 @@ struct asking {
  */
 #define BIG_SHARE_PPM (IO_PPM / 2)
 
+/* Adds the task if it fits. */
 static bool fits_big_cpus(const struct engine *engine, uint32_t share_ppm, struct asking *asking)
 {
 	uint64_t most_ppm = (uint64_t)engine->n_big_cpus * BIG_SHARE_PPM;
 
+	if (asking->n >= engine->n_big_cpus && asking->share_ppm + share_ppm > most_ppm)
+		return false;
+	asking->n++;
 	asking->share_ppm += share_ppm;
-	return ++asking->n <= engine->n_big_cpus || asking->share_ppm <= most_ppm;
+	return true;
+}
+
+/* Of a big CPU's time. Of the work of a queue ρ has what is for one of the requests in flight. */
+static uint32_t predicted_share_ppm(const struct io_boost *boost)
+{
+	uint64_t ratio = (uint64_t)boost->ratio * boost->depth_milli / 1000;
+
+	if (!ratio)
+		return IO_PPM;
+	return io_share_of_ratio(ratio < UINT32_MAX ? ratio : UINT32_MAX, IO_LEVEL_MAX);
 }
 
 /*
@@ -116,6 +130,17 @@ static uint32_t big_cap(const struct engine *engine)
 static bool fits_little_cpu(const struct engine *engine, uint32_t util_q)
 {
 	return (uint64_t)util_q * FITS_PERCENT / 100 <= DECAY_Q(engine->little_capacity);
+}
+
+bool engine_is_spare(const struct engine *engine, uint32_t cpu, uint32_t share)
+{
+	uint32_t domain = topology_domain_of(engine->topology, cpu), capacity;
+
+	if (domain == TOPOLOGY_NO_DOMAIN || !engine_places_by_clamps(engine, domain))
+		return false;
+	capacity = engine->domains[domain].info.capacity;
+	return capacity > engine->little_capacity &&
+	       fits_little_cpu(engine, DECAY_Q(capacity) / 1024 * share);
 }
 
 /*
@@ -158,8 +183,8 @@ static struct asking asked_by_chains(const struct engine *engine)
 	struct asking asking = { 0 };
 
 	for (uint32_t i = 0; i < engine->topology->n_cpus; i++)
-		if (engine->cpus[i].claim.cap && !is_of_earlier(engine, i))
-			fits_big_cpus(engine, IO_PPM, &asking);
+		asking.n += engine->cpus[i].claim.cap && !is_of_earlier(engine, i);
+	asking.share_ppm = (uint64_t)asking.n * IO_PPM;
 	return asking;
 }
 
@@ -168,13 +193,12 @@ static uint32_t boost_min_cap(const struct engine *engine, const struct io_task 
 			      struct asking *asking)
 {
 	uint32_t cap = engine_task_boost_cap(engine, io) ? io->io_boost.wanted_cap : 0;
-	uint32_t outgrown = outgrown_cap(engine, io), ratio = io->io_boost.ratio;
-	uint32_t share_ppm = ratio ? io_share_of_ratio(ratio, IO_LEVEL_MAX) : IO_PPM;
+	uint32_t outgrown = outgrown_cap(engine, io);
 
 	if (outgrown > cap)
 		return fits_big_cpus(engine, IO_PPM, asking) ? outgrown : cap;
 	if (!engine->little_capacity || cap <= engine->little_capacity ||
-	    fits_big_cpus(engine, share_ppm, asking))
+	    fits_big_cpus(engine, predicted_share_ppm(&io->io_boost), asking))
 		return cap;
 	return engine->little_capacity;
 }
@@ -198,15 +222,32 @@ static void follow_io(struct engine *engine, const struct io_task *io, struct as
 	task_queue(engine->tasks, task, TASK_WAIT_CLAMP);
 }
 
+static bool has_big_cpu(const struct engine *engine, const struct io_task *io)
+{
+	const struct task *task = task_find(engine->tasks, io->pid);
+
+	return engine->little_capacity && task && task->boost_cap > engine->little_capacity;
+}
+
+/*
+ * Those that have a big CPU come first: one that is tried there would take it from another, which
+ * the kernel leaves there as well, beside a little CPU that is idle.
+ */
 void clamping_follow_io(struct engine *engine)
 {
 	const struct io_task *task = NULL;
 	struct asking asking = { 0 };
 
+	if (!engine->n_clamping)
+		return;
 	if (engine->little_capacity)
 		asking = asked_by_chains(engine);
-	while (engine->n_clamping && (task = io_task_next(engine->tasks, task)))
-		follow_io(engine, task, &asking);
+	while ((task = io_task_next(engine->tasks, task)))
+		if (has_big_cpu(engine, task))
+			follow_io(engine, task, &asking);
+	while ((task = io_task_next(engine->tasks, task)))
+		if (!has_big_cpu(engine, task))
+			follow_io(engine, task, &asking);
 }
 
 /* The task asks for the most that any CPU claims for it. */

@@ -265,6 +265,12 @@ uint64_t engine_full_ns(const struct engine *engine, uint64_t now_ns);
 bool engine_keeps_full(const struct engine *engine, uint32_t domain, uint32_t share);
 
 /*
+ * Whether a CPU that works for this share of the time, of 1024, is one to spare: a big one to which
+ * the clamps of tasks may move more work, as a little one could do what it does.
+ */
+bool engine_is_spare(const struct engine *engine, uint32_t cpu, uint32_t share);
+
+/*
  * A block device that a task uses, by the tracer's index. Sample it (INPUT_DEVICE, then
  * engine_advance()) when its next_ns is over; an absent one, when a task names it.
  */

@@ -155,7 +155,8 @@ static void test_outgrown(void **state)
 
 	init_unlike(&world);
 	world_start_io(&world, 0, 100, 2, &io);
-	keep_busy(&world, 2, 300);
+	world_switch(&world, 2, 300);
+	boosts_run(&world, 60 * NS_PER_MS);
 	assert_in_range(min_cap_of(&world, 100), CLAMP_MIN_NONE, 400);
 	keep_busy(&world, 2, 380);
 	assert_int_equal(min_cap_of(&world, 100), 502); /* of which schedutil's margin leaves 401 */
@@ -165,6 +166,44 @@ static void test_outgrown(void **state)
 	assert_int_equal(min_cap_of(&world, 100), 502);
 	keep_busy(&world, 0, 200);
 	assert_in_range(min_cap_of(&world, 100), CLAMP_MIN_NONE, 400);
+	world_deinit(&world);
+}
+
+/* Who has a big CPU and still asks for it keeps it, whoever is tried there. */
+static void test_kept(void **state)
+{
+	const struct fake_io deep = boosts_io(FAKE_IO_DEEP, 0, 100, 5), reader = TENTH;
+	struct world world;
+
+	init_unlike(&world);
+	world_start_io(&world, 0, 103, 2, &deep);
+	for (uint32_t i = 1; i <= 2; i++) {
+		world_start_io(&world, i, 100 + i, i - 1, &deep);
+		keep_busy(&world, i - 1, 600);
+	}
+	world_end_task(&world, 0);
+	world_start_io(&world, 0, 100, 2, &reader); /* it is the first of the table */
+	for (uint32_t ms = 0; ms < 1000; ms++) {
+		boosts_run(&world, NS_PER_MS);
+		assert_int_equal(min_cap_of(&world, 101), 502);
+		assert_int_equal(min_cap_of(&world, 102), 502);
+	}
+	boosts_assert_state(&world, 0, IO_BOOST_PAYS);
+	world_deinit(&world);
+}
+
+/* A big CPU to which tasks could be moved: a little one could do what it does. */
+static void test_spare(void **state)
+{
+	struct world world;
+
+	init_unlike(&world);
+	assert_true(engine_is_spare(world.engine, 1, 1024 * 30 / 100));
+	assert_false(engine_is_spare(world.engine, 1, 1024 * 40 / 100));
+	assert_false(engine_is_spare(world.engine, 2, 0));
+	/* By other means none is moved. */
+	drive(&world, false);
+	assert_false(engine_is_spare(world.engine, 1, 0));
 	world_deinit(&world);
 }
 
@@ -269,6 +308,8 @@ int main(void)
 		cmocka_unit_test(test_boost_moves_to_big_cpu),
 		cmocka_unit_test(test_boosts_share_big_cpus),
 		cmocka_unit_test(test_outgrown),
+		cmocka_unit_test(test_kept),
+		cmocka_unit_test(test_spare),
 		cmocka_unit_test(test_chain_moves_to_big_cpu),
 		cmocka_unit_test(test_chains_share_big_cpus),
 		cmocka_unit_test(test_chains_of_one_domain),

@@ -20,6 +20,8 @@ static bool is_kept_full(struct core *core, uint32_t domain)
 	topology_for_each_cpu(core->topology, cpu, domain) {
 		uint32_t share = tracer_tick_share(core->tracer, cpu);
 
+		if (engine_is_spare(core->engine, cpu, share))
+			return false;
 		if (share > most)
 			most = share;
 	}
