@@ -354,6 +354,7 @@ static void try_group(struct engine *engine, uint32_t index, uint64_t now_ns)
 
 	if (group->idle.window) {
 		group->experiment.next_ns = now_ns + TRIAL_WAIT_NS;
+		set_edge(engine, group->device); /* or it would stay in the past */
 		return;
 	}
 	add_tasks(engine, index, &sums);
