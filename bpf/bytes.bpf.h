@@ -41,14 +41,21 @@ static inline __u64 bytes_of(struct task_struct *task)
 	return task->ioac.read_bytes + task->ioac.write_bytes;
 }
 
-/* The task may have exited and its memory may belong to another one: compare the pid. */
+/* The task may have exited and its memory may belong to another one: compares the pid. */
+static inline bool is_live(const struct wakegov_slot *slot)
+{
+	struct task_struct *task = (void *)slot->task;
+
+	return slot->live && (__u32)BPF_CORE_READ(task, pid) == slot->pid;
+}
+
+/* Of a task that is_live(). */
 static inline void see_bytes(struct wakegov_slot *slot, __u64 now_ns)
 {
 	struct task_struct *task = (void *)slot->task;
 	__u64 bytes;
 
-	if (!slot->live || (__u32)BPF_CORE_READ(task, pid) != slot->pid ||
-	    !bpf_core_field_exists(task->ioac.read_bytes))
+	if (!bpf_core_field_exists(task->ioac.read_bytes))
 		return;
 	bytes = BPF_CORE_READ(task, ioac.read_bytes) + BPF_CORE_READ(task, ioac.write_bytes);
 	if (bytes == slot->bytes)
@@ -98,10 +105,30 @@ static inline void watch_bytes(struct task_struct *task, __u64 now_ns)
 		suspect(task, seen, now_ns);
 }
 
-/* The daemon runs this, and then reads the bytes in the slot. */
-SEC("syscall")
-int read_bytes(struct wakegov_watch *watch)
+/*
+ * How long the task has run, how long it has waited for a CPU, and how long all tasks have run on
+ * its CPU. What this kernel does not count stays 0.
+ */
+static inline void see_times(struct wakegov_slot *slot)
 {
-	see_bytes(slot_at(watch->slot), bpf_ktime_get_ns());
+	struct task_struct *task = (void *)slot->task;
+
+	slot->ran_ns = BPF_CORE_READ(task, se.sum_exec_runtime);
+	if (bpf_core_field_exists(task->sched_info.run_delay))
+		slot->delay_ns = BPF_CORE_READ(task, sched_info.run_delay);
+	if (bpf_core_field_exists(task->se.cfs_rq->rq->rq_cpu_time))
+		slot->cpu_ns = BPF_CORE_READ(task, se.cfs_rq, rq, rq_cpu_time);
+}
+
+/* The daemon runs this, and then reads the slot. */
+SEC("syscall")
+int read_task(struct wakegov_watch *watch)
+{
+	struct wakegov_slot *slot = slot_at(watch->slot);
+
+	if (!is_live(slot))
+		return 0;
+	see_times(slot);
+	see_bytes(slot, bpf_ktime_get_ns());
 	return 0;
 }

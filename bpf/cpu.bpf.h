@@ -10,7 +10,6 @@
 #include "placing.bpf.h"
 #include "process.bpf.h"
 #include "realtime.bpf.h"
-#include "think.bpf.h"
 #include "wakegov/decay.h"
 
 /*
@@ -129,18 +128,17 @@ static inline bool comes_unseen(struct wakegov_cpu *cpu, const struct task_struc
 	return true;
 }
 
-/* Counts a wait for I/O. Returns false if that, or the sleep's date, takes the clock. */
-static inline bool counts_wait(struct wakegov_cpu *cpu, struct task_struct *task)
+/* Counts a wait for I/O. Returns false if that takes the clock. */
+static inline bool counts_wait(struct wakegov_cpu *cpu, struct task_struct *task, __u32 state)
 {
 	struct wakegov_slot *slot;
 
 	if (!is_in_iowait(task))
-		return cpu->count_only;
+		return true;
 	slot = find_slot(task->pid);
-	if (!slot || (!cpu->count_only && !has_requests(slot)))
+	if (!slot)
 		return false;
-	slot->io_waits++;
-	slot->last_wait_ns = cpu->load.switched_ns;
+	note_wait(slot, state, cpu->load.switched_ns);
 	return true;
 }
 
@@ -150,9 +148,9 @@ static inline bool was_accounted(struct wakegov_cpu *cpu, const struct task_stru
 	return is_recent(cpu, task) && recent_of(cpu, task)->jiffy == (__u32)bpf_jiffies64();
 }
 
-static inline bool leaves_unseen(struct wakegov_cpu *cpu, struct task_struct *prev)
+static inline bool leaves_unseen(struct wakegov_cpu *cpu, struct task_struct *prev, __u32 state)
 {
-	if (!was_accounted(cpu, prev) || cpu->load.busy_since_ns || !counts_wait(cpu, prev))
+	if (!was_accounted(cpu, prev) || cpu->load.busy_since_ns || !counts_wait(cpu, prev, state))
 		return false;
 	cpu->load.worked_ns += prev->se.sum_exec_runtime - cpu->came_ran_ns;
 	cpu->load.running = 0;
@@ -194,7 +192,7 @@ static inline bool passes_unseen(struct wakegov_cpu *cpu, switch_arguments argum
 
 	if (settings.at_every_switch || cpu->load.running != (__u32)prev->pid ||
 	    !cpu->load.busy_since_ns || is_own(next) || is_realtime(next) ||
-	    ((is_in_iowait(prev) || !cpu->count_only) && sleeps_after(arguments)))
+	    (is_in_iowait(prev) && sleeps_after(arguments)))
 		return false;
 	/* One of which nothing is known counts with the CPU only. */
 	if (prev_stored ? !was_accounted(cpu, prev)
@@ -213,8 +211,9 @@ static inline bool switch_unseen(struct wakegov_cpu *cpu, switch_arguments argum
 {
 	if (!prev_of(arguments)->pid)
 		return comes_unseen(cpu, next_of(arguments));
-	return next_of(arguments)->pid ? passes_unseen(cpu, arguments)
-				       : leaves_unseen(cpu, prev_of(arguments));
+	return next_of(arguments)->pid
+		       ? passes_unseen(cpu, arguments)
+		       : leaves_unseen(cpu, prev_of(arguments), sleeps_after(arguments));
 }
 
 /* For how long the running task, which came unseen, has run. */
@@ -306,26 +305,13 @@ static inline bool switch_tasks(struct wakegov_cpu *cpu, struct task_struct *pre
 	return left_band;
 }
 
-/*
- * Counts a wait for I/O, or looks for I/O without one. While requests are followed, also dates the
- * sleep, unless the task waits for its own requests.
- */
-static inline void go_to_sleep(const struct wakegov_cpu *cpu, struct task_struct *task,
-			       __u64 now_ns)
+/* Counts a wait for I/O, or looks for I/O without one. */
+static inline void go_to_sleep(struct task_struct *task, __u32 state, __u64 now_ns)
 {
-	bool waits = is_in_iowait(task);
-	struct wakegov_slot *slot;
-
-	if (!waits) {
+	if (is_in_iowait(task))
+		count_wait(task, find_slot(task->pid), state, now_ns);
+	else
 		watch_bytes(task, now_ns);
-		if (cpu->count_only || !may_be_hot(task->pid))
-			return;
-	}
-	slot = find_slot(task->pid);
-	if (waits)
-		count_wait(task, slot, now_ns);
-	if (slot && !cpu->count_only)
-		begin_sleep(slot, waits, now_ns);
 }
 
 /*
@@ -357,7 +343,7 @@ static __noinline int account_at_switch(struct wakegov_cpu *cpu, switch_argument
 
 	cpu->accounted_jiffy = bpf_jiffies64();
 	if (sleeps)
-		go_to_sleep(cpu, prev, now_ns);
+		go_to_sleep(prev, sleeps, now_ns);
 	worked = cpu->load.running;
 	awaited = switch_tasks(cpu, prev, next, prev_stored, next_stored, sleeps, now_ns);
 	awaited |= needs_look(cpu, worked, now_ns);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #pragma once
 
-/* Block devices: how many requests are in flight on each, and when there are none. */
+/* Block devices: their places in the table, by the disk's sequence number. */
 
 #include "maps.bpf.h"
 
@@ -116,32 +116,4 @@ static inline struct wakegov_device *device_of(struct request_queue *queue, stru
 	if (device->queue == (unsigned long)queue && (followed || device->seq == seq_of(queue)))
 		return device;
 	return look_up_device(queue, cpu);
-}
-
-static inline void raise_depth(struct wakegov_device *device, __u64 now_ns)
-{
-	__u64 since_ns;
-
-	if (wakegov_flow_depth(__sync_fetch_and_add(&device->flow, 1)) != 0)
-		return;
-	since_ns = device->idle_since_ns;
-	device->idle_since_ns = 0; /* must not be taken for the start of the next idle time */
-	if (since_ns && now_ns > since_ns)
-		device->idle_ns += now_ns - since_ns;
-}
-
-/*
- * Adds change to flow, which takes one request out of flight. Returns whether the device is idle
- * now.
- */
-static inline bool lower_depth(struct wakegov_device *device, __u64 change)
-{
-	__s32 was = wakegov_flow_depth(__sync_fetch_and_add(&device->flow, change));
-
-	if (was > 0)
-		return was == 1;
-	/* The daemon corrected the depth at the same moment. */
-	__sync_fetch_and_add(&device->flow, 1);
-	__sync_fetch_and_add(&device->anomalies, 1);
-	return false;
 }

@@ -7,7 +7,6 @@
  */
 
 #include "bytes.bpf.h"
-#include "think.bpf.h"
 
 struct hold {
 	struct bpf_timer timer;
@@ -20,16 +19,6 @@ struct {
 	__type(value, struct hold);
 } holds SEC(".maps");
 
-/* While requests are only counted, their ends are not seen, so none is known to be in flight. */
-static inline __u64 last_io_ns(const struct wakegov_slot *slot, __u64 now_ns)
-{
-	const struct wakegov_cpu *cpu = this_cpu();
-
-	if (cpu && !cpu->count_only && has_requests(slot))
-		return now_ns;
-	return wakegov_slot_last_ns(slot);
-}
-
 /* Emits one record. If the ring buffer is full, the timer tries again after another hold time. */
 static int on_hold_end(void *map, __u32 *index, struct hold *hold)
 {
@@ -39,9 +28,9 @@ static int on_hold_end(void *map, __u32 *index, struct hold *hold)
 	if (!hold_ns || !slot->live)
 		return 0;
 	now_ns = bpf_ktime_get_ns();
-	if (settings.by_bytes)
+	if (settings.by_bytes && is_live(slot))
 		see_bytes(slot, now_ns);
-	end_ns = last_io_ns(slot, now_ns) + hold_ns;
+	end_ns = wakegov_slot_last_ns(slot) + hold_ns;
 	if (end_ns > now_ns)
 		hold_ns = end_ns - now_ns;
 	else if (emit(WAKEGOV_RECORD_TASK, slot->cpu, *index)) {

@@ -34,22 +34,20 @@ static inline void enter(struct task_struct *task, const struct cold_tasks *cold
 	slot->tgid = task->tgid;
 	slot->cpu = task->thread_info.cpu;
 	slot->live = task->pid;
-	slot->started = 0;
-	slot->completed = 0;
-	slot->max_depth = 0;
-	slot->starts_ns = 0;
-	slot->completions_ns = 0;
 	slot->io_waits = cold->n[IO_WAIT];
 	slot->io_starts = cold->n[IO_START];
-	slot->idle_since_ns = 0;
+	slot->sync_waits = 0;
 	slot->last_start_ns = 0;
 	slot->last_wait_ns = now_ns;
-	slot->sleep_ns = 0;
-	slot->think_ns = 0;
 	slot->told_move_ns = now_ns;
 	slot->hold_ns = 0;
 	slot->task = (unsigned long)task;
 	slot->bytes = bytes_of(task);
+	slot->interrupts_ns = 0;
+	slot->ran_ns = 0;
+	slot->delay_ns = 0;
+	slot->cpu_ns = 0;
+	slot->device = WAKEGOV_NO_DEVICE;
 	for (int i = 0; i < WAKEGOV_SLOT_IOS; i++)
 		slot->ios[i].device = WAKEGOV_NO_DEVICE;
 	BPF_CORE_READ_STR_INTO(&slot->comm, task, comm);
@@ -74,14 +72,25 @@ static __noinline void count_cold_io(struct task_struct *task, enum io_kind kind
 	cold->window_ns = 0;
 }
 
+/*
+ * A wait that cannot be interrupted is for a request that the task has just sent, others are for
+ * any of its queue.
+ */
+static inline void note_wait(struct wakegov_slot *slot, __u32 state, __u64 now_ns)
+{
+	slot->io_waits++;
+	slot->sync_waits += state / TASK_UNINTERRUPTIBLE % 2;
+	slot->last_wait_ns = now_ns;
+}
+
 /* Counts an I/O wait. Waits of io_uring's workers are not counted: their owner waits as well. */
-static inline void count_wait(struct task_struct *task, struct wakegov_slot *slot, __u64 now_ns)
+static inline void count_wait(struct task_struct *task, struct wakegov_slot *slot, __u32 state,
+			      __u64 now_ns)
 {
 	if (!slot) {
 		if (!find_owner(task))
 			count_cold_io(task, IO_WAIT, now_ns);
 		return;
 	}
-	slot->io_waits++;
-	slot->last_wait_ns = now_ns;
+	note_wait(slot, state, now_ns);
 }

@@ -134,6 +134,7 @@ struct dl_rq {
 };
 
 struct rq {
+	unsigned long long rq_cpu_time; /* CONFIG_SCHEDSTATS */
 	__u64 clock;
 	struct dl_rq dl;
 };
@@ -147,6 +148,10 @@ struct sched_entity {
 	struct cfs_rq *cfs_rq; /* of the CPU, whatever the task's class */
 };
 
+struct sched_info {
+	unsigned long long run_delay; /* CONFIG_SCHED_INFO */
+};
+
 struct task_struct {
 	struct thread_info thread_info;
 	int pid;
@@ -156,6 +161,7 @@ struct task_struct {
 	int prio;
 	int static_prio;
 	struct sched_entity se;
+	struct sched_info sched_info;
 	struct mm_struct *mm;
 	__u64 start_boottime;
 	const struct cred *real_cred;
@@ -208,9 +214,7 @@ struct request_queue {
 
 struct request {
 	struct request_queue *q;
-	unsigned int rq_flags;
-	unsigned int __data_len;
-	__u64 start_time_ns;
+	unsigned int cmd_flags;
 };
 
 /* timerqueue_linked_node in 7.x */
@@ -239,9 +243,11 @@ struct bpf_iter__task {
 
 #pragma clang attribute pop
 
-#define CLOCK_MONOTONIC 1
-#define PF_EXITING	0x00000004 /* include/linux/sched.h */
-#define PF_IO_WORKER	0x00000010
-#define PF_KTHREAD	0x00200000
-#define MAX_RT_PRIO	100 /* include/linux/sched/prio.h; lower numbers are real-time */
-#define DEFAULT_PRIO	120 /* the same: nice 0 */
+#define CLOCK_MONOTONIC	     1
+#define REQ_OP_WRITE	     1		/* include/linux/blk_types.h: set in all that write */
+#define TASK_UNINTERRUPTIBLE 2		/* include/linux/sched.h */
+#define PF_EXITING	     0x00000004 /* include/linux/sched.h */
+#define PF_IO_WORKER	     0x00000010
+#define PF_KTHREAD	     0x00200000
+#define MAX_RT_PRIO	     100 /* include/linux/sched/prio.h; lower numbers are real-time */
+#define DEFAULT_PRIO	     120 /* the same: nice 0 */

@@ -117,12 +117,9 @@ struct {
  */
 struct wakegov_slot slots[WAKEGOV_SLOTS];
 struct wakegov_device devices[WAKEGOV_DEVICES];
-struct wakegov_flights flights[WAKEGOV_FLIGHT_SETS];
 struct wakegov_placed_group placed_groups[WAKEGOV_PLACED_GROUPS];
 struct wakegov_cache caches[WAKEGOV_CACHES];
 volatile struct wakegov_settings settings;
-/* RQF_FLUSH_SEQ of this kernel, set before the programs are loaded. */
-const volatile __u32 flush_flag;
 volatile __u32 hot_tasks[WAKEGOV_HOT];
 volatile __u32 ruled_tasks[WAKEGOV_RULED];
 struct wakegov_bursts bursts[WAKEGOV_CLAMP_CLASSES];

@@ -7,10 +7,10 @@
 #include "chain_wake.bpf.h"
 #include "clamped.bpf.h"
 #include "cpu.bpf.h"
+#include "device.bpf.h"
 #include "facts.bpf.h"
 #include "placing.bpf.h"
 #include "process.bpf.h"
-#include "think.bpf.h"
 
 /* Not inline: other wake-ups would pay for the registers that it saves. */
 static __noinline void wake_ruled(struct task_struct *task)
@@ -20,23 +20,36 @@ static __noinline void wake_ruled(struct task_struct *task)
 		waking_placed(task);
 }
 
-/* The end of a sleep. A task that wakes itself never slept. */
+/*
+ * An interrupt ends the wait of a task: where its CPU was idle, what it took so far is the task's
+ * work. A task that wakes itself never slept.
+ */
+static inline void wake_hot(struct wakegov_slot *slot, struct wakegov_cpu *cpu)
+{
+	if (cpu->context & (IN_INTERRUPT | IN_SOFTIRQ) && slot->device != WAKEGOV_NO_DEVICE)
+		device_at(slot->device)->completion_cpu = bpf_get_smp_processor_id();
+	if (cpu->load.interrupts)
+		slot->interrupts_ns += bpf_ktime_get_ns() - cpu->load.busy_since_ns;
+}
+
 SEC("tp_btf/sched_waking")
 int BPF_PROG(on_sched_waking, struct task_struct *task)
 {
 	struct wakegov_slot *slot;
+	struct wakegov_cpu *cpu;
 
 	if (followed_chains)
 		wake_chain(task);
 	if (settings.at_every_switch || clamps_seen)
 		wake_ruled(task);
-	if (!may_be_hot(task->pid))
+	if (!settings.learns || !may_be_hot(task->pid))
 		return 0;
 	slot = find_slot(task->pid);
-	if (!slot || !slot->sleep_ns || task == bpf_get_current_task_btf())
+	if (!slot || task == bpf_get_current_task_btf())
 		return 0;
-	count_event(WAKEGOV_SCHED_WAKING);
-	end_sleep(slot);
+	cpu = count_event(WAKEGOV_SCHED_WAKING);
+	if (cpu)
+		wake_hot(slot, cpu);
 	return 0;
 }
 

@@ -25,9 +25,6 @@
 #define WAKEGOV_DEVICES	      64   /* block devices followed */
 #define WAKEGOV_UNPLACED      256  /* remembered disks that found no place */
 #define WAKEGOV_NO_DEVICE     0xffffffffU
-#define WAKEGOV_FLIGHT_SETS   1024 /* of places for requests in flight, by their address */
-#define WAKEGOV_FLIGHT_WAYS   4
-#define WAKEGOV_TAKING	      1
 #define WAKEGOV_CLAMP_CLASSES 64   /* clamp classes; 0: tasks without a clamp */
 #define WAKEGOV_RULED	      1024 /* counters of tasks that have a clamp class, by pid */
 #define WAKEGOV_RULED_TASKS   65536
@@ -65,8 +62,6 @@
 
 /* The programs, in the order in which `wakegovctl status` lists them. */
 enum wakegov_program {
-	WAKEGOV_BLOCK_COMPLETE, /* before the starts, so that each start meets its completion */
-	WAKEGOV_BLOCK_MERGE,
 	WAKEGOV_BLOCK_START,
 	WAKEGOV_BLOCK_ISSUE,
 	WAKEGOV_SCHED_SWITCH,
@@ -132,24 +127,6 @@ struct wakegov_bursts {
 	__u64 told_ns;	  /* the last reported value; 0: none */
 	__u64 told_at_ns; /* time of that report */
 };
-
-/*
- * A request in flight. The kernel allocates requests once and uses them again and again, so their
- * addresses identify them; a request whose end was lost is found when it starts again. A request
- * keeps its place after its end, until another needs it: mostly the first place that is tried is
- * the right one.
- */
-struct wakegov_flight {
-	__u64 request;	/* the last one that had the place */
-	__u64 start_ns; /* 0: it is not in flight; WAKEGOV_TAKING: another takes the place */
-	__u32 owner;	/* id of the sender's slot; 0: none */
-	__u32 device;
-};
-
-/* The places for requests whose addresses have the same hash. */
-struct wakegov_flights {
-	struct wakegov_flight ways[WAKEGOV_FLIGHT_WAYS];
-} __attribute__((aligned(64)));
 
 /* A last-level cache, or a cluster: placing.bpf.h. */
 struct wakegov_cache {
@@ -238,13 +215,8 @@ struct wakegov_cpu {
 	struct wakegov_recent recent[WAKEGOV_RECENT];
 	__u64 came_ran_ns; /* the scheduler's count of its time when one of them came unseen */
 
-	/*
-	 * The fields that each request touches, and all that a request touches when it is only
-	 * counted: a cache line. The daemon writes the first two.
-	 */
-	__u32 count_only __attribute__((aligned(64))); /* requests are only counted */
-	__u32 follow_devices;			       /* starts and completions are both traced */
-	__u32 last_device; /* device of the last request that was sent here */
+	/* the fields that each request touches: a cache line */
+	__u32 last_device __attribute__((aligned(64))); /* of the last request sent here */
 	__u32 pad;
 	__u64 events[WAKEGOV_PROGRAMS]; /* those of requests are the first */
 
@@ -299,96 +271,60 @@ struct wakegov_cpu {
 	struct wakegov_class_run runs[WAKEGOV_CLAMP_CLASSES] __attribute__((aligned(64)));
 } __attribute__((aligned(64)));
 
-/*
- * A block device, the whole disk. Its *idle time* is the time at depth 0: the CPU side has not yet
- * sent the next request.
- */
+/* A block device, the whole disk. */
 struct wakegov_device {
-	__u64 seq;	     /* sequence number of the disk and its medium; 0: free */
-	__u64 queue;	     /* address of its request queue */
-	__u64 flow;	     /* see below */
-	__u64 idle_since_ns; /* 0: not idle, or not known yet */
-	__u64 idle_ns;	     /* total of past idle times, without the present one */
-	__u64 anomalies;     /* completions without a start and the reverse */
-	__u32 completion_cpu;
-	__u32 ignored; /* written by the daemon: stacked, counted at the bottom only */
+	__u64 seq;	      /* sequence number of the disk and its medium; 0: free */
+	__u64 queue;	      /* address of its request queue */
+	__u32 completion_cpu; /* where an interrupt last ended the wait of one of its tasks */
+	__u32 ignored;	      /* written by the daemon: stacked, counted at the bottom only */
 	char name[WAKEGOV_DISK_SIZE]; /* the kernel's name */
 } __attribute__((aligned(64)));
 
-/*
- * A device's depth and its completions so far, in one word, so that one atomic addition changes
- * both: completed requests in the high bits, requests in flight in the low ones, which may be -1
- * for a moment.
- */
-#define WAKEGOV_DEPTH_BITS 24
-#define WAKEGOV_COMPLETED  ((1ULL << WAKEGOV_DEPTH_BITS) - 1) /* one more above, one less below */
-
-static inline __s32 wakegov_flow_depth(__u64 flow)
-{
-	return (__s32)((__u32)flow << (32 - WAKEGOV_DEPTH_BITS)) >> (32 - WAKEGOV_DEPTH_BITS);
-}
-
-/* A depth below 0 has borrowed from the completions. */
-static inline __u64 wakegov_flow_completions(__u64 flow)
-{
-	return (flow - (__u64)(__s64)wakegov_flow_depth(flow)) >> WAKEGOV_DEPTH_BITS;
-}
-
 /* The I/O of one task on one device. */
 struct wakegov_slot_io {
-	__u32 device;	   /* index; WAKEGOV_NO_DEVICE: free */
-	__u32 used;	   /* last use, in units of 2^20 ns */
-	__u64 ios;	   /* requests that the task sent */
-	__u64 host_ns;	   /* host times that ended with a request to this device */
-	__u64 host_cpu_ns; /* the part of host_ns without voluntary sleep */
+	__u32 device; /* index; WAKEGOV_NO_DEVICE: free */
+	__u32 used;   /* last use, in units of 2^20 ns */
+	__u64 ios;    /* requests that the task sent … */
+	__u64 writes; /* … of them those that write */
 };
 
 /*
  * A task whose I/O rate reached the threshold. The kernel side takes a slot, the daemon gives it
- * back. Depth is started - completed: the task writes the one, the completion the other.
+ * back.
  */
 struct wakegov_slot {
-	/*
-	 * a counted request or wait touches one cache line only, and other ones also the next, up
-	 * to ios[0]
-	 */
-	__u32 pid;	 /* 0: free */
-	__u32 id;	 /* generation and index: unique, never 0 */
-	__u32 live;	 /* the pid until the task exits: all that a look-up compares */
-	__u32 started;	 /* requests that are or were in flight, modulo 2^32 */
-	__u32 completed; /* those of them that have completed */
+	/* a counted wait touches one cache line only, a counted request the next as well */
+	__u32 pid;  /* 0: free */
+	__u32 id;   /* generation and index: unique, never 0 */
+	__u32 live; /* the pid until the task exits: all that a look-up compares */
 	__u32 cpu;
-	__u64 idle_since_ns; /* when its last request in flight was completed */
-	__u64 last_start_ns;
-	__u64 io_starts;      /* block requests started */
-	__u64 sleep_ns;	      /* since when it sleeps voluntarily; 0: it does not */
-	__u64 think_ns;	      /* voluntary sleep with nothing in flight, since its last request */
-	__u64 starts_ns;      /* the sum of the times of all starts, modulo 2^64 … */
-	__u64 completions_ns; /* … and of all completions: the difference is the summed time in
-				 flight */
-	__u64 io_waits;	      /* number of sleeps in an I/O wait */
-	__u32 max_depth;      /* maximum since the daemon read and cleared it */
+	__u32 device; /* index of the one to which it sent its last counted request */
 	__u32 tgid;
-	struct wakegov_slot_io ios[WAKEGOV_SLOT_IOS];
+	__u64 last_start_ns;
 	__u64 last_wait_ns;
+	__u64 io_starts;     /* block requests started */
+	__u64 io_waits;	     /* number of sleeps in an I/O wait */
+	__u64 sync_waits;    /* of those the ones that could not be interrupted */
+	__u64 interrupts_ns; /* time of interrupts of idle CPUs until they woke it */
+	struct wakegov_slot_io ios[WAKEGOV_SLOT_IOS];
 	__u64 told_move_ns;
 	__u64 hold_ns; /* set by the daemon: report after this time without I/O; 0 again then */
 	__u64 task;    /* the kernel's address of the task … */
-	__u64 bytes;   /* … and the bytes that it had read and written at the last read */
+	/* … and, as of the last read, the bytes that it had read and written, … */
+	__u64 bytes;
+	__u64 ran_ns;	/* … how long it had run … */
+	__u64 delay_ns; /* … and been runnable without running … */
+	__u64 cpu_ns;	/* … and how long tasks had run on its CPU; 0: not counted */
 	char comm[TASK_COMM_SIZE];
 } __attribute__((aligned(64)));
 
 /* The time of its last recorded I/O. */
 static inline __u64 wakegov_slot_last_ns(const struct wakegov_slot *slot)
 {
-	__u64 last_ns = slot->last_start_ns;
-
-	if (slot->idle_since_ns > last_ns)
-		last_ns = slot->idle_since_ns;
-	return slot->last_wait_ns > last_ns ? slot->last_wait_ns : last_ns;
+	return slot->last_wait_ns > slot->last_start_ns ? slot->last_wait_ns : slot->last_start_ns;
 }
 
-/* The argument of the programs that watch hold times and read bytes. */
+/* The argument of the programs that watch hold times and read tasks. */
 struct wakegov_watch {
 	__u64 hold_ns;
 	__u32 slot;
@@ -449,13 +385,12 @@ struct wakegov_child {
 
 /* Settings that a reload may change; in the BPF object's .bss, which is mapped. */
 struct wakegov_settings {
-	__u64 window_ns;       /* length of the window in which I/O is counted */
-	__u32 window_ios;      /* I/Os in a window from which on a task is reported; 0: none is */
-	__u32 own_tgid;	       /* the daemon's process, which is never reported */
-	__u64 move_gap_ns;     /* least time between two records of one task's moves */
-	__u64 follow_since_ns; /* when following of requests last began */
-	__u32 by_bytes;	       /* no program traces starts of requests */
-	__u32 pad;
+	__u64 window_ns;    /* length of the window in which I/O is counted */
+	__u32 window_ios;   /* I/Os in a window from which on a task is reported; 0: none is */
+	__u32 own_tgid;	    /* the daemon's process, which is never reported */
+	__u64 move_gap_ns;  /* least time between two records of one task's moves */
+	__u32 by_bytes;	    /* no program traces starts of requests */
+	__u32 learns;	    /* a learning period is under way */
 	__u64 look_next_ns; /* earliest report of a task by its bytes */
 	__u64 look_end_ns;  /* end of the present look, which is reported; 0: none */
 	__u64 look_seen_ns; /* the last request in it; 0: none yet */

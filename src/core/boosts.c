@@ -454,8 +454,6 @@ void boosts_disturb(struct engine *engine, uint32_t domain, uint64_t now_ns)
 	uint32_t target_khz = engine->domains[domain].last.target_khz, min_khz, max_khz;
 	uint32_t trial = engine->domains[domain].trial;
 
-	for (uint32_t i = 0; i < INPUT_DEVICES_MAX; i++)
-		io_device_restart_rates(&engine->devices[i]);
 	domain_limits(&engine->domains[domain], &min_khz, &max_khz);
 	if (trial && (target_khz < min_khz || target_khz > max_khz))
 		engine->groups[trial - 1].moved_limits = true;

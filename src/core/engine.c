@@ -213,8 +213,6 @@ static void apply_device(struct engine *engine, const struct input_device *input
 		boosts_forget_device(engine, input->device);
 	io_device_sample(device, input, topology_domain_of(engine->topology, input->completion_cpu),
 			 now_ns);
-	if (engine->tracing.on)
-		io_device_update_rates(device);
 }
 
 static void apply_limits(struct engine *engine, const struct input_limits *input, uint64_t now_ns)
@@ -382,7 +380,7 @@ void engine_advance(struct engine *engine, uint64_t now_ns)
 	clamping_follow_io(engine);
 }
 
-bool engine_follows_requests(const struct engine *engine)
+bool engine_learns(const struct engine *engine)
 {
 	return engine->tracing.on;
 }

@@ -9,7 +9,7 @@
  * Everything that happens is an input (engine_apply()); after it, or when engine_next_ns() is over:
  *
  *	engine_round()		     samples, decides, and ends what is over, by the caller's ops
- *	engine_follows_requests()    whether the next samples need more than counts
+ *	engine_learns()		     whether the next samples need more than counts
  *	engine_pop_class()	     tasks that the kernel side is to know as clamped
  *	engine_pop_clamp()	     the clamps that tasks get, where domains are driven by clamps
  */
@@ -246,10 +246,10 @@ bool engine_clamps_tasks(const struct engine *engine);
 bool engine_needs_own_clamps(const struct engine *engine);
 
 /*
- * Whether block requests must be followed from now on: host times, requests in flight, and devices
- * are valid only then. Otherwise starts are only counted.
+ * Whether a learning period is under way: a task's devices and requests in flight are to be valid
+ * now. Otherwise the number of its requests is enough.
  */
-bool engine_follows_requests(const struct engine *engine);
+bool engine_learns(const struct engine *engine);
 
 /*
  * When every domain will have had to run at its highest OPP for 100 ms, by the utilisation of its

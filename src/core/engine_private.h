@@ -4,8 +4,8 @@
 /*
  * What the parts of the engine share: the state (engine.c), the grant of boosts (boosts.c), by
  * groups of tasks (io_groups.c) and whether it pays for them (boost_trials.c, idle_trials.c), when
- * requests are followed (tracing_duty.c), the demand of a domain (merge.c), and when to decide
- * again (plan.c).
+ * there is something to learn (tracing_duty.c), the demand of a domain (merge.c), and when to
+ * decide again (plan.c).
  */
 
 #include <stddef.h>
@@ -66,10 +66,9 @@ struct effective_cap {
 	uint32_t lowest_cap;
 };
 
-/* Whether requests are followed, and until when if nothing happens. */
+/* Whether a learning period is under way, and until when if nothing happens. */
 struct tracing_duty {
 	bool on;
-	bool ends;	   /* ends with the next round: the devices are sampled once more */
 	uint64_t since_ns; /* when it became on or off; 0: it was never on */
 	uint64_t until_ns;
 	uint64_t quiet_ns; /* no further period before then, except for tasks that no period has
@@ -304,7 +303,7 @@ void boost_trials_plan_windows(struct engine *engine, uint32_t index, uint64_t n
 void idle_trials_advance(struct engine *engine, uint64_t now_ns);
 
 /*
- * tracing_duty.c: starts or stops following requests, as the last step of a round, and plans the
+ * tracing_duty.c: begins or ends a learning period, as the last step of a round, and plans the
  * next check.
  */
 void tracing_duty_update(struct engine *engine, uint64_t now_ns);

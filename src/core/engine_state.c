@@ -17,7 +17,6 @@
 static const struct field engine_bounds[] = {
 	FLAG(engine, needs_own),
 	FLAG(engine, tracing.on),
-	FLAG(engine, tracing.ends),
 	FIELD(engine, group_turn, IO_GROUPS_MAX - 1),
 	FIELD(engine, overrides.n, OVERRIDES_MAX),
 	FIELD(engine, clamp_classes.n, CLAMP_CLASSES_MAX),

@@ -52,25 +52,19 @@ struct input_cpu {
 	struct input_chain chain;
 };
 
-/*
- * The I/O of one task on one block device so far. *Host time* is the time from the completion of
- * the task's last request in flight, on any device, to its next request: the device has no work
- * from the task because the CPU side has not sent it yet.
- */
+/* The I/O of one task on one block device so far. */
 struct input_task_io {
-	uint32_t device;      /* index < INPUT_DEVICES_MAX */
-	uint64_t ios;	      /* requests that the task sent */
-	uint64_t host_ns;     /* host times that ended with a request to this device */
-	uint64_t host_cpu_ns; /* the part of host_ns without voluntary sleep */
+	uint32_t device; /* index < INPUT_DEVICES_MAX */
+	uint64_t ios;	 /* requests that the task sent */
 };
 
 /* The totals of a block device at the bottom of its stack so far. */
 struct input_device {
 	uint32_t device;
 	uint64_t completions;
-	uint64_t idle_ns;	 /* time at depth 0, the present idle time included */
+	uint64_t in_flight_ns;	 /* summed time of its requests that have ended */
 	uint32_t depth;		 /* requests in flight, of all tasks */
-	uint32_t completion_cpu; /* CPU of the last completion */
+	uint32_t completion_cpu; /* where an interrupt last ended the wait of one of its tasks */
 };
 
 struct input_task {
@@ -84,10 +78,9 @@ struct input_task {
 	uint64_t last_io_ns;
 	uint32_t level_q; /* at which the utilisation of its CPU accrues now: capacity · 2^20, see
 			     decay.h */
-	uint64_t in_flight_ns; /* summed time of its requests so far, those in flight up to now */
-	uint32_t depth;	       /* requests in flight */
-	uint32_t max_depth;    /* most requests in flight at a time since the last sample */
-	uint32_t busy_ppm;     /* recent busy share of its CPU; 0: not known, or idle */
+	uint64_t worked_ns;    /* time so far in which it ran, or interrupts that then woke it */
+	uint64_t waited_ns;    /* … and in which other tasks had its CPU */
+	uint64_t in_flight_ns; /* summed time of its requests so far: its part of its disks' */
 	bool watched;	       /* the kernel side reports the end of its hold time */
 	uint32_t n_ios;	       /* 0: its waits are not for block requests */
 	struct input_task_io ios[TASK_IOS_MAX];

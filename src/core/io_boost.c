@@ -7,40 +7,6 @@
 #define UNHELD_WINDOWS 10	       /* between samples of a task that is not expected to pay */
 #define LONG_WINDOWS   10	       /* after so many a window ends with any number of I/Os */
 #define TICK_NS	       (4 * NS_PER_MS) /* schedutil's boost halves with each tick without a wait */
-#define SHALLOW_MILLI  8000  /* in flight, in thousandths of a request: each waits alone … */
-#define DEEP_MILLI     32000 /* … or all for the queue */
-#define FILLING	       8     /* a queue that grows by one per so many starts is filling */
-
-/* Sums over devices: host time in which the task ran or was runnable … */
-static uint32_t total_host_cpu_us(const struct input_task *task)
-{
-	uint64_t sum_ns = 0;
-
-	for (uint32_t i = 0; i < task->n_ios; i++)
-		sum_ns += task->ios[i].host_cpu_ns;
-	return sum_ns / NS_PER_US;
-}
-
-/* … and in which it slept voluntarily. */
-static uint32_t total_think_us(const struct input_task *task)
-{
-	uint64_t sum_ns = 0;
-
-	for (uint32_t i = 0; i < task->n_ios; i++)
-		sum_ns += task->ios[i].host_ns - task->ios[i].host_cpu_ns;
-	return sum_ns / NS_PER_US;
-}
-
-/* The growth of both since the start of the window. */
-static uint64_t host_cpu_ns(const struct io_window *window, const struct input_task *task)
-{
-	return NS_PER_US * (total_host_cpu_us(task) - window->host_cpu_us);
-}
-
-static uint64_t think_ns(const struct io_window *window, const struct input_task *task)
-{
-	return NS_PER_US * (total_think_us(task) - window->think_us);
-}
 
 static void start_window(struct io_boost *boost, const struct input_task *task, uint64_t now_ns)
 {
@@ -49,10 +15,8 @@ static void start_window(struct io_boost *boost, const struct input_task *task, 
 		.io_waits = task->io_waits,
 		.io_starts = task->io_starts,
 		.in_flight_ns = task->in_flight_ns,
-		.host_cpu_us = total_host_cpu_us(task),
-		.think_us = total_think_us(task),
-		.depth = task->depth,
-		.busy_ppm = task->busy_ppm,
+		.worked_us = task->worked_ns / NS_PER_US,
+		.waited_us = task->waited_ns / NS_PER_US,
 	};
 	for (uint32_t i = 0; i < TASK_IOS_MAX; i++) {
 		bool there = i < task->n_ios;
@@ -70,14 +34,24 @@ static uint32_t ios_before(const struct io_window *window, uint32_t device)
 	return 0;
 }
 
+/* The growth of both since the start of the window. */
+static uint32_t worked_us(const struct io_window *window, const struct input_task *task)
+{
+	return (uint32_t)(task->worked_ns / NS_PER_US) - window->worked_us;
+}
+
+static uint32_t waited_us(const struct io_window *window, const struct input_task *task)
+{
+	return (uint32_t)(task->waited_ns / NS_PER_US) - window->waited_us;
+}
+
 /* Whether totals are lower than before: another task with the same pid, or a device is gone. */
 static bool went_back(const struct io_window *window, const struct input_task *task)
 {
 	return (int32_t)(task->io_waits - window->io_waits) < 0 ||
 	       (int32_t)(task->io_starts - window->io_starts) < 0 ||
 	       task->in_flight_ns < window->in_flight_ns ||
-	       (int32_t)(total_host_cpu_us(task) - window->host_cpu_us) < 0 ||
-	       (int32_t)(total_think_us(task) - window->think_us) < 0;
+	       (int32_t)(worked_us(window, task)) < 0 || (int32_t)(waited_us(window, task)) < 0;
 }
 
 /* The device that got most of the window's requests, or IO_BOOST_NO_DEVICE. */
@@ -109,74 +83,13 @@ static uint64_t window_ios(const struct io_window *window, const struct input_ta
 	return waits > starts ? waits : starts;
 }
 
-/* Mean number of requests in flight, in thousandths, while there were any. */
+/* Mean number of requests in flight, in thousandths; at least one. */
 static uint64_t window_depth_milli(const struct io_window *window, const struct input_task *task,
 				   uint64_t elapsed_ns)
 {
-	uint64_t none_ns = host_cpu_ns(window, task) + think_ns(window, task);
+	uint64_t milli = (task->in_flight_ns - window->in_flight_ns) * 1000 / elapsed_ns;
 
-	if (none_ns >= elapsed_ns)
-		return 1000;
-	return (task->in_flight_ns - window->in_flight_ns) * 1000 / (elapsed_ns - none_ns);
-}
-
-/*
- * In a deep queue, places that are empty while no CPU is busy are not due to the host: the device
- * completes in batches, or the task waits for a full batch. In a closed network of queues the
- * throughput grows, per speed-up of a station, as its mean queue does with the last customer: Q(N)
- * − Q(N − 1), and by the arrival theorem Q(N − 1) = Q(N) / U − 1, where U is the utilisation of the
- * station (Reiser and Lavenberg, 1980). So of Q empty places at most 1 − Q (1 − U) / U counts. With
- * few requests in flight this is too little: each also waits for interrupts and wake-ups, during
- * which no CPU is busy but which a faster CPU shortens. So the bound counts in part.
- */
-static uint64_t served_ppm(const struct io_window *window, uint64_t share_ppm, uint64_t depth_milli)
-{
-	uint64_t busy_ppm = window->mean_busy_ppm, unserved_ppm, served = 0, part_milli;
-
-	if (depth_milli <= SHALLOW_MILLI || !busy_ppm || busy_ppm >= IO_PPM || share_ppm > IO_PPM)
-		return share_ppm;
-	unserved_ppm = share_ppm * depth_milli / 1000 * (IO_PPM - busy_ppm) / busy_ppm;
-	if (unserved_ppm < IO_PPM)
-		served = IO_PPM - unserved_ppm;
-	if (served >= share_ppm)
-		return share_ppm;
-	part_milli = depth_milli < DEEP_MILLI
-			     ? (depth_milli - SHALLOW_MILLI) * 1000 / (DEEP_MILLI - SHALLOW_MILLI)
-			     : 1000;
-	return share_ppm - (share_ppm - served) * part_milli / 1000;
-}
-
-/*
- * The host's share of the time of an I/O. With one request at a time it is host time. A task that
- * keeps up to D requests in flight has D places, and an empty place waits for the host: of D · T,
- * the requests took their time in flight, and the rest, less the task's voluntary sleep, is the
- * host's. (By the device's idle time alone, a task with four requests on a disk of five channels
- * would get no boost, and lose a tenth of its throughput.) D is the maximum in flight, but at most
- * twice the mean less one, as a burst does not represent the whole window. All places are empty
- * while the task has nothing in flight and runs or waits for its CPU, whatever the means of queues
- * say: so do all queues of a CPU where another task runs for longer than a queue lasts.
- */
-static uint64_t host_share_ppm(const struct io_window *window, const struct input_task *task,
-			       uint64_t elapsed_ns)
-{
-	uint64_t depth_milli = 2 * window_depth_milli(window, task, elapsed_ns);
-	uint64_t alone_ppm = host_cpu_ns(window, task) * IO_PPM / elapsed_ns;
-	uint64_t slept_ns = think_ns(window, task), in_flight_ns, places_ns, share_ppm;
-
-	depth_milli = depth_milli > 2000 ? depth_milli - 1000 : 1000;
-	if (depth_milli > 1000ULL * window->max_depth)
-		depth_milli = 1000ULL * window->max_depth;
-	if (depth_milli <= 1000)
-		return alone_ppm;
-	in_flight_ns = task->in_flight_ns - window->in_flight_ns;
-	places_ns = depth_milli * elapsed_ns / 1000;
-	if (in_flight_ns + depth_milli * slept_ns / 1000 >= places_ns)
-		return alone_ppm;
-	share_ppm = served_ppm(window,
-			       (places_ns - in_flight_ns - depth_milli * slept_ns / 1000) * 1000 /
-				       depth_milli * IO_PPM / elapsed_ns,
-			       depth_milli);
-	return share_ppm > alone_ppm ? share_ppm : alone_ppm;
+	return milli > 1000 ? milli : 1000;
 }
 
 /* The mean of `elapsed` ns, of which the last `passed` had this value. */
@@ -185,32 +98,59 @@ static uint32_t mean_of(uint32_t mean, uint64_t elapsed, uint64_t passed, uint32
 	return elapsed ? (mean * (elapsed - passed) + value * passed) / elapsed : value;
 }
 
-/*
- * The means of the level and the busy share of the task's CPU. A move or a change of frequency
- * since the last sample is seen late.
- */
+/* The mean level of the task's CPU. A move or a change of frequency is seen late. */
 static void see_cpu(struct io_boost *boost, const struct input_task *task, uint64_t now_ns)
 {
 	struct io_window *window = &boost->window;
-	uint64_t elapsed_ns = now_ns - window->start_ns, passed_ns = now_ns - boost->seen_ns;
 	uint32_t level = ((uint64_t)boost->level + io_level(task->level_q)) / 2;
-	uint32_t busy_ppm = ((uint64_t)window->busy_ppm + task->busy_ppm) / 2;
 
-	window->mean_level = mean_of(window->mean_level, elapsed_ns, passed_ns, level);
-	window->mean_busy_ppm = mean_of(window->mean_busy_ppm, elapsed_ns, passed_ns, busy_ppm);
-	window->busy_ppm = task->busy_ppm;
+	window->mean_level = mean_of(window->mean_level, now_ns - window->start_ns,
+				     now_ns - boost->seen_ns, level);
 }
 
-/* ρ from that share, at the mean level of the window. */
+/* Of the time in which others had its CPU, the most in which its queue can have run dry. */
+static uint64_t dry_time_us(const struct io_window *window, const struct input_task *task,
+			    uint64_t depth_milli, uint64_t elapsed_ns)
+{
+	uint64_t queued_us = waited_us(window, task), ios = window_ios(window, task), lasts_us;
+
+	if (depth_milli <= 1000 || !ios)
+		return queued_us; /* with one at a time there is no queue */
+	lasts_us = elapsed_ns / NS_PER_US * depth_milli / 1000 / ios;
+	return queued_us > lasts_us ? queued_us - lasts_us : 0;
+}
+
+/*
+ * ρ of the window, at its mean level. With one request at a time all of the time in which the task
+ * ran or waited for its CPU, r and w, is the host's: ρ = f (r + w) / (1 − r − w).
+ *
+ * With more, a CPU without limit gains at most what is at the CPU over what is in flight, q / d, as
+ * no request comes back sooner than now. By the arrival theorem (Reiser and Lavenberg, 1980) q is
+ * u (1 + Q(N − 1)), u the utilisation of that station, and Q grows with N, so q is at most
+ * u / (1 − u). So the part of r counts 1 / d.
+ *
+ * While others have the CPU for longer than the requests in flight last, which is d T / n by
+ * Little's law, nothing is in flight any more, whatever these means say: that part of w counts
+ * whole. Of all waits of the window it is at most what exceeds that time once.
+ */
 static uint32_t window_ratio(const struct io_boost *boost, const struct input_task *task,
 			     uint64_t elapsed_ns)
 {
-	uint64_t share_ppm = host_share_ppm(&boost->window, task, elapsed_ns);
-	uint32_t level = boost->window.mean_level;
+	const struct io_window *window = &boost->window;
+	uint64_t depth_milli = window_depth_milli(window, task, elapsed_ns);
+	uint64_t ran_us = worked_us(window, task), queued_us = waited_us(window, task);
+	uint64_t host_us = ran_us + queued_us,
+		 share_ppm = host_us * NS_PER_US * IO_PPM / elapsed_ns;
+	uint64_t dry_us = dry_time_us(window, task, depth_milli, elapsed_ns), ratio;
 
-	if (share_ppm > IO_PPM) /* a counter that jumped */
+	if (share_ppm > 2 * IO_PPM) /* a counter that jumped */
 		return boost->ratio;
-	return io_ratio_of_share(share_ppm, level ? level : 1);
+	if (share_ppm > IO_SHARE_MAX)
+		share_ppm = IO_SHARE_MAX;
+	ratio = io_ratio_of_share(share_ppm, window->mean_level ? window->mean_level : 1);
+	if (!host_us)
+		return ratio;
+	return ratio * (dry_us + ran_us * 1000 / depth_milli) / host_us;
 }
 
 static uint8_t one_more(uint8_t windows)
@@ -236,20 +176,6 @@ static void set_ratio(struct io_boost *boost, uint32_t ratio)
 	boost->held_ratio = io_ratio_hold(before, ratio);
 	if (boost->held_ratio != before)
 		boost->held_windows = 0;
-}
-
-/*
- * Whether the queue fills: more requests are in flight than at the start of the window. This holds
- * for a task that has just begun, and at the start of a tracing period for the duration of a
- * request, as earlier requests are not followed. The depth, and whether the task or the device
- * waits, shows only when the queue is full.
- */
-static bool is_filling(const struct io_window *window, const struct input_task *task)
-{
-	uint32_t starts = task->io_starts - window->io_starts;
-
-	return window->max_depth > 1 && task->depth > window->depth &&
-	       (uint64_t)(task->depth - window->depth) * FILLING > starts;
 }
 
 static void learn(struct io_boost *boost, const struct input_task *task, uint64_t elapsed_ns)
@@ -281,7 +207,7 @@ static bool is_slow(const struct io_window *window, const struct policy_io_boost
 }
 
 static void close_window(struct io_boost *boost, const struct policy_io_boost *policy,
-			 const struct input_task *task, bool followed, uint64_t now_ns)
+			 const struct input_task *task, bool learns, uint64_t now_ns)
 {
 	uint64_t elapsed_ns = now_ns - boost->window.start_ns;
 
@@ -292,9 +218,9 @@ static void close_window(struct io_boost *boost, const struct policy_io_boost *p
 		boost->state = IO_BOOST_BELOW_RATE;
 		return;
 	}
-	if (followed && !is_filling(&boost->window, task))
+	if (learns)
 		learn(boost, task, elapsed_ns);
-	else if (!followed && (uint32_t)task->io_starts != boost->window.io_starts)
+	else if ((uint32_t)task->io_starts != boost->window.io_starts)
 		boost->sends_requests = true;
 	start_window(boost, task, now_ns);
 }
@@ -312,7 +238,7 @@ static void begin(struct io_boost *boost, const struct policy_io_boost *policy)
  * alone, or one that is too low, is taken over a long window.
  */
 static bool is_whole(const struct io_boost *boost, const struct policy_io_boost *policy,
-		     const struct input_task *task, bool followed, uint64_t now_ns)
+		     const struct input_task *task, bool learns, uint64_t now_ns)
 {
 	uint64_t elapsed_ns = now_ns - boost->window.start_ns;
 
@@ -320,44 +246,33 @@ static bool is_whole(const struct io_boost *boost, const struct policy_io_boost 
 		return false;
 	if (elapsed_ns >= LONG_WINDOWS * policy->window_ns)
 		return true;
-	return followed && !is_slow(&boost->window, policy, task, elapsed_ns) &&
+	return learns && !is_slow(&boost->window, policy, task, elapsed_ns) &&
 	       window_ios(&boost->window, task) * NS_PER_S >=
 		       policy->min_rate_per_s * policy->window_ns;
 }
 
-/*
- * The time of the last I/O: now while a request is in flight. A request whose end was lost stops
- * counting with the rate.
- */
-static uint64_t last_io_ns(const struct input_task *task, uint64_t now_ns)
-{
-	return task->depth ? now_ns : task->last_io_ns;
-}
-
 /* Adds the sample to the window, and closes that when it is whole. */
 static void add_to_window(struct io_boost *boost, const struct policy_io_boost *policy,
-			  const struct input_task *task, bool followed, uint64_t now_ns)
+			  const struct input_task *task, bool learns, uint64_t now_ns)
 {
 	if (!boost->window.start_ns || went_back(&boost->window, task))
 		start_window(boost, task, now_ns);
-	if (task->max_depth > boost->window.max_depth)
-		boost->window.max_depth = task->max_depth;
 	see_cpu(boost, task, now_ns);
-	if (is_whole(boost, policy, task, followed, now_ns))
-		close_window(boost, policy, task, followed, now_ns);
+	if (is_whole(boost, policy, task, learns, now_ns))
+		close_window(boost, policy, task, learns, now_ns);
 }
 
 void io_boost_update(struct io_boost *boost, const struct policy_io_boost *policy,
-		     const struct input_task *task, bool followed, uint64_t now_ns)
+		     const struct input_task *task, bool learns, uint64_t now_ns)
 {
 	if (!boost->seen_ns)
 		begin(boost, policy);
 	boost->watched = task->watched;
-	boost->hold_end_ns = last_io_ns(task, now_ns) + policy->hold_ns;
+	boost->hold_end_ns = task->last_io_ns + policy->hold_ns;
 	if (!policy->enabled || now_ns >= boost->hold_end_ns)
 		boost->state = IO_BOOST_LAPSED;
 	else
-		add_to_window(boost, policy, task, followed, now_ns);
+		add_to_window(boost, policy, task, learns, now_ns);
 	boost->io_waits = task->io_waits;
 	boost->io_starts = task->io_starts;
 	boost->level = io_level(task->level_q);

@@ -48,15 +48,11 @@ struct io_window {
 	uint64_t in_flight_ns; /* whole, as a thousand requests may be in flight */
 	uint32_t io_waits;
 	uint32_t io_starts;
-	uint32_t host_cpu_us;
-	uint32_t think_us;
+	uint32_t worked_us;
+	uint32_t waited_us;
 	uint32_t ios_of[TASK_IOS_MAX];
 	uint8_t device_of[TASK_IOS_MAX];
-	uint32_t depth;	     /* requests in flight then */
-	uint32_t max_depth;  /* maximum of the samples since */
 	uint32_t mean_level; /* up to the last sample */
-	uint32_t busy_ppm;   /* busy share of its CPU at the last sample … */
-	uint32_t mean_busy_ppm;
 };
 
 struct io_boost {
@@ -67,7 +63,7 @@ struct io_boost {
 	uint32_t io_waits;    /* … and the totals, modulo 2^32 */
 	uint32_t io_starts;
 	uint32_t rate_per_s;   /* rate of the last whole window; before that, the policy's */
-	uint32_t traced_per_s; /* its rate when its requests were last followed */
+	uint32_t traced_per_s; /* its rate in the last learning period */
 	uint32_t ratio;	       /* smoothed measured ρ; 0: the device is busy, or ρ is not known */
 	uint32_t held_ratio;   /* ρ with hysteresis, used for decisions */
 	uint32_t wanted_khz;   /* OPP of the boost, granted or not; 0: none */
@@ -79,9 +75,9 @@ struct io_boost {
 	uint8_t group;	      /* or IO_BOOST_NO_GROUP */
 	uint8_t n_windows;    /* IO_BOOST_SMOOTHING stands for more … */
 	uint8_t held_windows; /* … also of windows since held_ratio changed */
-	bool traced;	      /* has a window in the present tracing period */
+	bool traced;	      /* has a window in the present learning period */
 	bool granted;	      /* wanted_khz is asked for */
-	bool sends_requests;  /* sends requests, unknown while they were not followed */
+	bool sends_requests;  /* sends requests, unknown outside of learning periods */
 	bool waits_for_io;    /* as schedutil sees it: in I/O wait at least once a tick */
 	bool watched;	      /* the kernel side reports the end of the hold */
 	bool limits_idle;     /* its CPUs are to take no longer than the policy's idle latency */
@@ -104,11 +100,11 @@ static inline bool io_boost_is_known(const struct io_boost *boost)
 
 /*
  * Takes a sample: updates the hold and, if a window is over, the ratio. Sets state by the numbers
- * alone: MEASURING, DEVICE_BUSY for further decisions, or an end. followed: its requests are
- * followed; otherwise only their number is valid.
+ * alone: MEASURING, DEVICE_BUSY for further decisions, or an end. learns: a learning
+ * period is under way; otherwise only the number of its requests is valid.
  */
 void io_boost_update(struct io_boost *boost, const struct policy_io_boost *policy,
-		     const struct input_task *task, bool followed, uint64_t now_ns);
+		     const struct input_task *task, bool learns, uint64_t now_ns);
 
 /* Boosted, with a settled result: only the end of the I/O matters. */
 static inline bool io_boost_is_settled(const struct io_boost *boost)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #pragma once
 
-/* A block device: how much it does, how idle it is, and where its requests complete. */
+/* A block device: how much it does, and where its requests complete. */
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -21,8 +21,8 @@ struct io_device {
 		uint64_t since_ns;	   /* … and its time; 0: none */
 		bool known;
 		uint32_t completions_per_s;
-		uint32_t idle_permille;
-	} rates; /* at the last time when requests were followed */
+		uint32_t depth_milli; /* mean requests in flight, in thousandths */
+	} rates;
 
 	uint32_t n_users; /* number of tasks that use it, at the last count */
 	uint64_t ios;	  /* requests of followed tasks so far */
@@ -40,14 +40,9 @@ static inline bool io_device_is_another(const struct io_device *device,
 	return device->present && totals->completions < device->totals.completions;
 }
 
-/* Takes a sample of the device. */
+/* Takes a sample of the device, from which its rates are computed. */
 void io_device_sample(struct io_device *device, const struct input_device *totals,
 		      uint32_t completion_domain, uint64_t now_ns);
-
-/* Computes the rates from the last two samples that are far enough apart. */
-void io_device_update_rates(struct io_device *device);
-/* Counts since the last sample are incomplete: restarts with the next; the rates stay. */
-void io_device_restart_rates(struct io_device *device);
 
 /* Whether the domain of completions is steady. */
 static inline bool io_device_completes_in(const struct io_device *device, uint32_t domain)

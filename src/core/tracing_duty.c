@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * When requests are followed. Following each request from its start to its end is the most
- * expensive work of the kernel side, and it tells little new once the boost of every task is
- * settled. So requests are followed in periods: while a task is being measured, and for at most
- * 6 % of the time afterwards. In between they are only counted, which is enough for hold times,
- * rates and experiments.
+ * When there is something to learn. A program at the start of each request is the dearest part of
+ * the kernel side, and tells little new once the boost of every task is settled. So it is there in
+ * learning periods: while a task is being measured, and for at most 6 % of the time afterwards. In
+ * between the number of requests is enough, for hold times, rates and experiments.
  */
 #include <stddef.h>
 
@@ -28,7 +27,7 @@ static uint64_t rested_ns(const struct engine *engine)
 	return since_ns ? since_ns + REST_WINDOWS_MIN * engine->policy.io_boost.window_ns : 0;
 }
 
-/* Whether a task needs its requests followed now. A task that asks again and again has to wait. */
+/* Whether a task has to be measured now. One that asks again and again has to wait. */
 static bool is_needed(const struct engine *engine, uint64_t now_ns)
 {
 	const struct tracing_duty *duty = &engine->tracing;
@@ -41,20 +40,6 @@ static bool is_needed(const struct engine *engine, uint64_t now_ns)
 		return now_ns - duty->since_ns < most_ns;
 	return now_ns >= rested_ns(engine) &&
 	       (now_ns >= duty->quiet_ns || due_has(engine->due, 1u << DUE_NEW));
-}
-
-/* Has the devices in use sampled at at_ns at the latest. */
-static void have_devices_sampled(struct engine *engine, uint64_t at_ns)
-{
-	for (uint32_t i = 0; i < INPUT_DEVICES_MAX; i++) {
-		struct io_device *device = &engine->devices[i];
-
-		if (!device->n_users || device->next_ns <= at_ns)
-			continue;
-		device->next_ns = at_ns;
-		if (at_ns < engine->devices_next_ns)
-			engine->devices_next_ns = at_ns;
-	}
 }
 
 /* Starts its window in the next round instead of at its next due time. */
@@ -76,17 +61,12 @@ static void begin_tracing(struct engine *engine, uint64_t now_ns)
 	struct io_task *task = NULL;
 
 	engine->tracing.on = true;
-	engine->tracing.ends = false;
 	engine->tracing.since_ns = now_ns;
 	engine->tracing.until_ns = now_ns + TRACED_WINDOWS_MIN * policy->window_ns;
 	while ((task = io_task_next(engine->tasks, task))) {
 		begin_task(&task->io_boost, now_ns);
 		boosts_set_due(engine, task);
 	}
-	for (uint32_t i = 0; i < INPUT_DEVICES_MAX; i++)
-		io_device_restart_rates(&engine->devices[i]);
-	/* By then most requests that were in flight at the start are done. */
-	have_devices_sampled(engine, now_ns + policy->window_ns);
 }
 
 static void begin_rest(struct tracing_duty *duty, uint64_t now_ns)
@@ -114,17 +94,6 @@ static void end_tracing(struct engine *engine, uint64_t now_ns)
 	}
 }
 
-/* Two steps: the devices are sampled once more, so that their rates are those of the end. */
-static void wind_up_tracing(struct engine *engine, uint64_t now_ns)
-{
-	if (engine->tracing.ends) {
-		end_tracing(engine, now_ns);
-		return;
-	}
-	engine->tracing.ends = true;
-	have_devices_sampled(engine, now_ns + 1); /* in another round */
-}
-
 void tracing_duty_update(struct engine *engine, uint64_t now_ns)
 {
 	bool needed = is_needed(engine, now_ns), over = now_ns >= engine->tracing.until_ns;
@@ -137,9 +106,7 @@ void tracing_duty_update(struct engine *engine, uint64_t now_ns)
 		if (needed || over)
 			begin_tracing(engine, now_ns);
 	} else if (!needed && over) {
-		wind_up_tracing(engine, now_ns);
-	} else {
-		engine->tracing.ends = false;
+		end_tracing(engine, now_ns);
 	}
 }
 

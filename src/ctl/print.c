@@ -158,6 +158,13 @@ char *cell_permille(const json_t *row, const char *key)
 	return format_print("%u %%", field_percent(row, key));
 }
 
+char *cell_thousandths(const json_t *row, const char *key)
+{
+	if (!field_is_known(row, key))
+		return format_clean(NULL);
+	return format_print("%.1f", (double)field_number(row, key) / 1000);
+}
+
 char *cell_gain(const json_t *row, const char *key)
 {
 	if (!field_is_known(row, key))

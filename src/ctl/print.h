@@ -119,10 +119,11 @@ bool table_print(const struct table *table, const json_t *rows, FILE *file);
 char *cell_text(const json_t *row, const char *key);
 char *cell_number(const json_t *row, const char *key);
 char *cell_frequency(const json_t *row, const char *key);
-char *cell_mhz(const json_t *row, const char *key);	 /* without the unit */
-char *cell_share(const json_t *row, const char *key);	 /* of a capacity of 1024: "33 %" */
-char *cell_permille(const json_t *row, const char *key); /* rounded down: "61 %" */
-char *cell_gain(const json_t *row, const char *key);	 /* a part above the whole: "+46 %" */
+char *cell_mhz(const json_t *row, const char *key);	    /* without the unit */
+char *cell_share(const json_t *row, const char *key);	    /* of a capacity of 1024: "33 %" */
+char *cell_permille(const json_t *row, const char *key);    /* rounded down: "61 %" */
+char *cell_thousandths(const json_t *row, const char *key); /* "3.2" */
+char *cell_gain(const json_t *row, const char *key);	    /* a part above the whole: "+46 %" */
 char *cell_duration(const json_t *row, const char *key);
 char *cell_level(const json_t *row, const char *key);
 /* A moment on CLOCK_MONOTONIC, or "realtime_us" of the row where that is known. */

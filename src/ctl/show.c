@@ -95,9 +95,8 @@ void show_devices(const json_t *reply)
 	static const struct table_column columns[] = {
 		{ "DEVICE", TABLE_LEFT, cell_text, "name" },
 		{ "TASKS", TABLE_RIGHT, cell_number, "tasks" },
-		{ "DEPTH", TABLE_RIGHT, cell_number, "depth" },
 		{ "I/O/S", TABLE_RIGHT, cell_number, "completions_per_s" },
-		{ "IDLE", TABLE_RIGHT, cell_permille, "idle_permille" },
+		{ "DEPTH", TABLE_RIGHT, cell_thousandths, "depth_milli" },
 		{ "CPU", TABLE_RIGHT, cell_number, "completion_cpu" },
 		{ "DOMAIN", TABLE_LEFT, cell_text, "completion_domain" },
 		{ "BOOSTED", TABLE_RIGHT, cell_number, "boosted" },
@@ -160,13 +159,12 @@ static void show_counts(const json_t *reply)
 	       field_number(tasks, "max"));
 	printf("decisions  %" PRIu64 "\n", field_number(reply, "decisions"));
 	printf("drops      ring %" PRIu64 ", slots %" PRIu64 ", tasks %" PRIu64 ", devices %" PRIu64
-	       ", anomalies %" PRIu64 ", missed %" PRIu64 ", processes %" PRIu64 ", hints %" PRIu64
-	       ", threads %" PRIu64 "\n",
+	       ", missed %" PRIu64 ", processes %" PRIu64 ", hints %" PRIu64 ", threads %" PRIu64
+	       "\n",
 	       field_number(drops, "ring"), field_number(drops, "slots"),
 	       field_number(drops, "tasks"), field_number(drops, "devices"),
-	       field_number(drops, "anomalies"), field_number(drops, "missed"),
-	       field_number(drops, "processes"), field_number(drops, "hints"),
-	       field_number(drops, "threads"));
+	       field_number(drops, "missed"), field_number(drops, "processes"),
+	       field_number(drops, "hints"), field_number(drops, "threads"));
 	printf("own cost   %s of CPU time (%.2f %% of one CPU), %s, %" PRIu64 " wake-ups, %" PRIu64
 	       " events\n",
 	       cpu, uptime_us ? 100.0 * (double)cpu_us / (double)uptime_us : 0.0, size,

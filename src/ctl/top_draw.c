@@ -217,18 +217,18 @@ static void draw_capped(const struct top_view *view, int y, const json_t *row)
 
 static void draw_device(const struct top_view *view, int y, const json_t *row)
 {
+	_cleanup_free_ char *depth = cell_thousandths(row, "depth_milli");
 	int colour = field_number(row, "boosted") ? TOP_BOOSTED : 0;
 
 	put(y, 0, 16, field_text(row, "name"));
 	put_number(y, 16, 6, row, "tasks", 1, "");
-	put_number(y, 22, 7, row, "depth", 1, "");
-	put_number(y, 29, 10, row, "completions_per_s", 1, "");
-	put_number(y, 39, 7, row, "idle_permille", 10, " %");
+	put_number(y, 22, 10, row, "completions_per_s", 1, "");
+	putf(y, 32, 7, "%7s", depth);
 	attron(COLOR_PAIR(colour));
-	put_number(y, 46, 8, row, "boosted", 1, "");
+	put_number(y, 39, 8, row, "boosted", 1, "");
 	attroff(COLOR_PAIR(colour));
-	put_number(y, 54, 8, row, "trying", 1, "");
-	put(y, 62, COLS, "");
+	put_number(y, 47, 8, row, "trying", 1, "");
+	put(y, 55, COLS, "");
 	if (!is_wide())
 		return;
 	put_number(y, 70, 5, row, "completion_cpu", 1, "");
@@ -260,7 +260,7 @@ static const struct pane_look {
 		.draw = draw_capped,
 	},
 	[TOP_DEVICES] = {
-		.title = "DEVICE           TASKS  DEPTH     I/O/S   IDLE BOOSTED  TRYING",
+		.title = "DEVICE           TASKS     I/O/S  DEPTH BOOSTED  TRYING",
 		.wide = "          CPU  DOMAIN",
 		.empty = "no block device was used",
 		.draw = draw_device,

@@ -30,7 +30,7 @@ static const struct sort_key keys[TOP_PANES][4] = {
 			 { "cap", .text = "cap" } },
 	[TOP_DEVICES] = { { "order" },
 			  { "I/O rate", .number = "completions_per_s" },
-			  { "depth", .number = "depth" },
+			  { "depth", .number = "depth_milli" },
 			  { "name", .text = "name" } },
 };
 

@@ -73,7 +73,7 @@ struct rule_tracking {
 /* loop.h */
 struct rounds {
 	sd_event_source *timer;
-	uint64_t resynced_ns; /* last comparison of requests in flight with the kernel's numbers */
+	uint64_t checked_ns; /* when devices that are gone were last looked for */
 };
 
 struct core {

@@ -10,7 +10,7 @@
 #include "shared/log.h"
 #include "shared/time.h"
 
-#define RESYNC_NS	  (NS_PER_S / 10)
+#define CHECK_NS	  (NS_PER_S / 10)
 #define TIMER_ACCURACY_US 200 /* sd-event's default, 250 ms, is too coarse for rounds */
 
 /*
@@ -167,13 +167,13 @@ static void plan_next(struct core *core, uint64_t now_ns)
 }
 
 /* Only while tasks are followed; rounds are frequent then, so it needs no timer of its own. */
-static void resync_devices(struct core *core, uint64_t now_ns)
+static void check_devices(struct core *core, uint64_t now_ns)
 {
-	if (now_ns - core->rounds.resynced_ns < RESYNC_NS ||
+	if (now_ns - core->rounds.checked_ns < CHECK_NS ||
 	    !io_task_count(engine_tasks(core->engine)))
 		return;
-	core->rounds.resynced_ns = now_ns;
-	tracer_resync_devices(core->tracer, inputs_on_event, core);
+	core->rounds.checked_ns = now_ns;
+	tracer_check_devices(core->tracer, inputs_on_event, core);
 }
 
 void round_run(struct core *core)
@@ -190,7 +190,7 @@ void round_run(struct core *core)
 	uint64_t now_ns = time_now_ns();
 
 	if (!handed_back) {
-		resync_devices(core, now_ns);
+		check_devices(core, now_ns);
 		modules_call(core, advance, now_ns);
 		engine_round(core->engine, &ops, core, now_ns);
 	}
@@ -198,10 +198,8 @@ void round_run(struct core *core)
 	tracer_follow_clamps(core->tracer, engine_clamps_tasks(core->engine),
 			     engine_needs_own_clamps(core->engine));
 	tracer_follow_chains(core->tracer, !handed_back && core->policy.chains);
-	tracer_follow_requests(core->tracer,
-			       !handed_back && !tracer_only_ticks(core->tracer) &&
-				       engine_follows_requests(core->engine),
-			       now_ns);
+	tracer_learn(core->tracer, !handed_back && !tracer_only_ticks(core->tracer) &&
+					   engine_learns(core->engine));
 	plan_next(core, now_ns);
 }
 

@@ -15,9 +15,7 @@
 #define COMM(_field) \
 	{ { offsetof(struct record, _field), 8, UINT64_MAX }, RECORD_EXPECT_LAST, 0 }, \
 	{ { offsetof(struct record, _field[8]), 8, UINT64_MAX >> 8 }, RECORD_EXPECT_LAST, 0 }
-#define TASK_IO(_i) \
-	U64(input.task.ios[_i].ios), U64(input.task.ios[_i].host_ns), \
-	U64(input.task.ios[_i].host_cpu_ns)
+#define TASK_IO(_i) U64(input.task.ios[_i].ios)
 #define TASK_DEVICE(_i) MOST(input.task.ios[_i].device, INPUT_DEVICES_MAX - 1)
 
 #define DECISION(_d) \
@@ -46,17 +44,17 @@ static const struct record_layout layouts[RECORD_TYPES] = {
 	[RECORD_TASK] = ROW(256,
 		U32(input.task.handle), NOW(input.task.last_io_ns), U64(input.task.io_waits),
 		LIKE(input.task.io_starts, 2), LIKE(input.task.ios[0].ios, 3),
-		U64(input.task.ios[0].host_ns), LIKE(input.task.ios[0].host_cpu_ns, 5),
-		U64(input.task.in_flight_ns), U32(input.task.busy_ppm),
-		U32(input.task.depth), U32(input.task.cpu), U32(input.task.level_q),
-		U32(input.task.max_depth), TASK_IO(1), TASK_IO(2), TASK_IO(3),
+		U64(input.task.worked_ns), U64(input.task.waited_ns),
+		U64(input.task.in_flight_ns),
+		U32(input.task.cpu), U32(input.task.level_q),
+		TASK_IO(1), TASK_IO(2), TASK_IO(3),
 		MOST(input.task.n_ios, TASK_IOS_MAX), U32(input.task.pid), U32(input.task.tgid),
 		COMM(input.task.comm), FLAG(input.task.watched),
 		TASK_DEVICE(0), TASK_DEVICE(1), TASK_DEVICE(2), TASK_DEVICE(3)),
 	[RECORD_TASK_END] = ROW(1, U32(input.ended_pid)),
 	[RECORD_DEVICE] = ROW(INPUT_DEVICES_MAX,
 		MOST(input.device.device, INPUT_DEVICES_MAX - 1), U64(input.device.completions),
-		U64(input.device.idle_ns), U32(input.device.depth),
+		U64(input.device.in_flight_ns), U32(input.device.depth),
 		U32(input.device.completion_cpu)),
 	[RECORD_DEVICE_END] = ROW(1, MOST(input.ended_device, INPUT_DEVICES_MAX - 1)),
 	[RECORD_LIMITS] = ROW(64,

@@ -94,14 +94,14 @@ bool lookahead_task(const struct lookahead *ahead, const struct input *before, u
 	ret->task.io_starts = between(before->task.io_starts, after->task.io_starts, share);
 	ret->task.in_flight_ns = between(before->task.in_flight_ns, after->task.in_flight_ns,
 					 share);
+	ret->task.worked_ns = between(before->task.worked_ns, after->task.worked_ns, share);
+	ret->task.waited_ns = between(before->task.waited_ns, after->task.waited_ns, share);
 	for (uint32_t i = 0; i < before->task.n_ios && i < after->task.n_ios; i++) {
 		const struct input_task_io *from = &before->task.ios[i], *to = &after->task.ios[i];
 
 		if (from->device != to->device)
 			continue;
 		ret->task.ios[i].ios = between(from->ios, to->ios, share);
-		ret->task.ios[i].host_ns = between(from->host_ns, to->host_ns, share);
-		ret->task.ios[i].host_cpu_ns = between(from->host_cpu_ns, to->host_cpu_ns, share);
 	}
 	/* The task did I/O continuously up to its last. */
 	last_io_ns = after->task.last_io_ns < now_ns ? after->task.last_io_ns : now_ns;
@@ -123,6 +123,7 @@ bool lookahead_device(const struct lookahead *ahead, const struct input *before,
 	ret->now_ns = now_ns;
 	ret->device.completions = between(before->device.completions, after->device.completions,
 					  share);
-	ret->device.idle_ns = between(before->device.idle_ns, after->device.idle_ns, share);
+	ret->device.in_flight_ns = between(before->device.in_flight_ns, after->device.in_flight_ns,
+					   share);
 	return true;
 }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Computes the number of block requests from bytes, as a program at each start of a request would
- * cost more than the number is worth. While requests are followed, this file learns the bytes per
- * request of each task; afterwards it divides the bytes that the kernel accounts to the task. The
- * program stays attached while there are tasks whose requests differ in size or are sent by others
- * for them.
+ * cost more than the number is worth. In a learning period that program is attached, and this file
+ * learns the bytes per request of each task; afterwards it divides the bytes that the kernel
+ * accounts to the task. The program stays attached while there are tasks whose requests differ in
+ * size or are sent by others for them.
  *
  * Bytes also reveal tasks without a slot that never wait: the kernel side reports that there may be
  * one, and the program is attached for a short time, the look.
@@ -17,7 +17,7 @@
 #define INTERVAL_STARTS 64	    /* least requests for a mean */
 #define APART		8	    /* means of one task may differ by an eighth of the smallest */
 #define LEAST_BYTES	512	    /* least bytes of a request */
-#define BYTES_Q8	(4096 << 8) /* bytes of a request of a task that was never followed */
+#define BYTES_Q8	(4096 << 8) /* bytes of a request of a task that was never learnt */
 /*
  * Between two looks, doubled after each look that finds no task. A look takes 250 ms with requests:
  * with twice as much, a task is found that much later where others made us look in vain.
@@ -35,12 +35,13 @@ static bool is_live(const struct wakegov_slot *slot)
 	return slot->pid && slot->live;
 }
 
+/* Reads the task's bytes, and its times, into the slot. */
 static uint64_t read_bytes(struct tracer *tracer, uint32_t index)
 {
 	struct wakegov_watch watch = { .slot = index };
 	LIBBPF_OPTS(bpf_test_run_opts, opts, .ctx_in = &watch, .ctx_size_in = sizeof(watch));
 
-	bpf_prog_test_run_opts(tracer->programs.read_bytes, &opts);
+	bpf_prog_test_run_opts(tracer->programs.read_task, &opts);
 	return ((volatile struct wakegov_slot *)&tracer->slots[index])->bytes;
 }
 
@@ -84,16 +85,16 @@ uint64_t tracer_read_starts(struct tracer *tracer, uint32_t index)
 	const volatile struct wakegov_slot *slot = &tracer->slots[index];
 	struct by_bytes *task = find_by_bytes(tracer, index);
 	uint64_t per_start_q8 = task->mean_q8 ? task->mean_q8 : BYTES_Q8;
+	uint64_t bytes = read_bytes(tracer, index);
 
 	if (settings_of(tracer)->by_bytes)
-		return task->starts +
-		       ((read_bytes(tracer, index) - task->bytes) << 8) / per_start_q8;
-	if (!tracer_counts_only(tracer))
-		learn_interval(task, slot->io_starts + task->offset, read_bytes(tracer, index));
+		return task->starts + ((bytes - task->bytes) << 8) / per_start_q8;
+	if (tracer->learns)
+		learn_interval(task, slot->io_starts + task->offset, bytes);
 	return slot->io_starts + task->offset;
 }
 
-void tracer_begin_learning(struct tracer *tracer)
+static void begin_learning(struct tracer *tracer)
 {
 	/* A look that was asked for or under way is part of this, and must not put off the next. */
 	settings_of(tracer)->look_next_ns = 0;
@@ -126,7 +127,7 @@ static void explain(struct by_bytes *task, uint64_t starts, uint64_t bytes)
 	task->mean_q8 = task->explained ? (task->least_q8 + task->most_q8) / 2 : 0;
 }
 
-void tracer_end_learning(struct tracer *tracer)
+static void end_learning(struct tracer *tracer)
 {
 	for (uint32_t i = 0; i < WAKEGOV_SLOTS; i++) {
 		uint64_t starts;
@@ -140,7 +141,7 @@ void tracer_end_learning(struct tracer *tracer)
 
 static bool needs_starts(const struct tracer *tracer)
 {
-	if (tracer->looks || !tracer->programs.accounts_bytes)
+	if (tracer->learns || tracer->looks || !tracer->programs.accounts_bytes)
 		return true;
 	for (uint32_t i = 0; i < WAKEGOV_SLOTS; i++)
 		if (is_live(&tracer->slots[i]) && tracer->by_bytes[i].id == tracer->slots[i].id &&
@@ -176,9 +177,9 @@ static void set_by_bytes(struct tracer *tracer, bool by_bytes)
 	settings->by_bytes = by_bytes;
 }
 
-void tracer_attach_starts(struct tracer *tracer, bool follow)
+void tracer_attach_starts(struct tracer *tracer)
 {
-	bool starts = follow || needs_starts(tracer);
+	bool starts = needs_starts(tracer);
 	bool paused = tracer->programs.wanted == PROGRAMS_NONE;
 
 	if (!starts && !paused)
@@ -206,7 +207,23 @@ void tracer_look(struct tracer *tracer, bool begins)
 		if (tracer->look_gap_ns > LOOK_GAP_MAX_NS)
 			tracer->look_gap_ns = LOOK_GAP_MAX_NS;
 	}
-	tracer_attach_starts(tracer, false);
+	tracer_attach_starts(tracer);
+}
+
+void tracer_learn(struct tracer *tracer, bool learn)
+{
+	if (learn == tracer->learns)
+		return;
+	if (!learn)
+		end_learning(tracer);
+	tracer->learns = learn;
+	settings_of(tracer)->learns = learn;
+	tracer_attach_needed(tracer);
+	tracer_attach_starts(tracer);
+	if (!learn)
+		return;
+	devices_begin_period(tracer);
+	begin_learning(tracer);
 }
 
 void tracer_look_found(struct tracer *tracer)

@@ -21,7 +21,7 @@ void tracer_set_classes(struct tracer *tracer, const struct tracer_classes *clas
 	settings->follow_co_runner = classes->co_runners;
 	settings->burst_limit_ns = classes->burst_limit_ns;
 	settings->n_clamp_classes = classes->n > 1 ? classes->n : 0;
-	tracer_attach_needed(tracer, !tracer_counts_only(tracer));
+	tracer_attach_needed(tracer);
 }
 
 void tracer_forget_classes(struct tracer *tracer)

@@ -4,6 +4,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <linux/magic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,6 +12,7 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
+#include "shared/time.h"
 #include "wakegov/abi.h"
 
 static void path_of(const char *name, const char *attribute, char ret[128])
@@ -99,21 +101,32 @@ bool disk_is_there(const char *name, uint64_t seq)
 	       strtoull(text, NULL, 10) == seq;
 }
 
-int disk_read_in_flight(const char *name, uint32_t *ret)
+/* Documentation/block/stat.rst: for each direction requests, merges, sectors and milliseconds. */
+static int read_direction(char **text, struct disk_requests *ret)
 {
-	uint32_t reads, writes;
-	char text[64];
+	uint64_t ms;
+	int used;
+
+	if (sscanf(*text, "%" SCNu64 " %*u %*u %" SCNu64 "%n", &ret->done, &ms, &used) != 2)
+		return -EINVAL;
+	ret->time_ns = ms * NS_PER_MS;
+	*text += used;
+	return 0;
+}
+
+int disk_read_totals(const char *name, struct disk_totals *ret)
+{
+	char text[256], *at = text;
 	int r = read_text(name, "queue/iostats", text, sizeof(text));
 
 	if (r < 0)
 		return r;
-	if (text[0] != '1')
+	if (text[0] == '0')
 		return -ENODATA;
-	r = read_text(name, "inflight", text, sizeof(text));
-	if (r < 0)
-		return r;
-	if (sscanf(text, "%u %u", &reads, &writes) != 2)
-		return -EINVAL;
-	*ret = reads + writes;
-	return 0;
+	r = read_text(name, "stat", text, sizeof(text));
+	for (int i = 0; r == 0 && i < DISK_DIRECTIONS; i++)
+		r = read_direction(&at, &ret->of[i]);
+	if (r == 0 && sscanf(at, "%" SCNu32, &ret->in_flight) != 1)
+		r = -EINVAL;
+	return r;
 }

@@ -22,8 +22,21 @@ bool disk_is_stacked(const char *name);
  */
 bool disk_is_there(const char *name, uint64_t seq);
 
+enum disk_direction { DISK_READS, DISK_WRITES, DISK_DIRECTIONS };
+
+/* What the kernel has counted of a disk's reads or writes so far. */
+struct disk_requests {
+	uint64_t done;
+	uint64_t time_ns; /* the sum of their times, in steps of 1 ms */
+};
+
+struct disk_totals {
+	struct disk_requests of[DISK_DIRECTIONS];
+	uint32_t in_flight; /* now */
+};
+
 /*
- * The number of requests that the driver has now. -ENODATA where the kernel does not count them
- * (queue/iostats is 0), or another negative errno.
+ * Returns 0, -ENODATA where the kernel does not count (queue/iostats is 0), or another negative
+ * errno.
  */
-int disk_read_in_flight(const char *name, uint32_t *ret);
+int disk_read_totals(const char *name, struct disk_totals *ret);

@@ -12,8 +12,8 @@ void tracer_pause(struct tracer *tracer)
 
 	programs_want(&tracer->programs, PROGRAMS_NONE);
 	now_ns = time_now_ns();
-	tracer_follow_requests(tracer, false, now_ns);
-	tracer_attach_starts(tracer, false);
+	tracer_learn(tracer, false);
+	tracer_attach_starts(tracer);
 	for (uint32_t cpu = 0; cpu < tracer->topology->n_cpus; cpu++)
 		account_cpu(&tracer->cpus[cpu].load, now_ns);
 	if (by_ticks)
@@ -63,6 +63,6 @@ void tracer_resume(struct tracer *tracer)
 	tracer_forget_processes(tracer);
 	tracer_rest_cpus(tracer, time_now_ns());
 	programs_want(&tracer->programs, PROGRAMS_ALL);
-	tracer_attach_starts(tracer, !tracer_counts_only(tracer));
+	tracer_attach_starts(tracer);
 	find_tasks(tracer);
 }

@@ -34,7 +34,7 @@ void tracer_place(struct tracer *tracer, bool placing, uint64_t full_limit_ns)
 		settings->placing_generation++;
 	}
 	settings->placing = placing;
-	tracer_attach_needed(tracer, !tracer_counts_only(tracer));
+	tracer_attach_needed(tracer);
 }
 
 int tracer_place_task(struct tracer *tracer, uint32_t pid, uint32_t group)

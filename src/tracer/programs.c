@@ -14,8 +14,7 @@
 #include "shared/log.h"
 #include "tracer/load_error.h"
 
-#define OLD_RQF_FLUSH_SEQ (1 << 4) /* include/linux/blk-mq.h until 6.10 */
-#define CALLBACK	  "btf_trace_"
+#define CALLBACK "btf_trace_"
 
 struct program_info {
 	const char *tracepoint;
@@ -27,8 +26,8 @@ struct program_info {
 static const struct program_info infos[WAKEGOV_PROGRAMS] = {
 	[WAKEGOV_SCHED_SWITCH] = { "sched_switch", "how busy each CPU is, and waits for I/O",
 				   true },
-	[WAKEGOV_SCHED_WAKING] = { "sched_waking", "tasks that sleep of their own accord", true,
-				   true },
+	[WAKEGOV_SCHED_WAKING] = { "sched_waking", "interrupts that end a wait, and who wakes whom",
+				   true, true },
 	[WAKEGOV_SCHED_MIGRATE] = { "sched_migrate_task", "boosts that follow their task at once" },
 	[WAKEGOV_PROCESS_FORK] = { "sched_process_fork", "how many tasks are created" },
 	[WAKEGOV_WAKEUP_NEW] = { "sched_wakeup_new", "rules and clamps of new tasks" },
@@ -48,9 +47,6 @@ static const struct program_info infos[WAKEGOV_PROGRAMS] = {
 	[WAKEGOV_CPU_LIMITS] = { "cpu_frequency_limits", "changed limits at once" },
 	[WAKEGOV_SUSPEND_RESUME] = { "suspend_resume", "lost speeds after a suspend" },
 	[WAKEGOV_TICK] = { "hrtimer_expire_entry", "tasks that run on without a pause" },
-	[WAKEGOV_BLOCK_COMPLETE] = { "block_rq_complete",
-				     "whether a task or a device waits for the other", true, true },
-	[WAKEGOV_BLOCK_MERGE] = { "block_rq_merge", "requests that end with others", true, true },
 	[WAKEGOV_BLOCK_START] = { "block_io_start", "I/O of tasks that do not wait for it", true,
 				  true },
 	[WAKEGOV_BLOCK_ISSUE] = { "block_rq_issue", "I/O of tasks that do not wait for it", true,
@@ -87,19 +83,6 @@ static void note_tracepoint(struct programs *programs, const char *name)
 			programs->states[i] = TRACER_ATTACHED;
 }
 
-/*
- * The flag is an enum since Linux 6.11, a macro before. CO-RE cannot find it: libbpf would also
- * search the BTF of modules, which the unit may not read.
- */
-static uint32_t find_flush_flag(const struct btf *kernel, const struct btf_type *flags)
-{
-	for (int i = 0; i < btf_vlen(flags); i++)
-		if (!strcmp(btf__name_by_offset(kernel, btf_enum(flags)[i].name_off),
-			    "__RQF_FLUSH_SEQ"))
-			return 1U << btf_enum(flags)[i].val;
-	return OLD_RQF_FLUSH_SEQ;
-}
-
 static bool has_member(const struct btf *kernel, const struct btf_type *type, const char *member)
 {
 	for (int i = 0; i < btf_vlen(type); i++)
@@ -129,8 +112,7 @@ static void try_function(struct programs *programs, enum wakegov_program program
 	close(fd);
 }
 
-static void note_type(struct programs *programs, struct wakegov *skel, const struct btf *kernel,
-		      uint32_t id)
+static void note_type(struct programs *programs, const struct btf *kernel, uint32_t id)
 {
 	const struct btf_type *type = btf__type_by_id(kernel, id);
 	const char *name = btf__name_by_offset(kernel, type->name_off);
@@ -147,10 +129,6 @@ static void note_type(struct programs *programs, struct wakegov *skel, const str
 			try_function(programs, WAKEGOV_INPUT_EVENT, id);
 		if (!strcmp(name, "sugov_effective_cpu_perf")) /* since Linux 6.8 */
 			programs->clamps_last = true;
-		break;
-	case BTF_KIND_ENUM:
-		if (!strcmp(name, "rqf_flags"))
-			skel->rodata->flush_flag = find_flush_flag(kernel, type);
 		break;
 	case BTF_KIND_STRUCT:
 		if (!strcmp(name, "task_io_accounting"))
@@ -172,9 +150,8 @@ static int probe(struct programs *programs, struct wakegov *skel)
 		return -ENOENT; /* libbpf's errno is that of the last place where it looked */
 	for (int i = 0; i < WAKEGOV_PROGRAMS; i++)
 		states[i] = TRACER_MISSING;
-	skel->rodata->flush_flag = OLD_RQF_FLUSH_SEQ;
 	for (uint32_t id = 1; id < btf__type_cnt(kernel); id++)
-		note_type(programs, skel, kernel, id);
+		note_type(programs, kernel, id);
 	btf__free(kernel);
 
 	/*
@@ -245,7 +222,7 @@ static int keep_all(struct programs *programs, const struct wakegov *skel)
 
 	for (int i = 0; i < PROGRAM_MAPS; i++)
 		programs->maps[i] = keep(bpf_object__find_map_fd_by_name(skel->obj, maps[i]));
-	programs->read_bytes = keep(bpf_program__fd(skel->progs.read_bytes));
+	programs->read_task = keep(bpf_program__fd(skel->progs.read_task));
 	programs->read_limits = keep(bpf_program__fd(skel->progs.read_limits));
 	programs->watch_hold = keep(bpf_program__fd(skel->progs.watch_hold));
 	for (int i = 0; i < WAKEGOV_PROGRAMS; i++)
@@ -348,6 +325,20 @@ void programs_need(struct programs *programs, enum wakegov_program program, bool
 	attach(programs, program);
 }
 
+void programs_update_needs(struct programs *programs, bool learns)
+{
+	const volatile struct wakegov_settings *settings = &programs->bss->settings;
+	bool clamps = settings->n_clamp_classes ||
+		      (settings->follow_own && programs->bss->clamps_seen);
+	bool chains = settings->chains;
+
+	programs_need(programs, WAKEGOV_SCHED_WAKING,
+		      learns || clamps || settings->placing || chains);
+	programs_need(programs, WAKEGOV_SOFTIRQ_RAISE, chains);
+	programs_need(programs, WAKEGOV_TIMER_EXIT, chains);
+	programs_need(programs, WAKEGOV_INPUT_EVENT, chains);
+}
+
 void programs_want(struct programs *programs, enum programs_wanted wanted)
 {
 	programs->wanted = wanted;
@@ -386,7 +377,7 @@ void programs_unload(struct programs *programs)
 	}
 	for (int i = 0; i < PROGRAM_MAPS; i++)
 		let_go(&programs->maps[i]);
-	let_go(&programs->read_bytes);
+	let_go(&programs->read_task);
 	let_go(&programs->read_limits);
 	let_go(&programs->watch_hold);
 	if (programs->bss)

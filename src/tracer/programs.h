@@ -40,7 +40,7 @@ struct programs {
 	struct wakegov__bss *bss; /* mapped */
 	size_t bss_bytes;
 	int maps[PROGRAM_MAPS];
-	int read_bytes, read_limits, watch_hold; /* programs that the daemon runs */
+	int read_task, read_limits, watch_hold; /* programs that the daemon runs */
 	int fds[WAKEGOV_PROGRAMS];
 	int links[WAKEGOV_PROGRAMS];
 	enum tracer_program_state states[WAKEGOV_PROGRAMS]; /* TRACER_ATTACHED: when needed */
@@ -74,6 +74,12 @@ int programs_attach(struct programs *programs, const char **ret_why);
  * the end of that period.
  */
 void programs_need(struct programs *programs, enum wakegov_program program, bool needed);
+
+/*
+ * Attaches the programs at wake-ups, timers and input events that the settings need, or a learning
+ * period: one that returns at once costs more than the work that these do.
+ */
+void programs_update_needs(struct programs *programs, bool learns);
 
 /* The present state of a program. */
 enum tracer_program_state programs_state(const struct programs *programs,

@@ -105,7 +105,7 @@ static void pop_news(struct tracer *tracer, tracer_handler_t handler, void *user
 		for (uint32_t cpu = 0; cpu < tracer->topology->n_cpus; cpu++)
 			pop_news_of(tracer, cpu, handler, userdata);
 	if (news & WAKEGOV_NEWS_CLAMPS)
-		tracer_attach_needed(tracer, !tracer_counts_only(tracer));
+		tracer_attach_needed(tracer);
 	if (news & WAKEGOV_NEWS_RESUME)
 		handler(userdata, &resume);
 }

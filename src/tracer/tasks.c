@@ -8,121 +8,81 @@
 
 _Static_assert((int)TASK_IOS_MAX == WAKEGOV_SLOT_IOS, "a task's devices");
 
-static void read_ios(struct tracer *tracer, const volatile struct wakegov_slot *slot,
-		     struct input_task *task)
+/*
+ * Rounds up: a hold time should end late rather than early. A start is dated by the last event of
+ * its CPU, so its time is up to a tick too early; and what was sent last may be in flight yet.
+ */
+static uint64_t last_io_ns(const struct tracer *tracer, const struct seen_slot *seen,
+			   const struct wakegov_slot *slot, uint64_t now_ns)
 {
-	for (uint32_t i = 0; i < WAKEGOV_SLOT_IOS; i++) {
-		const volatile struct wakegov_slot_io *io = &slot->ios[i];
-		uint32_t device = io->device;
+	uint64_t last_ns = slot->last_start_ns ? in_flight_until(tracer, seen, slot->last_start_ns)
+					       : 0;
 
-		if (!device_is_followed(tracer, device))
-			continue;
-		task->ios[task->n_ios++] = (struct input_task_io){
-			.device = device,
-			.ios = io->ios,
-			.host_ns = io->host_ns,
-			.host_cpu_ns = io->host_cpu_ns,
-		};
-		tracer->known_devices |= 1ULL << device;
-	}
-}
-
-/* A start that is only counted is dated by the tick, so its time is up to a tick too early. */
-static uint64_t late_ns(const struct tracer *tracer)
-{
-	return tracer_counts_only(tracer) ? tracer->tick_ns : 0;
-}
-
-/* Rounds up: a hold time should end late rather than early. */
-static uint64_t last_io_ns(const struct tracer *tracer, const struct wakegov_slot *slot,
-			   uint64_t now_ns)
-{
-	uint64_t last_ns = wakegov_slot_last_ns(slot) + late_ns(tracer);
-
+	if (last_ns < slot->last_wait_ns)
+		last_ns = slot->last_wait_ns;
+	last_ns += tracer->tick_ns;
 	return last_ns < now_ns ? last_ns : now_ns;
 }
 
-struct in_flight {
-	uint32_t depth;
-	uint32_t max_depth; /* since the last read */
-	uint64_t sums_ns;   /* Σ (end − start); requests in flight end now */
-};
-
-/*
- * The kernel side writes a count and its sum one after the other: reads again when one changed
- * meanwhile.
- */
-static void read_in_flight(struct wakegov_slot *slot, uint64_t now_ns, struct in_flight *ret)
+static void read_ios(struct tracer *tracer, const struct wakegov_slot *slot,
+		     struct input_task *task)
 {
-	const volatile struct wakegov_slot *s = slot;
-	uint32_t started, completed, tries = 0;
+	for (uint32_t i = 0; i < WAKEGOV_SLOT_IOS; i++) {
+		struct wakegov_slot_io io = *(const volatile struct wakegov_slot_io *)&slot->ios[i];
 
-	do {
-		started = s->started;
-		completed = s->completed;
-		ret->depth = started - completed;
-		ret->sums_ns = s->completions_ns - s->starts_ns + ret->depth * now_ns;
-	} while ((started != s->started || completed != s->completed) && ++tries < 16);
-	/* The kernel side starts a new maximum from 0. */
-	ret->max_depth = __atomic_exchange_n(&slot->max_depth, 0, __ATOMIC_RELAXED);
-	if (ret->max_depth < ret->depth)
-		ret->max_depth = ret->depth;
+		if (!device_is_followed(tracer, io.device))
+			continue;
+		task->ios[task->n_ios++] = (struct input_task_io){ .device = io.device,
+								   .ios = io.ios };
+		tracer->known_devices |= 1ULL << io.device;
+	}
 }
 
 /*
- * A read between the writes of a count and its sum is off by a whole timestamp. A step that exceeds
- * what can have been in flight since the last read reveals this; then the present requests count as
- * in flight since that read.
+ * A task waits for its CPU no longer than others have that: the rest is idle exits and interrupts.
  */
-static uint64_t add_in_flight(struct seen_slot *seen, const struct in_flight *now, uint32_t id,
-			      uint64_t now_ns)
+static uint64_t add_waited(struct seen_slot *seen, const struct wakegov_slot *slot)
 {
-	uint32_t most = now->max_depth > seen->depth ? now->max_depth : seen->depth;
-	uint64_t passed_ns = now_ns - seen->seen_ns;
-	uint64_t grown_ns = now->sums_ns - seen->sums_ns;
+	uint64_t grown_ns = slot->delay_ns - seen->delay_ns, ran_ns = slot->ran_ns - seen->ran_ns;
+	uint64_t others_ns = slot->cpu_ns - seen->cpu_ns;
 
-	if (seen->id != id)
-		*seen = (struct seen_slot){ .id = id };
-	else if (grown_ns <= (most + 1) * passed_ns)
-		seen->in_flight_ns += grown_ns;
-	else
-		seen->in_flight_ns += now->depth * passed_ns;
-	seen->depth = now->depth;
-	seen->seen_ns = now_ns;
-	seen->sums_ns = now->sums_ns;
-	return seen->in_flight_ns;
+	others_ns = others_ns > ran_ns ? others_ns - ran_ns : 0;
+	if (slot->cpu_ns && seen->cpu == slot->cpu && grown_ns > others_ns)
+		grown_ns = others_ns;
+	return seen->waited_ns + grown_ns;
 }
 
-/* While requests are only counted, the number in flight is unknown and counts as 0. */
-static void read_depth(struct tracer *tracer, uint32_t handle, uint64_t now_ns,
+/* The kernel side has just read them. Those of another task that had the slot are no beginning. */
+static void read_times(struct seen_slot *seen, const struct wakegov_slot *slot,
 		       struct input_task *task)
 {
-	struct wakegov_slot *slot = &tracer->slots[handle % WAKEGOV_SLOTS];
-	struct seen_slot *seen = &tracer->seen[handle % WAKEGOV_SLOTS];
-	struct in_flight in_flight;
-
-	if (tracer_counts_only(tracer)) {
-		task->in_flight_ns = seen->id == slot->id ? seen->in_flight_ns : 0;
-		return;
-	}
-	read_in_flight(slot, now_ns, &in_flight);
-	task->depth = in_flight.depth;
-	task->max_depth = in_flight.max_depth;
-	task->in_flight_ns = add_in_flight(seen, &in_flight, slot->id, now_ns);
+	if (seen->ran_ns)
+		seen->waited_ns = add_waited(seen, slot);
+	seen->cpu = slot->cpu;
+	seen->ran_ns = slot->ran_ns;
+	seen->delay_ns = slot->delay_ns;
+	seen->cpu_ns = slot->cpu_ns;
+	task->worked_ns = slot->ran_ns + slot->interrupts_ns;
+	task->waited_ns = seen->waited_ns;
 }
 
-/* The busy share of the CPU over the time that the accounting remembers, with its weights. */
-static uint32_t busy_ppm(const struct tracer *tracer, uint32_t cpu, uint64_t now_ns)
+static struct seen_slot *find_seen(struct tracer *tracer, uint32_t index)
 {
-	struct account_cpu load = *(volatile struct account_cpu *)&tracer->cpus[cpu].load;
+	struct seen_slot *seen = &tracer->seen[index];
 
-	account_cpu(&load, now_ns);
-	return account_busy_ppm(&load);
+	if (seen->id == tracer->slots[index].id)
+		return seen;
+	*seen = (struct seen_slot){ .id = tracer->slots[index].id };
+	for (uint32_t i = 0; i < WAKEGOV_SLOT_IOS; i++)
+		seen->ios[i].device = WAKEGOV_NO_DEVICE;
+	return seen;
 }
 
 int tracer_read_task(struct tracer *tracer, uint32_t handle, uint64_t now_ns, struct input *ret)
 {
-	struct wakegov_slot *slot = &tracer->slots[handle % WAKEGOV_SLOTS];
+	uint32_t index = handle % WAKEGOV_SLOTS;
+	const struct wakegov_slot *slot = &tracer->slots[index];
+	struct seen_slot *seen = find_seen(tracer, index);
 	uint32_t cpu = slot->cpu;
 	bool is_traced = cpu < tracer->topology->n_cpus; /* of more than there is room for */
 
@@ -141,15 +101,15 @@ int tracer_read_task(struct tracer *tracer, uint32_t handle, uint64_t now_ns, st
 		.handle = handle,
 		.cpu = cpu,
 		.io_waits = slot->io_waits,
-		.last_io_ns = last_io_ns(tracer, slot, now_ns),
 		.watched = slot->hold_ns,
 		.level_q = is_traced ? tracer_level_q(tracer, cpu) : 0,
-		.busy_ppm = is_traced ? busy_ppm(tracer, cpu, now_ns) : 0,
 	};
-	read_depth(tracer, handle, now_ns, &ret->task);
+	ret->task.io_starts = tracer_read_starts(tracer, index);
+	read_times(seen, slot, &ret->task);
 	read_ios(tracer, slot, &ret->task);
-	/* Last, as it is a system call and the other values are as of now_ns. */
-	ret->task.io_starts = tracer_read_starts(tracer, handle % WAKEGOV_SLOTS);
+	in_flight_add(tracer, seen, slot, ret->task.io_starts, now_ns);
+	ret->task.in_flight_ns = seen->in_flight_ns;
+	ret->task.last_io_ns = last_io_ns(tracer, seen, slot, now_ns);
 	memcpy(ret->task.comm, slot->comm, sizeof(ret->task.comm) - 1);
 	return 0;
 }
@@ -163,7 +123,7 @@ void tracer_watch_hold(struct tracer *tracer, uint32_t handle, uint64_t hold_ns)
 	volatile struct wakegov_slot *slot = &tracer->slots[handle % WAKEGOV_SLOTS];
 	struct wakegov_watch watch = {
 		.slot = handle % WAKEGOV_SLOTS,
-		.hold_ns = hold_ns ? hold_ns + late_ns(tracer) : 0,
+		.hold_ns = hold_ns ? hold_ns + tracer->tick_ns : 0,
 	};
 	LIBBPF_OPTS(bpf_test_run_opts, opts, .ctx_in = &watch, .ctx_size_in = sizeof(watch));
 	bool watched = slot->hold_ns;
@@ -186,6 +146,6 @@ void tracer_release_task(struct tracer *tracer, uint32_t handle)
 	if (pid)
 		__atomic_fetch_sub(&tracer->programs.bss->hot_tasks[pid % WAKEGOV_HOT], 1,
 				   __ATOMIC_RELAXED);
-	if (pid && tracer_counts_only(tracer))
-		tracer_attach_starts(tracer, false);
+	if (pid)
+		tracer_attach_starts(tracer);
 }

@@ -58,7 +58,7 @@ static void begin(struct tracer *tracer)
 {
 	uint64_t now_ns;
 
-	tracer_follow_requests(tracer, false, time_now_ns());
+	tracer_learn(tracer, false);
 	programs_want(&tracer->programs, PROGRAMS_TICKS);
 	now_ns = time_now_ns();
 	tracer->programs.bss->settings.only_ticks_since_ns = now_ns;

@@ -111,7 +111,6 @@ static void describe_cpus(struct tracer *tracer)
 		shared->cache = WAKEGOV_NO_CACHE;
 		shared->idle_limit_us = WAKEGOV_IDLE_ANY;
 		shared->idle_seen_us = WAKEGOV_IDLE_ANY;
-		shared->count_only = true;
 		shared->load.capacity = TOPOLOGY_CAPACITY_MAX;
 		if (domain != TOPOLOGY_NO_DOMAIN) {
 			shared->domain = domain;
@@ -134,24 +133,11 @@ static int open_channels(struct tracer *tracer, const char **ret_why)
 	tracer->cpus = cpus;
 	tracer->slots = bss->slots;
 	tracer->devices = bss->devices;
-	tracer->flights = bss->flights;
 	tracer->caches = bss->caches;
 	tracer->groups = bss->placed_groups;
 	tracer->ring = ring_buffer__new(tracer->programs.maps[MAP_RECORDS], tracer_on_record,
 					tracer, NULL);
 	return tracer->ring ? 0 : -errno;
-}
-
-/* Depth needs both starts and ends; without one of them requests are counted only. */
-static void follow_devices(struct tracer *tracer)
-{
-	const enum tracer_program_state *states = tracer->programs.states;
-	bool starts = states[WAKEGOV_BLOCK_START] == TRACER_ATTACHED ||
-		      states[WAKEGOV_BLOCK_ISSUE] == TRACER_ATTACHED;
-
-	for (uint32_t cpu = 0; cpu < tracer->topology->n_cpus; cpu++)
-		tracer->cpus[cpu].follow_devices = starts && states[WAKEGOV_BLOCK_COMPLETE] ==
-								     TRACER_ATTACHED;
 }
 
 static int set_up(struct tracer *tracer, const struct policy_io_boost *policy, const char **ret_why)
@@ -170,9 +156,8 @@ static int set_up(struct tracer *tracer, const struct policy_io_boost *policy, c
 	r = programs_attach(&tracer->programs, ret_why);
 	if (r < 0)
 		return r;
-	follow_devices(tracer);
-	tracer_attach_needed(tracer, false);
-	tracer_attach_starts(tracer, false);
+	tracer_attach_needed(tracer);
+	tracer_attach_starts(tracer);
 	return 0;
 }
 
@@ -311,9 +296,6 @@ void tracer_drops(const struct tracer *tracer, struct tracer_drops *ret)
 		ret->slots += tracer->cpus[cpu].drops_slots;
 		ret->devices += tracer->cpus[cpu].drops_devices;
 	}
-	for (uint32_t i = 0; i < WAKEGOV_DEVICES; i++)
-		ret->anomalies += tracer->devices[i].anomalies;
-	ret->anomalies += tracer->past_anomalies;
 	ret->missed = programs_missed(&tracer->programs);
 	ret->processes = tracer->programs.bss->processes_refused;
 	ret->threads = tracer->programs.bss->stored_refused;
@@ -330,7 +312,7 @@ void tracer_follow_clamps(struct tracer *tracer, bool children, bool own)
 
 	settings->follow_clamps = children;
 	settings->follow_own = own;
-	tracer_attach_needed(tracer, !tracer_counts_only(tracer));
+	tracer_attach_needed(tracer);
 }
 
 void tracer_stop_chains(struct tracer *tracer, uint64_t now_ns)
@@ -356,7 +338,7 @@ void tracer_follow_chains(struct tracer *tracer, bool follow)
 		tracer->chain_generation = __atomic_exchange_n(generation, 0, __ATOMIC_SEQ_CST);
 		tracer_stop_chains(tracer, time_now_ns());
 	}
-	tracer_attach_needed(tracer, !tracer_counts_only(tracer));
+	tracer_attach_needed(tracer);
 }
 
 uint64_t tracer_lost_changes(struct tracer *tracer)

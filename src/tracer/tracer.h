@@ -23,8 +23,8 @@ typedef void (*tracer_handler_t)(void *userdata, const struct wakegov_record *re
 /*
  * Loads and attaches the programs. Those that this kernel does not support are left out and listed
  * by tracer_program(); only the one for switches is indispensable. Requests are counted, and
- * neither they nor chains are followed, until tracer_follow_requests() and tracer_follow_chains()
- * ask for it. topology is borrowed. On failure returns a negative errno and sets *ret_why to a
+ * nothing is learnt, nor chains followed, until tracer_learn() and tracer_follow_chains() ask for
+ * it. topology is borrowed. On failure returns a negative errno and sets *ret_why to a
  * static sentence that says what is missing and what to do.
  */
 int tracer_new(const struct topology *topology, const struct policy_io_boost *policy,
@@ -140,17 +140,18 @@ void tracer_watch_hold(struct tracer *tracer, uint32_t handle, uint64_t hold_ns)
 void tracer_release_task(struct tracer *tracer, uint32_t handle);
 
 /*
- * Sets whether block requests are followed from start to end, as they are at first. Otherwise their
- * starts are only counted, and totals that need more stand still. Requests in flight at the start
- * of following count in no depth. A call without a change costs nothing.
+ * Begins or ends a learning period, in which a program sees the start of each block request: which
+ * device it goes to, and how many bytes a task's requests have. Outside of it most are only known
+ * by the bytes that the kernel accounts to tasks, and totals that need more stand still. A call
+ * without a change costs nothing.
  */
-void tracer_follow_requests(struct tracer *tracer, bool follow, uint64_t now_ns);
+void tracer_learn(struct tracer *tracer, bool learn);
 
 /*
  * Detaches all programs, so that the machine's work is as fast as without wakegov. After
  * tracer_resume(), no CPU counts as having worked and no task as having waited meanwhile; tasks
  * with a slot are followed on, and those that exited are reported. The caller then scans all tasks
- * for the rules and sets frequencies. Requests are only counted until tracer_follow_requests().
+ * for the rules and sets frequencies. It learns nothing until tracer_learn().
  */
 void tracer_pause(struct tracer *tracer);
 void tracer_resume(struct tracer *tracer); /* does nothing unless paused */
@@ -173,7 +174,7 @@ uint32_t tracer_tick_share(const struct tracer *tracer, uint32_t cpu);
  * Leaves only ticks traced, and what happens to tasks that come, go or move: at switches, wake-ups,
  * interrupts and requests nothing runs. Meanwhile a CPU that has worked counts as working on. When
  * all is traced again, its utilisation is what the last tracer_count_ticks() says. A call without
- * a change costs nothing. Requests are only counted until tracer_follow_requests().
+ * a change costs nothing. It learns nothing until tracer_learn().
  */
 void tracer_trace_only_ticks(struct tracer *tracer, bool only);
 bool tracer_only_ticks(const struct tracer *tracer); /* whether it is so */
@@ -188,8 +189,9 @@ bool tracer_cpu_ticks(const struct tracer *tracer, uint32_t cpu, uint64_t now_ns
 #define TRACER_DISK_SIZE 32
 
 /*
- * Reads the totals of a block device, the present idle time included. Returns 0, or -ENOENT when
- * there is no such device or it is stacked on others, which are counted instead.
+ * Reads the totals of a block device, which are the kernel's; 0 where it does not count them.
+ * Returns 0, or -ENOENT when there is no such device or it is stacked on others, which are counted
+ * instead.
  */
 int tracer_read_device(struct tracer *tracer, uint32_t index, uint64_t now_ns, struct input *ret);
 /* The device's name in /sys/block, also of a stacked one. Returns 0 or -ENOENT. */
@@ -198,12 +200,11 @@ int tracer_device_name(const struct tracer *tracer, uint32_t index, char ret[TRA
 /* Call this after WAKEGOV_RECORD_DEVICE: finds out from /sys whether the device is stacked. */
 void tracer_classify_device(struct tracer *tracer, uint32_t index);
 /*
- * Ends requests that the kernel no longer has, and forgets devices that are gone. handler gets
- * WAKEGOV_RECORD_DEVICE_END once for each that tracer_read_device() or tracer_read_task() named,
- * and its index is free then. Reads up to five files per device: call it a few times a second while
- * tasks are followed.
+ * Forgets devices that are gone. handler gets WAKEGOV_RECORD_DEVICE_END once for each that
+ * tracer_read_device() or tracer_read_task() named, and its index is free then. Reads a file per
+ * device: call it a few times a second while tasks are followed.
  */
-void tracer_resync_devices(struct tracer *tracer, tracer_handler_t handler, void *userdata);
+void tracer_check_devices(struct tracer *tracer, tracer_handler_t handler, void *userdata);
 
 /* Which changes of tasks are reported for the rules; without `tasks` none is. */
 struct tracer_follow {
@@ -260,7 +261,8 @@ void tracer_read_process(struct tracer *tracer, uint32_t tgid, struct process_fa
 
 enum tracer_program_state {
 	TRACER_ATTACHED,
-	TRACER_NOT_NEEDED, /* attached only while requests are followed or tasks have clamps */
+	TRACER_NOT_NEEDED, /* attached only while there is something to learn, or tasks have clamps
+			    */
 	TRACER_PAUSED,	   /* tracer_pause() */
 	TRACER_UNUSED,	   /* another program replaces it */
 	TRACER_MISSING,	   /* this kernel has no such tracepoint, or allows no program there */
@@ -282,7 +284,6 @@ struct tracer_drops {
 	uint64_t ring;	    /* records lost because the ring buffer was full */
 	uint64_t slots;	    /* tasks for which there was no slot */
 	uint64_t devices;   /* requests to devices beyond the limits per machine and per task */
-	uint64_t anomalies; /* completions without a start, starts without a completion */
 	uint64_t missed;    /* program runs that the kernel skipped: recursion */
 	uint64_t processes; /* times that a process had no place for what it runs */
 	uint64_t threads;   /* times that a task got no storage: tracer_limit_storage() */

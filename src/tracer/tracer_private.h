@@ -4,17 +4,42 @@
 /* What the files of the tracer share. */
 
 #include "tracer/batch.h"
+#include "tracer/disk.h"
 #include "tracer/programs.h"
 #include "tracer/tracer.h"
 #include "wakegov/abi.h"
 
+/* A device's totals, read once for all tasks of a round, and at the beginning of the period. */
+struct seen_device {
+	uint64_t at_ns;
+	struct disk_totals totals, first;
+};
+
+/* A task's reads or writes at a device, at the last sample before which one of all there ended. */
+struct seen_requests {
+	uint64_t sent;		    /* by the task so far */
+	struct disk_requests total; /* of the device */
+	uint64_t since_ns;	    /* that sample */
+	uint64_t told_ns;	    /* time in flight since then that was added before one ended */
+	uint64_t each_ns;	    /* the mean time of one before it */
+	uint32_t depth;		    /* the mean in flight before it */
+};
+
+struct seen_io {
+	uint32_t device;
+	uint32_t period; /* the learning period in which it was last sampled */
+	struct seen_requests of[DISK_DIRECTIONS];
+};
+
 /* A slot's values at the last read. */
 struct seen_slot {
 	uint32_t id;
-	uint32_t depth;
-	uint64_t seen_ns;
-	uint64_t sums_ns; /* as in the kernel side's slot */
+	uint32_t cpu;
+	uint64_t ran_ns, delay_ns, cpu_ns;
+	uint64_t waited_ns; /* what is reported: the sums so far */
 	uint64_t in_flight_ns;
+	uint64_t at_ns, starts, sync_waits; /* in_flight.c: of its last sample */
+	struct seen_io ios[WAKEGOV_SLOT_IOS];
 };
 
 /* What bytes.c knows of a slot's task: `starts` requests had `bytes` bytes. */
@@ -25,7 +50,7 @@ struct by_bytes {
 	uint64_t bytes;
 	uint64_t offset;	    /* reported starts minus the slot's */
 	uint64_t mean_q8;	    /* bytes of a request, times 256; 0: not known */
-	uint64_t least_q8, most_q8; /* range of the means in this tracing period; 0: none yet */
+	uint64_t least_q8, most_q8; /* range of the means in this period; 0: none yet */
 };
 
 /* What ticks say of a CPU; see tracer_count_ticks(). */
@@ -42,7 +67,6 @@ struct tracer {
 	/* in programs.bss */
 	struct wakegov_slot *slots;	     /* WAKEGOV_SLOTS */
 	struct wakegov_device *devices;	     /* WAKEGOV_DEVICES */
-	struct wakegov_flights *flights;     /* WAKEGOV_FLIGHT_SETS */
 	struct wakegov_cache *caches;	     /* WAKEGOV_CACHES */
 	struct wakegov_placed_group *groups; /* WAKEGOV_PLACED_GROUPS */
 	tracer_handler_t handler;	     /* while records are taken */
@@ -52,12 +76,15 @@ struct tracer {
 	struct batch marks;   /* marks of tasks that match rules */
 	struct batch classes; /* classes of tasks */
 	struct seen_slot seen[WAKEGOV_SLOTS];
+	struct seen_device seen_devices[WAKEGOV_DEVICES];
 	struct by_bytes by_bytes[WAKEGOV_SLOTS];
-	bool looks; /* a look for tasks that never wait is under way */
+	bool learns;	    /* a learning period is under way … */
+	uint32_t period;    /* … or was, the one with this number … */
+	uint64_t period_ns; /* … that began then */
+	bool looks;	    /* a look for tasks that never wait is under way */
 	uint64_t look_gap_ns;
 	uint64_t (*seen_runs)[WAKEGOV_CLAMP_CLASSES]; /* ran_ns at the last read, for n_cpus CPUs */
 	uint64_t known_devices;	   /* bits by index: devices that were reported */
-	uint64_t past_anomalies;   /* anomalies of devices that are gone */
 	uint64_t missed_changes;   /* programs_missed_changes() … */
 	uint64_t missed_read_ns;   /* … then */
 	uint64_t tick_ns;	   /* tick of the scheduler */
@@ -65,12 +92,6 @@ struct tracer {
 	uint64_t ticked_ns;	   /* of the last tracer_count_ticks() */
 	uint32_t chain_generation; /* of settings.chains, the last that was not 0 */
 };
-
-/* Requests are not followed now: what is in flight, and idle times, stand still. */
-static inline bool tracer_counts_only(const struct tracer *tracer)
-{
-	return tracer->cpus[0].count_only;
-}
 
 /*
  * ticks.c: marks every CPU as idle now: the next switch or tick shows who runs there. The
@@ -87,20 +108,32 @@ void tracer_end_ticks(struct tracer *tracer);
 /* The chains' clock stands still until the kernel side follows them again. */
 void tracer_stop_chains(struct tracer *tracer, uint64_t now_ns);
 
-/* requests.c: attaches exactly the programs that are needed. follow: requests are followed. */
-void tracer_attach_needed(struct tracer *tracer, bool follow);
+static inline void tracer_attach_needed(struct tracer *tracer)
+{
+	programs_update_needs(&tracer->programs, tracer->learns);
+}
 
-/* bytes.c: the number of requests that the slot's task has started, counted or by its bytes. */
+/*
+ * bytes.c: the number of requests that the slot's task has started, counted or by its bytes. Has
+ * the kernel side read the task's times into the slot.
+ */
 uint64_t tracer_read_starts(struct tracer *tracer, uint32_t index);
-/* For the start and the end of a tracing period, in which all starts are counted. */
-void tracer_begin_learning(struct tracer *tracer);
-void tracer_end_learning(struct tracer *tracer);
-/* Attaches or detaches the programs at the start of requests. */
-void tracer_attach_starts(struct tracer *tracer, bool follow);
+/* Attaches the programs at the start of requests, or detaches them where they are not needed. */
+void tracer_attach_starts(struct tracer *tracer);
 /* On a record of the kernel side: begins a look, or ends it. */
 void tracer_look(struct tracer *tracer, bool begins);
 /* A task got a slot: resets the gap between looks. */
 void tracer_look_found(struct tracer *tracer);
+
+/*
+ * in_flight.c: adds the time in flight of the slot's requests since its last sample to
+ * seen->in_flight_ns. starts: how many requests it has sent so far.
+ */
+void in_flight_add(struct tracer *tracer, struct seen_slot *seen, const struct wakegov_slot *slot,
+		   uint64_t starts, uint64_t now_ns);
+/* When a request that was sent then is expected to end, in learning periods. */
+uint64_t in_flight_until(const struct tracer *tracer, const struct seen_slot *seen,
+			 uint64_t last_start_ns);
 
 /* records.c: takes one record of the ring; a ring_buffer_sample_fn. */
 int tracer_on_record(void *context, void *data, size_t size);
@@ -110,3 +143,10 @@ void tracer_forget_processes(struct tracer *tracer);
 
 /* Whether the index is that of a device at the bottom of its stack. */
 bool device_is_followed(const struct tracer *tracer, uint32_t index);
+/*
+ * Its totals, read once for one now_ns, and as of the beginning of this learning period, or when it
+ * was first seen in that. Returns 0 or a negative errno: disk_read_totals().
+ */
+int device_read(struct tracer *tracer, uint32_t index, uint64_t now_ns,
+		const struct seen_device **ret);
+void devices_begin_period(struct tracer *tracer);

@@ -18,12 +18,6 @@ int empty_sched_waking(void *context)
 	return 0;
 }
 
-SEC("tp_btf/block_rq_complete")
-int empty_block_rq_complete(void *context)
-{
-	return 0;
-}
-
 SEC("tp_btf/block_io_start")
 int empty_block_io_start(void *context)
 {

@@ -46,7 +46,7 @@ struct load {
 	const char *name;
 	const char *event; /* the program that runs once for each; NULL: a read of 4 KiB */
 	pid_t (*start)(int file);
-	bool follow; /* requests from their start to their end */
+	bool learn; /* a learning period */
 	bool chains;
 };
 
@@ -112,7 +112,7 @@ static pid_t start_execs(int file)
 
 static const struct load loads[] = {
 	{ "request-counted", NULL, start_reads },
-	{ "request-followed", NULL, start_reads, .follow = true },
+	{ "request-learnt", NULL, start_reads, .learn = true },
 	{ "switch", "sched_switch", start_switches },
 	{ "switch-chains", "sched_switch", start_switches, .chains = true },
 	{ "fork", "sched_process_exit", start_forks },
@@ -227,7 +227,7 @@ static bool measure(const struct load *load, struct tracer *tracer, const struct
 
 	/* First: a child that has its link would keep a program attached. */
 	tracer_follow_chains(tracer, load->chains);
-	tracer_follow_requests(tracer, load->follow, time_now_ns());
+	tracer_learn(tracer, load->learn);
 	pid = load->start(file);
 	usleep(WARM_US);
 	tracer_consume(tracer, ignore, NULL);

@@ -131,8 +131,6 @@ static void sample_task(struct load_daemon *daemon, uint32_t index, uint64_t now
 			  .io_starts = ran_ns / (NS_PER_S / IOS_PER_S),
 			  .last_io_ns = now,
 			  .in_flight_ns = ran_ns,
-			  .depth = 1,
-			  .max_depth = 1,
 			  .n_ios = 1,
 			  .ios = { { .ios = ran_ns / (NS_PER_S / IOS_PER_S) } } },
 	};

@@ -83,9 +83,7 @@ static void apply_task(struct engine *engine, uint32_t handle, uint32_t cpu, uin
 					       .tgid = FIRST_PID + handle,
 					       .handle = handle,
 					       .cpu = cpu,
-					       .last_io_ns = now_ns,
-					       .depth = 1,
-					       .max_depth = 1 } };
+					       .last_io_ns = now_ns } };
 
 	engine_apply(engine, &input);
 }

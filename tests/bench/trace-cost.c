@@ -3,8 +3,7 @@
  * What following I/O costs: the mean run of each of wakegovd's programs that an I/O passes, less
  * that of an empty program on the same tracepoint in the same seconds, from the kernel's BPF
  * statistics; of some rounds the median. The daemon is the one that was built, and decides as ever
- * when it follows requests and when it only counts them; what either costs is told apart by looks
- * into the map that says which it is.
+ * when there is something to learn: only then do programs run at requests.
  *
  * Usage: trace-cost [FIO-OPTION…]; a round reads 4 KiB blocks for three seconds unless told
  * otherwise. Exit status 1: the block programs cost more than LIMIT_NS per I/O.
@@ -16,19 +15,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#include "wakegov/abi.h"
 
 #include "empty.skel.h"
 
 #define LIMIT_NS    150
 #define ROUNDS	    5
-#define PAIRS	    4
+#define PAIRS	    3
 #define OPTIONS_MAX 32
-#define LOOK_US	    10000
 #define RUN_DIR	    "trace-cost.run"
 
 struct pair {
@@ -45,13 +40,6 @@ struct runs {
 
 struct sample {
 	struct runs ours[PAIRS], empty[PAIRS];
-	bool followed; /* requests are, and not only counted */
-};
-
-/* What ran while requests were followed, and while they were only counted, and for how long. */
-struct split {
-	struct sample sums[2];
-	unsigned int looks[2];
 };
 
 /* What a round says of one pair. */
@@ -110,28 +98,6 @@ static pid_t start_daemon(void)
 	_exit(127);
 }
 
-/* The daemon's CPUs, the first of which says what all do; NULL: no such map. */
-static const struct wakegov_cpu *map_cpus(void)
-{
-	struct bpf_map_info info;
-	uint32_t id = 0, size;
-	void *cpus = MAP_FAILED;
-
-	while (bpf_map_get_next_id(id, &id) == 0) {
-		int fd = bpf_map_get_fd_by_id(id);
-
-		if (fd < 0)
-			continue;
-		info = (struct bpf_map_info){ 0 };
-		size = sizeof(info);
-		if (bpf_obj_get_info_by_fd(fd, &info, &size) == 0 && !strcmp(info.name, "cpus") &&
-		    info.value_size == sizeof(struct wakegov_cpu))
-			cpus = mmap(NULL, sizeof(struct wakegov_cpu), PROT_READ, MAP_SHARED, fd, 0);
-		close(fd);
-	}
-	return cpus == MAP_FAILED ? NULL : cpus;
-}
-
 static int open_program(const char *name, uint32_t after)
 {
 	uint32_t id = 0;
@@ -168,10 +134,8 @@ static pid_t start_fio(int n, char **options)
 	_exit(127);
 }
 
-static void take_sample(const struct pair *pairs, const volatile struct wakegov_cpu *cpus,
-			struct sample *ret)
+static void take_sample(const struct pair *pairs, struct sample *ret)
 {
-	ret->followed = !cpus->count_only;
 	for (size_t i = 0; i < PAIRS; i++) {
 		ret->ours[i] = runs_of(pairs[i].ours);
 		ret->empty[i] = runs_of(bpf_program__fd(pairs[i].empty));
@@ -192,24 +156,13 @@ static void add_sample(struct sample *sum, const struct sample *before, const st
 	}
 }
 
-/* Runs fio; returns its wait status. Intervals in which the mode changed are nobody's. */
-static int run_fio(const struct pair *pairs, const struct wakegov_cpu *cpus, char **options, int n,
-		   struct split *split)
+/* Runs fio; returns its wait status. */
+static int run_fio(char **options, int n)
 {
-	struct sample before, after;
 	pid_t fio = start_fio(n, options);
 	int status;
 
-	take_sample(pairs, cpus, &before);
-	while (!waitpid(fio, &status, WNOHANG)) {
-		usleep(LOOK_US);
-		take_sample(pairs, cpus, &after);
-		if (before.followed == after.followed) {
-			add_sample(&split->sums[after.followed], &before, &after);
-			split->looks[after.followed]++;
-		}
-		before = after;
-	}
+	waitpid(fio, &status, 0);
 	unlink("trace-cost.tmp");
 	return status;
 }
@@ -231,15 +184,14 @@ static void price(const struct sample *sum, struct cost ret[PAIRS])
 }
 
 /* False: fio failed. */
-static bool run_round(const struct pair *pairs, const struct wakegov_cpu *cpus, char **options,
-		      int n, struct split *split, struct cost ret[PAIRS])
+static bool run_round(const struct pair *pairs, char **options, int n, struct cost ret[PAIRS])
 {
 	struct sample before, after, sum = { 0 };
 	int status;
 
-	take_sample(pairs, cpus, &before);
-	status = run_fio(pairs, cpus, options, n, split);
-	take_sample(pairs, cpus, &after);
+	take_sample(pairs, &before);
+	status = run_fio(options, n);
+	take_sample(pairs, &after);
 	add_sample(&sum, &before, &after);
 	if (status || sum.empty[0].n < 1) {
 		fprintf(stderr, "trace-cost: fio failed (wait status %d)\n", status);
@@ -299,47 +251,21 @@ static bool report(const struct pair *pairs, const struct cost costs[ROUNDS][PAI
 	return median(block) <= LIMIT_NS;
 }
 
-static double block_ns(const struct pair *pairs, const struct sample *sum)
-{
-	struct cost costs[PAIRS];
-	double ns = 0;
-
-	if (sum->empty[0].n < 1)
-		return 0;
-	price(sum, costs);
-	for (size_t i = 0; i < PAIRS; i++)
-		ns += pairs[i].block ? costs[i].added_ns : 0;
-	return ns;
-}
-
-/* Over all rounds. */
-static void report_split(const struct pair *pairs, const struct split *split)
-{
-	unsigned int looks = split->looks[0] + split->looks[1];
-
-	printf("requests were followed %.0f %% of the time: block programs %.1f ns per I/O then, "
-	       "%.1f ns while requests were only counted\n",
-	       looks ? 100.0 * split->looks[1] / looks : 0, block_ns(pairs, &split->sums[1]),
-	       block_ns(pairs, &split->sums[0]));
-}
-
-static bool measure(const struct pair *pairs, const struct wakegov_cpu *cpus, char **options, int n)
+static bool measure(const struct pair *pairs, char **options, int n)
 {
 	int stats = bpf_enable_stats(BPF_STATS_RUN_TIME);
 	struct cost costs[ROUNDS][PAIRS];
-	struct split split = { 0 };
 
 	if (stats < 0) {
 		fprintf(stderr, "trace-cost: no BPF statistics on this kernel\n");
 		return false;
 	}
 	for (int round = 0; round < ROUNDS; round++)
-		if (!run_round(pairs, cpus, options, n, &split, costs[round])) {
+		if (!run_round(pairs, options, n, costs[round])) {
 			close(stats);
 			return false;
 		}
 	close(stats);
-	report_split(pairs, &split);
 	return report(pairs, (const struct cost(*)[PAIRS])costs);
 }
 
@@ -359,7 +285,6 @@ int main(int argc, char **argv)
 {
 	struct empty *empty = empty__open_and_load();
 	uint32_t before = last_program();
-	const struct wakegov_cpu *cpus = NULL;
 	bool within = false;
 	pid_t daemon;
 
@@ -369,16 +294,12 @@ int main(int argc, char **argv)
 	}
 	struct pair pairs[PAIRS] = {
 		{ "block_io_start", "on_block_io_start", empty->progs.empty_block_io_start, true },
-		{ "block_rq_complete", "on_block_rq_complete", empty->progs.empty_block_rq_complete,
-		  true },
 		{ "sched_waking", "on_sched_waking", empty->progs.empty_sched_waking },
 		{ "sched_switch", "on_sched_switch", empty->progs.empty_sched_switch },
 	};
 	daemon = start_daemon();
 	if (find_pairs(pairs, before))
-		cpus = map_cpus();
-	if (cpus)
-		within = measure(pairs, cpus, argv + 1, argc - 1);
+		within = measure(pairs, argv + 1, argc - 1);
 	kill(daemon, SIGTERM);
 	waitpid(daemon, NULL, 0);
 	empty__destroy(empty);

@@ -56,45 +56,6 @@ void disk_find(struct native *native, struct disk_under_test *ret)
 	ret->index = index;
 }
 
-static void read_numbers(const struct disk_under_test *disk, const char *attribute,
-			 unsigned long long *numbers, size_t n)
-{
-	char path[128];
-	FILE *file;
-
-	snprintf(path, sizeof(path), "/sys/block/%s/%s", disk->name, attribute);
-	file = fopen(path, "re");
-	assert_non_null(file);
-	for (size_t i = 0; i < n; i++)
-		assert_int_equal(fscanf(file, "%llu", &numbers[i]), 1);
-	fclose(file);
-}
-
-/* Documentation/block/stat.rst: reads, writes, discards and flushes are fields 0, 4, 11 and 15. */
-uint64_t disk_kernel_completions(const struct disk_under_test *disk)
-{
-	unsigned long long stat[16];
-
-	read_numbers(disk, "stat", stat, 16);
-	return stat[0] + stat[4] + stat[11];
-}
-
-uint64_t disk_kernel_flushes(const struct disk_under_test *disk)
-{
-	unsigned long long stat[16];
-
-	read_numbers(disk, "stat", stat, 16);
-	return stat[15];
-}
-
-uint32_t disk_kernel_in_flight(const struct disk_under_test *disk)
-{
-	unsigned long long in_flight[2];
-
-	read_numbers(disk, "inflight", in_flight, 2);
-	return in_flight[0] + in_flight[1];
-}
-
 struct input_device disk_read(const struct native *native, const struct disk_under_test *disk)
 {
 	struct input input;
@@ -103,38 +64,6 @@ struct input_device disk_read(const struct native *native, const struct disk_und
 			 0);
 	assert_int_equal(input.type, INPUT_DEVICE);
 	return input.device;
-}
-
-/* The kernel's depth and the tracer's agree within 200 ms, at rest or at any depth. */
-static bool agrees(const struct native *native, const struct disk_under_test *disk, bool at_rest)
-{
-	uint32_t before, depth;
-
-	for (int ms = 0; ms < 200; ms++) {
-		before = disk_kernel_in_flight(disk);
-		depth = disk_read(native, disk).depth;
-		if (depth == before && depth == disk_kernel_in_flight(disk) && !(at_rest && depth))
-			return true;
-		usleep(1000);
-	}
-	return false;
-}
-
-/* After this time others keep the disk busy. */
-#define REST_MS 5000
-
-void disk_settle(struct native *native, const struct disk_under_test *disk)
-{
-	for (uint32_t ms = 0; ms < PATIENCE_MS; ms += 200) {
-		if (agrees(native, disk, ms < REST_MS))
-			return;
-		native_resync(native);
-	}
-	fail_msg("depth %u, kernel %u; started %llu, completed %llu, merged %llu",
-		 disk_read(native, disk).depth, disk_kernel_in_flight(disk),
-		 (unsigned long long)native_program_events(native, "block_io_start"),
-		 (unsigned long long)native_program_events(native, "block_rq_complete"),
-		 (unsigned long long)native_program_events(native, "block_rq_merge"));
 }
 
 struct input_task_io disk_io_of(const struct input *task, const struct disk_under_test *disk)

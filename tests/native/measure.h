@@ -11,12 +11,9 @@
 #define QUIET_TRIES 5
 
 struct measure {
-	uint64_t ns, completions, idle_ns;
-	uint64_t kernel_least, kernel_most; /* completions too, counted just within and around */
-	bool told;			    /* of the task, without which these are 0 */
-	uint64_t waits, starts, ios, host_ns, host_cpu_ns;
-	uint64_t anomalies; /* of all: I/Os whose end no program heard, and which have no host time
-			     */
+	uint64_t ns, completions; /* of all who use the disk */
+	bool told;		  /* of the task, without which the rest is 0 */
+	uint64_t waits, starts, ios, worked_ns, waited_ns, in_flight_ns;
 };
 
 /*
@@ -25,6 +22,5 @@ struct measure {
  */
 struct measure measure(struct native *native, const struct disk_under_test *disk, pid_t pid);
 
-/* What holds however the I/O comes; after the task's end. */
-void measure_check(struct native *native, const struct disk_under_test *disk,
-		   const struct measure *change);
+/* What holds however the I/O comes. */
+void measure_check(const struct measure *change);

@@ -83,9 +83,9 @@ static void on_event(void *userdata, const struct wakegov_record *record)
 		native->device_ends[record->device]++;
 }
 
-void native_resync(struct native *native)
+void native_check_devices(struct native *native)
 {
-	tracer_resync_devices(native->tracer, on_event, native);
+	tracer_check_devices(native->tracer, on_event, native);
 }
 
 void native_consume(struct native *native)
@@ -144,7 +144,7 @@ int native_start_tracer(struct native *native)
 	if (r < 0)
 		print_message("%s: %s\n", why, strerror(-r));
 	else
-		tracer_follow_requests(native->tracer, true, native_now_ns());
+		tracer_learn(native->tracer, true);
 	return r;
 }
 

@@ -48,7 +48,7 @@ struct native {
 #define native_run(tests) native_run_group(#tests, tests, sizeof(tests) / sizeof((tests)[0]))
 int native_run_group(const char *name, const struct CMUnitTest *tests, size_t n);
 
-/* A new tracer, which follows requests. Returns a negative errno, and prints why. */
+/* A new tracer, which learns. Returns a negative errno, and prints why. */
 int native_start_tracer(struct native *native);
 
 uint64_t native_now_ns(void);
@@ -56,7 +56,7 @@ uint64_t native_now_ns(void);
 /* Takes what is there; about whom is told is read at once, as the daemon does. */
 void native_consume(struct native *native);
 /* As the daemon does some times a second; ends of devices are counted. */
-void native_resync(struct native *native);
+void native_check_devices(struct native *native);
 /* From here on the counts are of this task, or of none for pid 0. */
 void native_watch(struct native *native, uint32_t pid);
 

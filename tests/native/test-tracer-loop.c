@@ -12,8 +12,7 @@
 #include "tracer/tracer_private.h"
 #include "work.h"
 
-#define READS  50
-#define MISSED 5 /* at most: a request that comes a moment too late to its place is in no count */
+#define READS 50
 
 static int read_some(struct native *native, const char *disk, int file)
 {
@@ -47,7 +46,7 @@ static void test_loop_on_disk(void **state)
 			 -ENOENT);
 	loop_end(&loop);
 	native_watch(native, 0);
-	native_resync(native);
+	native_check_devices(native);
 	/* Nobody was told of it. */
 	assert_int_equal(native->device_ends[index], 0);
 	assert_int_equal(disk_index_of(native, loop.name), -1);
@@ -66,7 +65,7 @@ static void test_partition(void **state)
 	assert_true(index >= 0);
 	before = completions_of(native, index);
 	assert_int_equal(read_some(native, loop.name, loop.partition), index);
-	assert_in_range(completions_of(native, index) - before, READS - MISSED, 55);
+	assert_in_range(completions_of(native, index) - before, READS, READS + 5);
 	loop_end(&loop);
 }
 
@@ -89,11 +88,11 @@ static void test_disappears(void **state)
 	usleep(100000);
 	assert_int_equal(tracer_read_device(native->tracer, index, native_now_ns(), &input), 0);
 	work_end(pid);
-	native_resync(native);
+	native_check_devices(native);
 	assert_int_equal(native->device_ends[index], 0);
 	loop_end(&loop);
 	for (int i = 0; i < 3; i++)
-		native_resync(native);
+		native_check_devices(native);
 	assert_int_equal(native->device_ends[index], 1);
 	assert_int_equal(tracer_read_device(native->tracer, index, native_now_ns(), &input),
 			 -ENOENT);
@@ -103,22 +102,19 @@ static void test_disappears(void **state)
 				assert_int_not_equal(native->tracer->slots[i].ios[j].device, index);
 }
 
-/* Another medium in the same disk counts from 0. */
+/* Another medium in the same disk is another device. */
 static void test_comes_back(void **state)
 {
 	struct native *native = *state;
 	struct loop loop;
-	uint64_t first;
 	int index;
 
 	for (int i = 0; i < 100; i++) {
 		loop_new(&loop, -1);
 		index = read_some(native, loop.name, loop.device);
 		assert_true(index >= 0);
-		first = completions_of(native, index);
-		assert_in_range(first, READS - MISSED, 99);
 		loop_end(&loop);
-		native_resync(native);
+		native_check_devices(native);
 		assert_int_equal(disk_index_of(native, loop.name), -1);
 	}
 }
@@ -171,7 +167,7 @@ static void test_more_than_places(void **state)
 	/* More than one: other disks of the machine may be waiting too. */
 	for (uint32_t i = 0; i < n / 2; i++)
 		loop_end(&loops[i]);
-	native_resync(native);
+	native_check_devices(native);
 	assert_false(is_unplaced(native, loops[n].name));
 	assert_true(read_some(native, loops[n].name, loops[n].device) >= 0);
 	for (uint32_t i = n / 2; i <= n; i++)

@@ -145,7 +145,7 @@ static void test_policy_switches_off(void **state)
  * Its requests wait in a queue and it does not wait for each: they are seen when they start or,
  * where no program sees that, by its bytes.
  */
-static void run_fio(struct native *native, const char *engine, bool follow)
+static void run_fio(struct native *native, const char *engine, bool learn)
 {
 	char engine_option[64], file_option[64];
 	const char *const argv[] = { "./native-fio", "--name=native",
@@ -162,7 +162,7 @@ static void run_fio(struct native *native, const char *engine, bool follow)
 	snprintf(engine_option, sizeof(engine_option), "--ioengine=%s", engine);
 	snprintf(file_option, sizeof(file_option), "--filename=/proc/%d/fd/%d", getpid(),
 		 native->file);
-	tracer_follow_requests(native->tracer, follow, native_now_ns());
+	tracer_learn(native->tracer, learn);
 	native_watch(native, 0);
 	pid = work_exec(argv);
 	native->watched_tgid = pid; /* its worker; the first thread only reads it in */
@@ -184,7 +184,7 @@ static void run_fio(struct native *native, const char *engine, bool follow)
 	}
 	work_end(pid);
 	print_message("%s, %s: %llu waits, %llu starts in %.0f ms\n", engine,
-		      follow ? "followed" : "by bytes", (unsigned long long)waits,
+		      learn ? "learnt" : "by bytes", (unsigned long long)waits,
 		      (unsigned long long)starts, (last.now_ns - first.now_ns) / 1e6);
 	assert_string_equal(first.task.comm, "native-fio");
 	assert_true(starts > 250);

@@ -40,6 +40,15 @@ static void account_work(struct sim *sim, struct sim_cpu *cpu, uint64_t passed_n
 		break;
 	case SIM_WORK_INTERRUPT:
 		cpu->interrupt_ns += passed_ns;
+		{
+			struct sim_thread *t = sim_sender(sim,
+							  cpu->interrupts[cpu->first_interrupt]);
+
+			if (t->state != SIM_THREAD_RUNNING)
+				t->own_irq_ns += passed_ns;
+			if (t->state == SIM_THREAD_ASLEEP)
+				t->own_irq_asleep_ns += passed_ns;
+		}
 		break;
 	default:
 		cpu->thread_ns += passed_ns;
@@ -151,7 +160,7 @@ static void choose_work(struct sim *sim, struct sim_cpu *cpu, struct sim_thread 
 			       sim->platform->costs.interrupt_permille;
 		sim_tell(sim, on_interrupt_entry, cpu);
 		if (!(request & SIM_BY_KERNEL))
-			sim_tell(sim, on_io_complete, thread, cpu, sim_mark(request));
+			sim_tell(sim, on_io_complete, thread, cpu);
 	} else {
 		if (!next)
 			next = take_first(cpu);
@@ -240,6 +249,7 @@ static void finish_piece(struct sim *sim, struct sim_cpu *cpu)
 	sim_thread_advance(sim, thread);
 	cpu->chooses = false;
 	if (thread->state == SIM_THREAD_ASLEEP) {
+		thread->asleep_since_ns = sim->now_ns;
 		cpu->current = NULL;
 		sim_tell(sim, on_sleep, thread);
 	}

@@ -29,11 +29,9 @@ struct sim_governor {
 	/* An interrupt begins, or has ended, on the CPU; cpu->current is what it interrupted. */
 	void (*on_interrupt_entry)(struct sim *sim, struct sim_cpu *cpu);
 	void (*on_interrupt_exit)(struct sim *sim, struct sim_cpu *cpu);
-	/* The request that starts carries thread->mark, which is 0 or what a governor sets. */
 	void (*on_io_start)(struct sim *sim, struct sim_thread *thread);
 	/* The interrupt of a completed request of the thread begins on the CPU. */
-	void (*on_io_complete)(struct sim *sim, struct sim_thread *thread, struct sim_cpu *cpu,
-			       uint32_t mark);
+	void (*on_io_complete)(struct sim *sim, struct sim_thread *thread, struct sim_cpu *cpu);
 	/* The frequency of the domain has just become another. */
 	void (*on_frequency)(struct sim *sim, uint32_t domain);
 	/* The highest frequency that the domain may have has just become another. */

@@ -43,16 +43,107 @@ static void sample_cpu(struct wakegov_sim *w, uint32_t cpu, uint64_t now_ns)
 	engine_apply(w->engine, &input);
 }
 
-static void sample_task(struct wakegov_sim *w, uint32_t handle, uint64_t now_ns)
+/* Since it began it ran, or waited for a CPU, or slept. */
+static uint64_t waited_ns(const struct sim *sim, const struct sim_thread *thread)
 {
+	uint64_t slept_ns = thread->asleep_ns;
+
+	if (thread->state == SIM_THREAD_ASLEEP)
+		slept_ns += sim->now_ns - thread->asleep_since_ns;
+	return sim->now_ns - slept_ns - sim_thread_on_cpu_ns(sim, thread);
+}
+
+/* A task waits for its CPU no longer than others have that: the rest is idle exits and interrupts.
+ */
+static void add_waited(struct sim *sim, uint32_t handle)
+{
+	struct wakegov_sim *w = sim->governor_data;
+	struct wakegov_sim_task *t = &w->tasks[handle];
+	const struct sim_thread *thread = &sim->threads[handle];
+	struct sim_cpu *cpu = &sim->cpus[t->cpu];
+	uint64_t waited = waited_ns(sim, thread), ran = sim_thread_on_cpu_ns(sim, thread);
+	uint64_t grown = waited - t->seen_waited_ns, others;
+
+	sim_cpu_account(sim, cpu);
+	others = cpu->thread_ns - t->seen_cpu_ns;
+	others = others > ran - t->seen_ran_ns ? others - (ran - t->seen_ran_ns) : 0;
+	if (t->seen_cpu == t->cpu && grown > others)
+		grown = others;
+	t->waited_ns += grown;
+	t->seen_cpu = t->cpu;
+	t->seen_cpu_ns = cpu->thread_ns;
+	t->seen_ran_ns = ran;
+	t->seen_waited_ns = waited;
+}
+
+/* The disk's totals, and the task's: from here on its part in them is counted. */
+static void begin_in_flight(struct sim *sim, struct wakegov_sim_task *t)
+{
+	struct sim_device *device = &sim->devices[t->device];
+
+	sim_device_account(sim, device);
+	t->disk_in_flight_ns = device->in_flight_ns;
+	t->disk_completions = device->completions;
+	t->disk_ios = t->ios;
+	t->disk_ns = sim->now_ns;
+	t->disk_told_ns = 0;
+}
+
+/*
+ * As in src/tracer/tasks.c: of the disk's requests that ended, those of the task, by their number;
+ * while none ends, as many as before are in flight, and those that it has sent since. There are no
+ * writes here, all requests are alike, and the time of one is counted as it passes.
+ */
+static void add_in_flight(struct sim *sim, struct wakegov_sim_task *t)
+{
+	struct sim_device *device = &sim->devices[t->device];
+	uint64_t done = device->completions - t->disk_completions, n = t->ios - t->disk_ios;
+	uint64_t passed_ns = sim->now_ns - t->disk_ns, own_ns = (t->disk_depth + n) * passed_ns;
+
+	sim_device_account(sim, device);
+	if (done)
+		own_ns = (device->in_flight_ns - t->disk_in_flight_ns) * (n < done ? n : done) /
+			 done;
+	t->in_flight_ns += own_ns > t->disk_told_ns ? own_ns - t->disk_told_ns : 0;
+	t->disk_told_ns = own_ns;
+	if (!done)
+		return;
+	t->disk_depth = passed_ns ? (own_ns + passed_ns / 2) / passed_ns : 0;
+	begin_in_flight(sim, t);
+}
+
+/* As tracer_learn(). */
+static void learn(struct sim *sim, bool learns)
+{
+	struct wakegov_sim *w = sim->governor_data;
+
+	if (learns == w->learns)
+		return;
+	w->learns = learns;
+	for (uint32_t i = 0; i < sim->n_threads; i++) {
+		begin_in_flight(sim, &w->tasks[i]);
+	}
+}
+
+static void sample_task(struct sim *sim, uint32_t handle, uint64_t now_ns)
+{
+	struct wakegov_sim *w = sim->governor_data;
 	struct wakegov_sim_task *t = &w->tasks[handle];
 	struct account_cpu load = w->cpus[t->cpu].load;
-	struct input input = {
+	struct input input;
+
+	if (w->learns)
+		add_in_flight(sim, t);
+	add_waited(sim, handle);
+	input = (struct input){
 		.now_ns = now_ns,
 		.type = INPUT_TASK,
 		.task = {
 			.pid = handle + 1,
-			.tgid = 1,
+			.tgid = 1 + (sim->threads[handle].group - sim->workload->groups),
+			.worked_ns = sim_thread_on_cpu_ns(sim, &sim->threads[handle]) +
+				     sim->threads[handle].own_irq_asleep_ns,
+			.waited_ns = t->waited_ns,
 			.handle = handle,
 			.cpu = t->cpu,
 			.io_waits = t->io_waits,
@@ -60,23 +151,17 @@ static void sample_task(struct wakegov_sim *w, uint32_t handle, uint64_t now_ns)
 			.last_io_ns = t->last_io_ns,
 			.level_q = load.level_q,
 			.in_flight_ns = t->in_flight_ns,
-			.depth = t->depth,
-			.max_depth = t->max_depth,
 			.n_ios = 1,
 			.ios = { {
 				.device = t->device,
 				.ios = t->ios,
-				.host_ns = t->host_ns,
-				.host_cpu_ns = t->host_cpu_ns,
 			} },
 		},
 	};
 
 	if (!t->has_slot)
 		return;
-	t->max_depth = t->depth;
 	account_cpu(&load, now_ns);
-	input.task.busy_ppm = account_busy_ppm(&load);
 	snprintf(input.task.comm, sizeof(input.task.comm), "sim-%u", handle);
 	engine_apply(w->engine, &input);
 	if (!io_task_find(engine_tasks(w->engine), input.task.pid))
@@ -109,7 +194,7 @@ static void sample_due_task(void *userdata, const struct io_task *task, uint64_t
 {
 	struct sim *sim = userdata;
 
-	sample_task(sim->governor_data, task->handle, now_ns);
+	sample_task(sim, task->handle, now_ns);
 }
 
 static void sample_device(void *userdata, uint32_t i, uint64_t now_ns)
@@ -125,7 +210,7 @@ static void sample_device(void *userdata, uint32_t i, uint64_t now_ns)
 	input.device = (struct input_device){
 		.device = i,
 		.completions = device->completions,
-		.idle_ns = device->idle_ns,
+		.in_flight_ns = device->in_flight_ns,
 		.depth = device->depth,
 		.completion_cpu = w->completion_cpus[i],
 	};
@@ -172,7 +257,7 @@ static void take_events(struct sim *sim)
 
 	for (uint32_t i = 0; i < sim->n_threads; i++) {
 		if (w->tasks[i].told)
-			sample_task(w, i, sim->now_ns);
+			sample_task(sim, i, sim->now_ns);
 		w->tasks[i].told = false;
 	}
 	for (uint32_t cpu = 0; cpu < sim->platform->n_cpus; cpu++) {
@@ -196,7 +281,7 @@ static void on_timer(struct sim *sim)
 	w->round_ns = UINT64_MAX;
 	take_events(sim);
 	engine_round(w->engine, &ops, sim, sim->now_ns);
-	wakegov_sim_follow_requests(sim, engine_follows_requests(w->engine));
+	learn(sim, engine_learns(w->engine));
 	/* The daemon's timer has a resolution of 1 µs and comes after the time. */
 	if (engine_next_ns(w->engine) != UINT64_MAX)
 		wakegov_sim_run_at(sim, (engine_next_ns(w->engine) / 1000 + 1) * 1000);
@@ -295,7 +380,6 @@ const struct sim_governor sim_governor_wakegov = {
 	.on_tick = wakegov_sim_on_tick,
 	.on_interrupt_entry = wakegov_sim_on_interrupt_entry,
 	.on_interrupt_exit = wakegov_sim_on_interrupt_exit,
-	.on_sleep = wakegov_sim_on_sleep,
 	.on_io_start = wakegov_sim_on_io_start,
 	.on_io_complete = wakegov_sim_on_io_complete,
 	.on_frequency = wakegov_sim_on_frequency,

@@ -72,8 +72,6 @@ enum sim_thread_state {
 	SIM_THREAD_RUNNING,
 };
 
-#define SIM_MARKS 128 /* of requests, see struct sim_governor */
-
 enum sim_step {
 	SIM_STEP_TAKE,	/* takes what has completed, or waits */
 	SIM_STEP_THINK, /* has taken it, and is to think */
@@ -90,14 +88,14 @@ struct sim_thread {
 	uint32_t index;
 	const struct workload_group *group;
 	enum sim_thread_state state;
-	enum sim_step step;	    /* what it does when its present piece of work is done */
-	uint32_t cpu;		    /* where it is, or was last */
-	bool in_iowait;		    /* asleep, or woken and not yet run, for I/O */
-	uint32_t ready;		    /* completed requests, or pieces of a chain's work, not taken */
-	uint32_t batch;		    /* requests that it still sends in this batch */
-	uint32_t mark;		    /* of its next requests, below SIM_MARKS */
-	uint64_t mcycles;	    /* left of its present piece of work */
-	uint64_t turn_ns;	    /* that it ran since it got the CPU */
+	enum sim_step step; /* what it does when its present piece of work is done */
+	uint32_t cpu;	    /* where it is, or was last */
+	bool in_iowait;	    /* asleep, or woken and not yet run, for I/O */
+	uint32_t ready;	    /* completed requests, or pieces of a chain's work, not taken */
+	uint32_t batch;	    /* requests that it still sends in this batch */
+	uint64_t mcycles;   /* left of its present piece of work */
+	uint64_t turn_ns;   /* that it ran since it got the CPU */
+	uint64_t asleep_ns, asleep_since_ns, own_irq_ns, own_irq_asleep_ns;
 	uint64_t run_ns;	    /* that it ran in all, without interrupts */
 	uint64_t since_ns;	    /* of its present time on the CPU, interrupts and all */
 	uint64_t on_cpu_ns;	    /* of those before */

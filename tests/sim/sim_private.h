@@ -22,20 +22,14 @@ void sim_add_event(struct sim *sim, uint64_t at_ns, enum sim_event_type type, ui
 		   uint64_t generation);
 
 /*
- * A request is its thread's index and mark, in events and interrupts. What io.max held back is sent
+ * A request is its thread's index, in events and interrupts. What io.max held back is sent
  * by a kernel thread (kthrotld), so that no governor sees the thread send it.
  */
-#define SIM_BY_KERNEL  (1U << 31)
-#define SIM_MARK_SHIFT 24
+#define SIM_BY_KERNEL (1U << 31)
 
 static inline struct sim_thread *sim_sender(struct sim *sim, uint32_t request)
 {
-	return &sim->threads[request & ((1U << SIM_MARK_SHIFT) - 1)];
-}
-
-static inline uint32_t sim_mark(uint32_t request)
-{
-	return request >> SIM_MARK_SHIFT & (SIM_MARKS - 1);
+	return &sim->threads[request & ~SIM_BY_KERNEL];
 }
 
 /* cpu.c: what a CPU does, and when it is done. */

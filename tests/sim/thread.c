@@ -165,8 +165,8 @@ static void send_one(struct sim *sim, struct sim_thread *thread)
 		sim_add_event(sim, at_ns, SIM_EVENT_RELEASE, thread->index, thread->cpu);
 	} else {
 		sim_tell(sim, on_io_start, thread);
-		sim_device_submit(sim, &sim->devices[thread->group->device],
-				  thread->index | thread->mark << SIM_MARK_SHIFT, thread->cpu);
+		sim_device_submit(sim, &sim->devices[thread->group->device], thread->index,
+				  thread->cpu);
 	}
 	thread->mcycles = io_mcycles(sim, thread);
 	if (--thread->batch == 0)
@@ -224,6 +224,7 @@ void sim_thread_wake(struct sim *sim, struct sim_thread *thread, const struct si
 		thread->last_io_ns = sim->now_ns;
 	}
 	thread->cpu = sim_place_woken(sim, thread);
+	thread->asleep_ns += sim->now_ns - thread->asleep_since_ns;
 	thread->state = SIM_THREAD_QUEUED;
 	if (thread->cpu != from)
 		sim_tell(sim, on_move, thread, from);

@@ -144,72 +144,11 @@ static void count_io(struct sim *sim, const struct sim_thread *thread, bool is_w
 	t->window_starts = 0;
 }
 
-/* As bpf/think.bpf.h: without a request in flight it waits for what others sent, io.max's too. */
-void wakegov_sim_on_sleep(struct sim *sim, struct sim_thread *thread)
-{
-	struct wakegov_sim *w = sim->governor_data;
-
-	if (!thread->in_iowait || !w->tasks[thread->index].depth)
-		w->tasks[thread->index].sleep_ns = sim->now_ns;
-}
-
-static void end_sleep(struct wakegov_sim_task *t, uint64_t now_ns)
-{
-	uint64_t since_ns = t->sleep_ns > t->completed_ns ? t->sleep_ns : t->completed_ns;
-
-	if (t->sleep_ns && !t->depth)
-		t->think_ns += now_ns - since_ns;
-	t->sleep_ns = 0;
-}
-
 void wakegov_sim_on_wake(struct sim *sim, struct sim_thread *thread)
 {
-	struct wakegov_sim *w = sim->governor_data;
-
-	end_sleep(&w->tasks[thread->index], sim->now_ns);
 	wakegov_sim_chain_wake(sim, thread);
 	if (thread->in_iowait)
 		count_io(sim, thread, true);
-}
-
-/* As void_depths() in src/tracer/requests.c: what is in flight now is unknown. */
-static void void_depths(struct sim *sim)
-{
-	struct wakegov_sim *w = sim->governor_data;
-
-	for (uint32_t i = 0; i < sim->n_threads; i++) {
-		struct wakegov_sim_task *t = &w->tasks[i];
-
-		t->depth = t->max_depth = 0;
-		t->depth_since_ns = sim->now_ns;
-		t->completed_ns = t->sleep_ns = t->think_ns = 0;
-	}
-}
-
-void wakegov_sim_follow_requests(struct sim *sim, bool follow)
-{
-	struct wakegov_sim *w = sim->governor_data;
-
-	if (follow == (w->period != 0))
-		return;
-	void_depths(sim);
-	w->period = follow ? w->last_period % (SIM_MARKS - 1) + 1 : 0;
-	if (follow)
-		w->last_period = w->period;
-}
-
-static void account_depth(struct wakegov_sim_task *t, uint64_t now_ns)
-{
-	t->in_flight_ns += t->depth * (now_ns - t->depth_since_ns);
-	t->depth_since_ns = now_ns;
-}
-
-static void end_host_time(struct wakegov_sim_task *t, uint64_t now_ns)
-{
-	uint64_t host_ns = t->completed_ns ? now_ns - t->completed_ns : 0;
-
-	t->host_ns += host_ns;
-	t->host_cpu_ns += host_ns > t->think_ns ? host_ns - t->think_ns : 0;
 }
 
 void wakegov_sim_on_io_start(struct sim *sim, struct sim_thread *thread)
@@ -217,34 +156,16 @@ void wakegov_sim_on_io_start(struct sim *sim, struct sim_thread *thread)
 	struct wakegov_sim *w = sim->governor_data;
 	struct wakegov_sim_task *t = &w->tasks[thread->index];
 
-	thread->mark = w->period;
-	if (w->period) {
-		t->device = thread->group->device;
-		t->ios++;
-		account_depth(t, sim->now_ns);
-		if (!t->depth++)
-			end_host_time(t, sim->now_ns);
-		if (t->depth > t->max_depth)
-			t->max_depth = t->depth;
-	}
+	t->device = thread->group->device;
+	t->ios++;
 	count_io(sim, thread, false);
 }
 
-/* The end of a request whose start was not followed is ignored. */
-void wakegov_sim_on_io_complete(struct sim *sim, struct sim_thread *thread, struct sim_cpu *cpu,
-				uint32_t mark)
+void wakegov_sim_on_io_complete(struct sim *sim, struct sim_thread *thread, struct sim_cpu *cpu)
 {
 	struct wakegov_sim *w = sim->governor_data;
-	struct wakegov_sim_task *t = &w->tasks[thread->index];
 
-	if (!mark || mark != w->period)
-		return;
-	w->completion_cpus[t->device] = cpu->index;
-	account_depth(t, sim->now_ns);
-	if (--t->depth)
-		return;
-	t->completed_ns = sim->now_ns;
-	t->think_ns = 0;
+	w->completion_cpus[thread->group->device] = cpu->index;
 }
 
 void wakegov_sim_on_move(struct sim *sim, struct sim_thread *thread, uint32_t from)

@@ -33,20 +33,17 @@ struct wakegov_sim_task {
 	uint32_t cpu;
 	uint64_t io_waits;
 	uint64_t io_starts;
-	uint64_t ios; /* those that were followed from their start */
+	uint64_t ios; /* from the first, without a slot too */
 	uint64_t last_io_ns;
 	uint64_t told_move_ns;
 	bool told;
 	uint32_t device;
-	uint32_t depth;	    /* its followed requests in flight */
-	uint32_t max_depth; /* since it was sampled */
-	uint64_t depth_since_ns;
+	uint32_t disk_depth; /* the mean of its requests in flight before its last sample */
+	uint64_t disk_in_flight_ns, disk_completions, disk_ios, disk_ns; /* at its last sample */
+	uint64_t disk_told_ns;
+	uint64_t waited_ns, seen_waited_ns, seen_ran_ns, seen_cpu_ns;
+	uint32_t seen_cpu;
 	uint64_t in_flight_ns;
-	uint64_t completed_ns; /* of the last one, while there is none */
-	uint64_t sleep_ns;     /* since when it sleeps of its own accord; 0: it does not */
-	uint64_t think_ns;     /* that it did so since completed_ns */
-	uint64_t host_ns;
-	uint64_t host_cpu_ns;
 };
 
 struct wakegov_sim {
@@ -58,13 +55,9 @@ struct wakegov_sim {
 	struct wakegov_sim_cpu cpus[PLATFORM_CPUS_MAX];
 	struct wakegov_sim_task *tasks;
 	uint32_t completion_cpus[PLATFORM_DEVICES_MAX];
-	uint32_t period; /* in which requests are followed, their mark; 0: only counted */
-	uint32_t last_period;
+	bool learns;	   /* a learning period is under way */
 	uint64_t round_ns; /* when the daemon runs next; UINT64_MAX: when something happens */
 };
-
-/* Begins or ends to follow requests, as tracer_follow_requests(). */
-void wakegov_sim_follow_requests(struct sim *sim, bool follow);
 
 /* Has the daemon run at at_ns, or earlier if it was to. */
 void wakegov_sim_run_at(struct sim *sim, uint64_t at_ns);
@@ -87,8 +80,6 @@ void wakegov_sim_on_interrupt_entry(struct sim *sim, struct sim_cpu *cpu);
 void wakegov_sim_on_interrupt_exit(struct sim *sim, struct sim_cpu *cpu);
 void wakegov_sim_on_frequency(struct sim *sim, uint32_t domain);
 void wakegov_sim_on_wake(struct sim *sim, struct sim_thread *thread);
-void wakegov_sim_on_sleep(struct sim *sim, struct sim_thread *thread);
-void wakegov_sim_on_io_complete(struct sim *sim, struct sim_thread *thread, struct sim_cpu *cpu,
-				uint32_t mark);
+void wakegov_sim_on_io_complete(struct sim *sim, struct sim_thread *thread, struct sim_cpu *cpu);
 void wakegov_sim_on_io_start(struct sim *sim, struct sim_thread *thread);
 void wakegov_sim_on_move(struct sim *sim, struct sim_thread *thread, uint32_t from);

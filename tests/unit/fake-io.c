@@ -70,11 +70,11 @@ uint64_t fake_io_run(struct fake_io *io, uint32_t level, uint32_t interrupt_leve
 	if (n)
 		io->last_io_ns = now_ns - io->part * each_ns / PART_ONE;
 	if (io->kind == FAKE_IO_DEEP) {
+		io->worked_ns += elapsed_ns / 4;
 		io->in_flight_ns += FAKE_IO_DEEP_DEPTH * elapsed_ns;
 		return n;
 	}
-	io->host_cpu_ns += n * host_ns(io, level);
-	io->host_ns += n * (host_ns(io, level) + io->think_ns);
+	io->worked_ns += n * host_ns(io, level);
 	io->in_flight_ns += n * (each_ns - host_ns(io, level) - io->think_ns);
 	return n;
 }
@@ -89,13 +89,10 @@ void fake_io_totals(const struct fake_io *io, struct input_task *ret)
 	if (!blocks)
 		return;
 	ret->io_starts = io->io_starts;
+	ret->worked_ns = io->worked_ns;
 	ret->in_flight_ns = io->in_flight_ns;
-	ret->max_depth = io->kind == FAKE_IO_DEEP ? FAKE_IO_DEEP_DEPTH : 1;
-	ret->depth = io->kind == FAKE_IO_DEEP && !io->stopped ? FAKE_IO_DEEP_DEPTH : 0;
 	ret->ios[0] = (struct input_task_io){
 		.device = io->device,
 		.ios = io->io_starts,
-		.host_ns = io->host_ns,
-		.host_cpu_ns = io->host_cpu_ns,
 	};
 }

@@ -40,8 +40,7 @@ struct fake_io {
 	uint64_t io_starts;
 	uint64_t last_io_ns;
 	uint64_t in_flight_ns;
-	uint64_t host_ns;
-	uint64_t host_cpu_ns;
+	uint64_t worked_ns;
 };
 
 /* What one I/O takes with the task's CPU, and the one that takes the interrupt, at these levels. */

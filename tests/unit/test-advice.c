@@ -69,7 +69,6 @@ static void apply_task(struct machine *machine, uint32_t pid, uint32_t cpu, uint
 			.io_starts = ios,
 			.last_io_ns = machine->now_ns,
 			.level_q = CAPACITY_Q,
-			.max_depth = 1,
 			.n_ios = 1,
 			.ios = { { .device = 3, .ios = ios } },
 		},

@@ -6,7 +6,8 @@
 static void keep_busy(struct world *world, uint32_t cpu, uint32_t util_cap)
 {
 	world_switch(world, cpu, util_cap);
-	for (uint32_t i = 0; i < 10; i++) {
+	for (uint32_t i = 0; i < 50; i++) {
+		world->cpus[cpu].load.util_q = DECAY_Q(util_cap);
 		world_apply(world, &(struct input){
 					   .now_ns = world->now_ns,
 					   .type = INPUT_CPU,
@@ -15,7 +16,7 @@ static void keep_busy(struct world *world, uint32_t cpu, uint32_t util_cap)
 						    .util_q = DECAY_Q(util_cap) },
 				   });
 		world_round(world);
-		boosts_run(world, 10 * NS_PER_MS);
+		boosts_run(world, 2 * NS_PER_MS);
 	}
 }
 

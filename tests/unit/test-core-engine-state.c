@@ -134,7 +134,6 @@ static void spoil(ptrdiff_t at, size_t n, uint64_t value)
 static void test_fixed_part(void **state)
 {
 	SPOIL(engine->tracing.on, 2);
-	SPOIL(engine->tracing.ends, 0xff);
 	SPOIL(engine->needs_own, 2);
 	SPOIL(engine->group_turn, IO_GROUPS_MAX);
 	SPOIL(engine->clamp_classes.n, 0);

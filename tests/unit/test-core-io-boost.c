@@ -27,7 +27,6 @@ static struct run begin(void)
 		.pid = 1,
 		.last_io_ns = run.now_ns,
 		.level_q = LEVEL << 10,
-		.max_depth = 1,
 	};
 	return run;
 }
@@ -46,8 +45,7 @@ static void add_window(struct run *run, uint32_t device, uint64_t n, uint32_t pe
 	run->task.io_waits += n;
 	run->task.ios[0].device = device;
 	run->task.ios[0].ios += n;
-	run->task.ios[0].host_ns += WINDOW_NS * percent / 100;
-	run->task.ios[0].host_cpu_ns += WINDOW_NS * percent / 100;
+	run->task.worked_ns += WINDOW_NS * percent / 100;
 	run->task.in_flight_ns += WINDOW_NS * (100 - percent) / 100;
 	run->now_ns += WINDOW_NS;
 	sample(run);
@@ -85,7 +83,9 @@ static void test_windows_add_up(void **state)
 
 	run.task.io_waits = 1ULL << 40;
 	run.task.io_starts = 1ULL << 41;
-	run.task.ios[0] = (struct input_task_io){ 3, 1ULL << 41, 1ULL << 60, 1ULL << 59 };
+	run.task.ios[0] = (struct input_task_io){ 3, 1ULL << 41 };
+	run.task.worked_ns = 1ULL << 60;
+	run.task.waited_ns = 1ULL << 59;
 	run.task.n_ios = 1;
 	run.task.in_flight_ns = 1ULL << 61;
 	sample(&run);
@@ -115,158 +115,38 @@ static void test_smoothing(void **state)
 	assert_in_range(share_percent(&run), 58, 60);
 }
 
-/* Sleeping of its own accord is neither the device's time nor the host's. */
-static void test_think_time(void **state)
-{
-	struct run run = begin();
-
-	sample(&run);
-	run.task.ios[0].host_ns += WINDOW_NS / 2;
-	add_window(&run, 0, 50, 20);
-	assert_int_equal(share_percent(&run), 20);
-	/* At a mean of 2.4 with 3.8 places: of 38 ms 12 are in flight, 19 slept, 7 the host's. */
-	run = begin();
-	run.task.max_depth = 4;
-	sample(&run);
-	run.task.n_ios = 1;
-	run.task.ios[0].host_ns = WINDOW_NS / 2;
-	run.task.in_flight_ns = 12 * NS_PER_MS;
-	run.task.io_starts = 50;
-	run.task.ios[0].ios = 50;
-	run.now_ns += WINDOW_NS;
-	sample(&run);
-	assert_int_equal(share_percent(&run), 18);
-}
-
-/* Places for requests that are empty wait for the host. */
+/*
+ * What is in flight bounds what more of a CPU can gain; but not that part of the time in which
+ * other tasks had it.
+ */
 static void test_depth(void **state)
 {
 	static const struct {
-		uint32_t depth;
-		uint64_t in_flight_ns;
-		uint32_t share_percent;
+		uint32_t depth_percent; /* mean in flight */
+		uint32_t worked_percent;
+		uint32_t waited_percent;
+		uint32_t odds_permille; /* of the host's share */
 	} cases[] = {
-		{ 128, 128 * WINDOW_NS, 0 }, { 128, 129 * WINDOW_NS, 0 },
-		{ 128, 64 * WINDOW_NS, 50 }, /* it may have had 127 places */
-		{ 4, 3 * WINDOW_NS, 25 },    { UINT32_MAX, 128 * WINDOW_NS, 50 },
-		{ 2, WINDOW_NS * 2 / 5, 0 }, /* mostly one: as its host's CPU time says */
+		{ 0, 50, 0, 1000 },	 { 50, 50, 0, 1000 },	{ 100, 50, 0, 1000 },
+		{ 40, 20, 40, 1500 },	 { 200, 50, 0, 500 },	{ 12700, 80, 0, 31 },
+		{ 12800, 4, 36, 387 },	 { 12800, 0, 40, 453 }, { 400, 60, 20, 1730 },
+		{ 12800, 100, 0, 7796 }, /* as much as a share of 0.999 */
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct run run = begin();
 
 		sample(&run);
-		run.task.max_depth = cases[i].depth;
-		run.task.in_flight_ns = cases[i].in_flight_ns;
+		run.task.in_flight_ns = WINDOW_NS * cases[i].depth_percent / 100;
+		run.task.worked_ns = WINDOW_NS * cases[i].worked_percent / 100;
+		run.task.waited_ns = WINDOW_NS * cases[i].waited_percent / 100;
 		run.task.n_ios = 1;
 		run.task.io_starts = run.task.ios[0].ios = 1000;
 		run.now_ns += WINDOW_NS;
 		sample(&run);
-		assert_int_equal(share_percent(&run), cases[i].share_percent);
+		assert_in_range(run.boost.ratio * 1000ULL / LEVEL + 4, cases[i].odds_permille,
+				cases[i].odds_permille + 8);
 	}
-}
-
-/*
- * Of a deep queue not all of them wait for a CPU: nothing counts where it often has nothing to do,
- * all of them where it always works. An unknown one is taken for busy. While the task has nothing
- * in flight, and runs or waits for its CPU, all of them do.
- */
-static void test_depth_unserved(void **state)
-{
-	static const struct {
-		uint32_t depth;
-		uint64_t in_flight_ns;
-		uint32_t busy_percent;
-		uint32_t alone_percent; /* of the time, with nothing in flight */
-		uint32_t share_percent;
-	} cases[] = {
-		{ 128, 112 * WINDOW_NS, 100, 0, 12 },
-		{ 128, 125 * WINDOW_NS, 96, 0, 2 }, /* 1 - 3 / 24 would be more */
-		{ 32, 16 * WINDOW_NS, 95, 10, 16 }, /* 1 - 16 / 19 */
-		{ 128, 112 * WINDOW_NS, 90, 0, 0 },
-		{ 128, 112 * WINDOW_NS, 0, 0, 12 },
-		{ 8, 4 * WINDOW_NS, 50, 20, 50 }, /* each waits for interrupts as well */
-		/* Another task has the CPU for longer than the queue lasts. */
-		{ 32, 29 * WINDOW_NS, 65, 16, 16 },
-		/* One burst in the window of a reader that has one in flight at a time. */
-		{ 31, WINDOW_NS * 69 / 100, 50, 40, 47 },
-		{ 32, WINDOW_NS * 69 / 100, 50, 40, 47 },
-		{ 1, 0, 10, 40, 40 },
-	};
-
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct run run = begin();
-
-		run.task.busy_ppm = cases[i].busy_percent * 10000;
-		sample(&run);
-		run.task.max_depth = cases[i].depth;
-		run.task.in_flight_ns = cases[i].in_flight_ns;
-		run.task.n_ios = 1;
-		run.task.io_starts = run.task.ios[0].ios = 1000;
-		run.task.ios[0].host_ns = run.task.ios[0].host_cpu_ns =
-			WINDOW_NS * cases[i].alone_percent / 100;
-		run.now_ns += WINDOW_NS;
-		sample(&run);
-		assert_int_equal(share_percent(&run), cases[i].share_percent);
-	}
-}
-
-/* Queues that differ by one place differ by no more than 3 points of 20, whatever the CPU's load.
- */
-static void test_depth_has_no_cliff(void **state)
-{
-	for (uint32_t busy_percent = 10; busy_percent <= 100; busy_percent += 10) {
-		uint32_t before = UINT32_MAX;
-
-		for (uint32_t depth = 1; depth <= 128; depth++) {
-			struct run run = begin();
-			uint32_t share;
-
-			run.task.busy_ppm = busy_percent * 10000;
-			sample(&run);
-			run.task.max_depth = depth;
-			run.task.in_flight_ns = depth * WINDOW_NS * 4 / 5;
-			run.task.n_ios = 1;
-			run.task.io_starts = run.task.ios[0].ios = 1000;
-			run.task.ios[0].host_ns = run.task.ios[0].host_cpu_ns = WINDOW_NS / 5;
-			run.now_ns += WINDOW_NS;
-			sample(&run);
-			share = share_percent(&run);
-			if (before != UINT32_MAX)
-				assert_in_range(share + 3, before, before + 6);
-			before = share;
-		}
-	}
-}
-
-/*
- * A queue that fills says nothing: neither the first one, nor one of which only what was sent
- * since the tracing period's start is followed. When it is full, it does.
- */
-static void test_depth_while_it_fills(void **state)
-{
-	struct run run = begin();
-
-	sample(&run);
-	for (uint32_t depth = 20; depth <= 120; depth += 20) {
-		run.task.depth = run.task.max_depth = depth;
-		run.task.in_flight_ns += depth * WINDOW_NS / 2;
-		add_window(&run, 0, 30, 0);
-		assert_int_equal(run.boost.state, IO_BOOST_MEASURING);
-		assert_int_equal(run.boost.rate_per_s, 3000);
-		assert_int_equal(run.boost.n_windows, 0);
-		assert_false(run.boost.traced);
-	}
-	run.task.depth = 123; /* 3 more of 30 */
-	run.task.max_depth = 128;
-	run.task.in_flight_ns += 95 * WINDOW_NS;
-	add_window(&run, 0, 30, 0);
-	assert_int_equal(run.boost.n_windows, 1);
-	assert_int_equal(share_percent(&run), 25);
-	run.task.depth = 0; /* it empties */
-	run.task.in_flight_ns += 63 * WINDOW_NS;
-	add_window(&run, 0, 30, 0);
-	assert_int_equal(run.boost.n_windows, 2);
 }
 
 /* To which most of the window's requests go, not most of all. */
@@ -377,13 +257,14 @@ static void test_counters_that_jump(void **state)
 	add_window(&run, 0, 50, 300);
 	assert_in_range(run.boost.ratio, ratio - ratio / 100, ratio + ratio / 100);
 	/* Back by a little, and back to where another task begins: that window is none. */
-	run.task.ios[0].host_cpu_ns -= WINDOW_NS;
+	run.task.worked_ns -= WINDOW_NS;
 	add_window(&run, 0, 50, 25);
 	assert_int_equal(run.boost.window.start_ns, run.now_ns);
 	add_window(&run, 0, 50, 25);
 	run.task.io_waits = 0;
 	run.task.io_starts = 0;
 	run.task.in_flight_ns = 0;
+	run.task.worked_ns = 0;
 	run.task.ios[0] = (struct input_task_io){ 0 };
 	add_window(&run, 0, 40, 25);
 	assert_int_equal(run.boost.window.start_ns, run.now_ns);
@@ -399,7 +280,7 @@ static void test_long_totals(void **state)
 	struct run run = begin();
 
 	run.task.n_ios = 1;
-	run.task.ios[0].host_ns = run.task.ios[0].host_cpu_ns = 1500 * NS_PER_S;
+	run.task.worked_ns = 1500 * NS_PER_S;
 	sample(&run);
 	add_window(&run, 0, 50, 25);
 	assert_int_equal(run.boost.rate_per_s, 5000);
@@ -443,11 +324,7 @@ int main(void)
 		cmocka_unit_test(test_first_window),
 		cmocka_unit_test(test_windows_add_up),
 		cmocka_unit_test(test_smoothing),
-		cmocka_unit_test(test_think_time),
 		cmocka_unit_test(test_depth),
-		cmocka_unit_test(test_depth_unserved),
-		cmocka_unit_test(test_depth_has_no_cliff),
-		cmocka_unit_test(test_depth_while_it_fills),
 		cmocka_unit_test(test_main_device),
 		cmocka_unit_test(test_rate),
 		cmocka_unit_test(test_lapse),

@@ -5,7 +5,7 @@
 /* Runs for so long; returns how much of it requests were followed, and how often that began. */
 static uint64_t followed_ms(struct world *world, uint64_t ms, uint32_t *ret_periods)
 {
-	bool before = engine_follows_requests(world->engine);
+	bool before = engine_learns(world->engine);
 	uint64_t followed = 0;
 
 	*ret_periods = 0;
@@ -13,7 +13,7 @@ static uint64_t followed_ms(struct world *world, uint64_t ms, uint32_t *ret_peri
 		bool now;
 
 		boosts_run(world, NS_PER_MS);
-		now = engine_follows_requests(world->engine);
+		now = engine_learns(world->engine);
 		followed += now;
 		*ret_periods += now && !before;
 		before = now;
@@ -42,7 +42,7 @@ static void test_settled(void **state)
 
 	boosts_start(&world, NULL);
 	world_start_io(&world, 0, 100, 0, &io);
-	assert_true(engine_follows_requests(world.engine));
+	assert_true(engine_learns(world.engine));
 	boosts_run_to(&world, 0, IO_BOOST_PAYS, NS_PER_S);
 	boosts_run(&world, 200 * NS_PER_MS);
 	assert_in_range(followed_ms(&world, 10000, &periods), 200, 620);
@@ -115,10 +115,10 @@ static void test_news(void **state)
 
 	boosts_start(&world, NULL);
 	boosts_start_paying(&world, 0, 0, &io);
-	while (engine_follows_requests(world.engine))
+	while (engine_learns(world.engine))
 		boosts_run(&world, NS_PER_MS);
 	world_start_io(&world, 1, 101, 1, &io);
-	assert_true(engine_follows_requests(world.engine));
+	assert_true(engine_learns(world.engine));
 	world_deinit(&world);
 }
 

@@ -48,8 +48,8 @@ static void do_task(struct drive *drive)
 			.cpu = below(drive, CPUS),
 			.level_q = below(drive, 1 << 30),
 			.in_flight_ns = drive->now_ns / 2 + total,
-			.depth = below(drive, 9),
-			.max_depth = below(drive, 9),
+			.worked_ns = drive->now_ns / 3,
+			.waited_ns = drive->now_ns / 4,
 			.comm = "drive",
 			.io_waits = total,
 			.io_starts = total + 3,
@@ -63,8 +63,6 @@ static void do_task(struct drive *drive)
 		input.task.ios[j] = (struct input_task_io){
 			.device = below(drive, INPUT_DEVICES_MAX),
 			.ios = total,
-			.host_ns = drive->now_ns / 3,
-			.host_cpu_ns = drive->now_ns / 4,
 		};
 	apply(drive, input);
 }
@@ -76,7 +74,7 @@ static void do_device(struct drive *drive)
 		.device = {
 			.device = below(drive, INPUT_DEVICES_MAX),
 			.completions = drive->now_ns / 10000,
-			.idle_ns = drive->now_ns / 2,
+			.in_flight_ns = drive->now_ns / 2,
 			.depth = below(drive, 100),
 			.completion_cpu = below(drive, CPUS),
 		},

@@ -384,7 +384,7 @@ static void see_start(struct sim *sim, struct sim_thread *thread)
 	seen_starts++;
 }
 
-static void see_end(struct sim *sim, struct sim_thread *thread, struct sim_cpu *cpu, uint32_t mark)
+static void see_end(struct sim *sim, struct sim_thread *thread, struct sim_cpu *cpu)
 {
 	seen_ends++;
 }

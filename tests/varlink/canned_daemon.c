@@ -184,7 +184,7 @@ bool tracer_program(const struct tracer *tracer, uint32_t i, struct tracer_progr
 
 void tracer_drops(const struct tracer *tracer, struct tracer_drops *ret)
 {
-	*ret = (struct tracer_drops){ .slots = 3, .devices = 4, .anomalies = 5 };
+	*ret = (struct tracer_drops){ .slots = 3, .devices = 4 };
 }
 
 void tracer_read_cpu(const struct tracer *tracer, uint32_t cpu, uint64_t now_ns, struct input *ret)
@@ -200,7 +200,6 @@ int tracer_read_device(struct tracer *tracer, uint32_t index, uint64_t now_ns, s
 				       .device = index,
 				       .depth = 17,
 				       .completions = UINT64_MAX,
-				       .idle_ns = 8250000 * NS_PER_US,
 				       /* The third one's is in no domain. */
 				       .completion_cpu = index % 3 == 2 ? CPUS : 1,
 			       } };
@@ -779,7 +778,7 @@ static void make_devices(void)
 {
 	static const struct io_device_rates rates = { .known = true,
 						      .completions_per_s = 24817,
-						      .idle_permille = 412 };
+						      .depth_milli = 3412 };
 
 	made.devices[0] = made.devices[1] = (struct io_device){ .n_users = 3, .rates = rates };
 }

@@ -113,7 +113,7 @@ void api_put_contender(struct json_out *out, const struct contender *contender);
 void api_put_properties(struct json_out *out, const struct policy_properties *properties);
 
 /* What was dropped, by where, as Status and the metrics name it. */
-#define API_DROPS 9
+#define API_DROPS 8
 struct api_drops {
 	const char *where;
 	uint64_t n;

@@ -86,11 +86,10 @@ void api_count_drops(const struct core *core, struct api_drops ret[static API_DR
 	ret[1] = (struct api_drops){ "slots", drops.slots };
 	ret[2] = (struct api_drops){ "tasks", io_task_refused(engine_tasks(core->engine)) };
 	ret[3] = (struct api_drops){ "devices", drops.devices };
-	ret[4] = (struct api_drops){ "anomalies", drops.anomalies };
-	ret[5] = (struct api_drops){ "missed", drops.missed };
-	ret[6] = (struct api_drops){ "processes", drops.processes };
-	ret[7] = (struct api_drops){ "hints", rules_hints(core->rules)->refused };
-	ret[8] = (struct api_drops){ "threads", drops.threads };
+	ret[4] = (struct api_drops){ "missed", drops.missed };
+	ret[5] = (struct api_drops){ "processes", drops.processes };
+	ret[6] = (struct api_drops){ "hints", rules_hints(core->rules)->refused };
+	ret[7] = (struct api_drops){ "threads", drops.threads };
 }
 
 void api_put_contender(struct json_out *out, const struct contender *contender)

@@ -275,11 +275,9 @@ static void put_device(struct json_out *out, const struct core *core, const char
 	field_count(out, "tasks", device->n_users);
 	field_count(out, "depth", now->depth);
 	field_count(out, "completions", now->completions);
-	field_count(out, "idle_us", now->idle_ns / NS_PER_US);
-	/* At the time when requests were last followed. */
 	field_count_if(out, "completions_per_s", device->rates.known,
 		       device->rates.completions_per_s);
-	field_count_if(out, "idle_permille", device->rates.known, device->rates.idle_permille);
+	field_count_if(out, "depth_milli", device->rates.known, device->rates.depth_milli);
 	field_count(out, "completion_cpu", now->completion_cpu);
 	field_text(out, "completion_domain",
 		   api_domain_name(core->topology,

@@ -72,7 +72,7 @@ class Devices(unittest.TestCase):
         self.assertNotIn(top, names)
         done = completions(top)
         look_for(lambda: completions(top) - done > 100, 20, "requests that pass the stack")
-        self.assertEqual(self.daemon.call("Status")["drops"]["anomalies"], 0)
+        self.assertEqual(self.daemon.call("Status")["drops"]["devices"], 0)
 
     def test_dm(self):
         """a reader of a device-mapper device is counted on the disk below it"""

@@ -398,10 +398,11 @@ class Running(Installed):
         def states():
             programs = guest.call("/run/wakegov/io.wakegov", "Status")["programs"]
             return {program["name"]: program["state"] for program in programs}
+        start = "block_io_start" if states()["block_io_start"] != "missing" else "block_rq_issue"
         # What reads at the boot may be measured just now.
-        guest.wait_for(lambda: states()["block_rq_complete"] == "not-needed", 10, "no requests followed")
+        guest.wait_for(lambda: states()[start] == "not-needed", 10, "nothing to learn")
         load = guest.start_load("psync", "--file", guest.null_blk(), "--time", "1000")
-        guest.wait_for(lambda: states()["block_rq_complete"] == "attached", 10, "requests followed")
+        guest.wait_for(lambda: states()[start] == "attached", 10, "a learning period")
         load.terminate()
         load.communicate()
         # Lent to another governor, all are detached; afterwards they are attached anew.

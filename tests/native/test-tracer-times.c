@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Host time: how long a task has nothing in flight, and what of it a faster clock would save. */
+/* What a task's time goes to: its work, waits for its CPU, and requests in flight. */
 #include "native.h"
 
 #include <unistd.h>
@@ -8,41 +8,38 @@
 #include "measure.h"
 #include "work.h"
 
-static double host_us(const struct measure *measure)
+#define COMPUTE_US 300
+
+static double per_io_us(const struct measure *measure, uint64_t ns)
 {
-	return measure->ios ? measure->host_ns / 1e3 / measure->ios : 0;
+	return measure->ios ? ns / 1e3 / measure->ios : 0;
 }
 
-static double host_cpu_us(const struct measure *measure)
+static double depth(const struct measure *measure)
 {
-	return measure->ios ? measure->host_cpu_ns / 1e3 / measure->ios : 0;
+	return (double)measure->in_flight_ns / measure->ns;
 }
 
 /* With its own watching, until its end. */
 static struct measure run(struct native *native, const struct disk_under_test *disk, pid_t pid)
 {
-	struct measure change;
+	struct measure change = measure(native, disk, pid);
 
-	change = measure(native, disk, pid);
 	work_end(pid);
 	assert_true(change.told);
-	print_message("per I/O: host %.1f us, of it on a CPU %.1f us, wall %.1f us\n",
-		      host_us(&change), host_cpu_us(&change), change.ns / 1e3 / change.ios);
-	measure_check(native, disk, &change);
+	measure_check(&change);
 	native_watch(native, 0);
 	return change;
 }
 
-/* What is computed or slept through between two reads is seen as that, no more and no less. */
-/* What 300 us beside each read make of the host time, most of which others on the CPU may take. */
+/* What is computed beside each read is its work, what it sleeps through is not. */
 static bool tells_apart(const struct measure *plain, const struct measure *burning,
 			const struct measure *sleeping)
 {
-	return host_cpu_us(burning) > host_cpu_us(plain) + 200 &&
-	       host_us(burning) < burning->ns / 1e3 / burning->ios &&
-	       host_us(sleeping) > host_us(plain) + 200 &&
-	       sleeping->host_cpu_ns < sleeping->host_ns / 2 &&
-	       host_cpu_us(sleeping) < host_cpu_us(burning) / 2;
+	double plain_us = per_io_us(plain, plain->worked_ns);
+
+	return per_io_us(burning, burning->worked_ns) > plain_us + COMPUTE_US * 0.9 &&
+	       per_io_us(sleeping, sleeping->worked_ns) < plain_us + COMPUTE_US / 3;
 }
 
 static void test_psync(void **state)
@@ -58,14 +55,42 @@ static void test_psync(void **state)
 		plain = run(native, &disk,
 			    work_read("native-plain", NATIVE_OTHER, native->file, 0, 0));
 		burning = run(native, &disk,
-			      work_compute("native-burn", NATIVE_OTHER, native->file, 300));
-		sleeping = run(native, &disk,
-			       work_read("native-sleep", NATIVE_OTHER, native->file, 0, 300));
-		assert_true(plain.host_ns > 0);
-		assert_true(plain.host_ns < plain.ns);
-		apart = tells_apart(&plain, &burning, &sleeping);
+			      work_compute("native-burn", NATIVE_OTHER, native->file, COMPUTE_US));
+		sleeping =
+			run(native, &disk,
+			    work_read("native-sleep", NATIVE_OTHER, native->file, 0, COMPUTE_US));
+		assert_true(plain.worked_ns > 0);
+		/* Slow reads of others count in part. */
+		apart = tells_apart(&plain, &burning, &sleeping) && depth(&plain) < 1.1 &&
+			depth(&burning) < 1.1 && depth(&sleeping) < 1.1;
 	}
 	assert_true(apart);
+}
+
+/* Of three that compute on one CPU each waits for the others two thirds of its time. */
+static void test_waits_for_its_cpu(void **state)
+{
+	struct native *native = *state;
+	struct disk_under_test disk;
+	struct measure change;
+	pid_t others[2];
+
+	disk_find(native, &disk);
+	work_start_ordinary(true);
+	for (uint32_t i = 0; i < 2; i++)
+		others[i] = work_compute("native-other", NATIVE_OTHER, native->file, 20000);
+	for (int i = 0; i < QUIET_TRIES; i++) {
+		native_watch(native, 0);
+		change = run(native, &disk,
+			     work_compute("native-burn", NATIVE_OTHER, native->file, COMPUTE_US));
+		if (change.waited_ns > change.ns / 2)
+			break;
+	}
+	for (uint32_t i = 0; i < 2; i++)
+		work_end(others[i]);
+	work_start_ordinary(false);
+	assert_true(change.waited_ns > change.ns / 2);
+	assert_true(change.worked_ns < change.ns / 2);
 }
 
 static struct measure run_uring(struct native *native, const struct disk_under_test *disk,
@@ -74,17 +99,13 @@ static struct measure run_uring(struct native *native, const struct disk_under_t
 	work.name = "native-uring";
 	work.cpu = NATIVE_OTHER;
 	work.file = native->file;
-	print_message("depth %u%s%s, computing %u us: ", work.depth,
-		      work.batches ? " in batches" : " kept full",
-		      work.no_iowait ? ", no I/O waits" : "", work.compute_us);
+	print_message("depth %u%s%s: ", work.depth, work.batches ? " in batches" : " kept full",
+		      work.no_iowait ? ", no I/O waits" : "");
 	return run(native, disk, work_uring(&work));
 }
 
-/*
- * A task whose queue is full has next to no host time however often it waits: what there is comes
- * from others on its CPU, while whose work the queue runs dry.
- */
-static void test_full_queue(void **state)
+/* A queue that is kept full, and one that empties while its task computes. */
+static void test_queues(void **state)
 {
 	struct native *native = *state;
 	struct disk_under_test disk;
@@ -93,12 +114,16 @@ static void test_full_queue(void **state)
 	disk_find(native, &disk);
 	native_watch(native, 0);
 	change = run_uring(native, &disk, (struct work_uring){ .depth = 8 });
-	assert_true(change.host_ns < change.ns / 3);
+	assert_true(depth(&change) > 5 && depth(&change) < 8.8);
 	assert_true(change.waits > 0);
+	change = run_uring(native, &disk,
+			   (struct work_uring){ .depth = 4, .batches = true, .compute_us = 4000 });
+	assert_true(depth(&change) < 2);
+	assert_true(per_io_us(&change, change.worked_ns) > 900);
 	if (!work_uring_has_no_iowait())
 		return;
 	change = run_uring(native, &disk, (struct work_uring){ .depth = 8, .no_iowait = true });
-	assert_true(change.host_ns < change.ns / 3);
+	assert_true(depth(&change) > 5 && depth(&change) < 8.8);
 	assert_in_range(change.waits, 0, change.ios / 20);
 }
 
@@ -134,30 +159,9 @@ static void test_workers(void **state)
 			change.completions * 101 / 100 + 20);
 	assert_in_range(change.starts, change.completions * 4 / 5,
 			change.completions * 101 / 100 + 20);
-	disk_settle(native, &disk);
 }
 
-/* From the last completion of a batch to the first request of the next one. */
-static void test_batches(void **state)
-{
-	struct native *native = *state;
-	struct disk_under_test disk;
-	bool has_no_iowait = work_uring_has_no_iowait();
-
-	disk_find(native, &disk);
-	native_watch(native, 0);
-	for (uint32_t i = 0; i < (has_no_iowait ? 2 : 1); i++) {
-		struct work_uring work = { .depth = 4, .batches = true, .no_iowait = i };
-		struct measure plain = run_uring(native, &disk, work), burning;
-
-		work.compute_us = 400;
-		burning = run_uring(native, &disk, work);
-		assert_true(host_cpu_us(&burning) > host_cpu_us(&plain) + 80);
-		assert_true(burning.host_cpu_ns > burning.host_ns / 2);
-	}
-}
-
-/* Each has its own, though the device is never at depth 0 for long. */
+/* One request at a time beside a queue of 16: each task has its part of what the disk has. */
 static void test_several_tasks(void **state)
 {
 	struct native *native = *state;
@@ -171,22 +175,40 @@ static void test_several_tasks(void **state)
 
 		others[i] = work_uring(&work);
 	}
-	/* After an end that was missed nothing is known until that is mended. */
-	for (int i = 0; i < QUIET_TRIES; i++) {
-		native_watch(native, 0);
-		change = measure(native, &disk,
-				 work_compute("native-burn", NATIVE_OTHER, native->file, 300));
-		work_end(native->watched_pid);
-		if (host_cpu_us(&change) > 250)
-			break;
-	}
+	native_watch(native, 0);
+	change = run(native, &disk,
+		     work_compute("native-burn", NATIVE_OTHER, native->file, COMPUTE_US));
 	for (uint32_t i = 0; i < 2; i++)
 		work_end(others[i]);
-	assert_true(change.told);
-	print_message("per I/O %.1f us on a CPU\n", host_cpu_us(&change));
-	assert_true(change.idle_ns < change.ns / 2);
-	assert_true(host_cpu_us(&change) > 250);
-	measure_check(native, &disk, &change);
+	assert_true(depth(&change) < 2);
+	assert_true(per_io_us(&change, change.worked_ns) > COMPUTE_US * 0.9);
+}
+
+/* Of a disk that is written to, a reader has its part of the reads. */
+static void test_reader_beside_writes(void **state)
+{
+	static const char *const options[] = {
+		"--direct=1",	"--rw=randwrite", "--bs=64k", "--ioengine=libaio",
+		"--iodepth=32", "--thread=1",	  NULL
+	};
+	struct native *native = *state;
+	struct disk_under_test disk;
+	struct measure change;
+	pid_t writer;
+
+	disk_find(native, &disk);
+	writer = work_fio(native->file, options);
+	native_watch(native, 0);
+	/* Slow reads of others count in part. */
+	for (int i = 0; i < QUIET_TRIES; i++) {
+		change = run(native, &disk,
+			     work_read("native-plain", NATIVE_OTHER, native->file, 0, 0));
+		if (depth(&change) < 1.5)
+			break;
+	}
+	work_end(writer);
+	assert_true(depth(&change) < 1.5);
+	assert_true(change.completions > change.ios);
 }
 
 static void test_two_devices(void **state)
@@ -219,22 +241,24 @@ static void test_two_devices(void **state)
 	second.index = index;
 	loop_end(&loop);
 	second_io = disk_io_of(&input, &second);
-	print_message("%llu and %llu I/Os, host %.1f and %.1f ms\n",
-		      (unsigned long long)first_io.ios, (unsigned long long)second_io.ios,
-		      first_io.host_ns / 1e6, second_io.host_ns / 1e6);
+	print_message("%llu and %llu I/Os\n", (unsigned long long)first_io.ios,
+		      (unsigned long long)second_io.ios);
 	assert_int_equal(input.task.n_ios, 2);
 	assert_true(first_io.ios > 100);
 	assert_in_range(second_io.ios, first_io.ios - first_io.ios / 20 - 5,
 			first_io.ios + first_io.ios / 20 + 5);
-	assert_true(first_io.host_ns > 0 && second_io.host_ns > 0);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_psync),	    cmocka_unit_test(test_full_queue),
-		cmocka_unit_test(test_batches),	    cmocka_unit_test(test_several_tasks),
-		cmocka_unit_test(test_two_devices), cmocka_unit_test(test_workers),
+		cmocka_unit_test(test_psync),
+		cmocka_unit_test(test_waits_for_its_cpu),
+		cmocka_unit_test(test_queues),
+		cmocka_unit_test(test_several_tasks),
+		cmocka_unit_test(test_reader_beside_writes),
+		cmocka_unit_test(test_two_devices),
+		cmocka_unit_test(test_workers),
 	};
 
 	return native_run(tests);

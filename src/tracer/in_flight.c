@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * A task's requests in flight, from the counts that the kernel keeps of each disk: its part of the
+ * time of those that ended there. No request is followed.
+ */
+#include "tracer/tracer_private.h"
+
+/* n of `all`; more may have started than have ended. */
+static uint64_t part_of(uint64_t whole, uint64_t n, uint64_t all)
+{
+	return n < all ? whole * n / all : whole;
+}
+
+/*
+ * The time in flight since the last sample, which the kernel counts at the end of a request. While
+ * none ends, as many as before are expected to be, and those that the task has sent since.
+ */
+static uint64_t add_requests(struct seen_requests *seen, uint64_t sent,
+			     const struct disk_requests *now, uint64_t now_ns)
+{
+	uint64_t n = sent - seen->sent, ended = now->done - seen->total.done;
+	uint64_t passed_ns = now_ns - seen->since_ns;
+	uint64_t own_ns = ended ? part_of(now->time_ns - seen->total.time_ns, n, ended)
+				: (seen->depth + n) * passed_ns;
+	uint64_t grown_ns = own_ns > seen->told_ns ? own_ns - seen->told_ns : 0;
+
+	if (ended)
+		*seen = (struct seen_requests){
+			.sent = sent,
+			.total = *now,
+			.depth = passed_ns ? (own_ns + passed_ns / 2) / passed_ns : 0,
+			.each_ns = n ? own_ns / n : seen->each_ns,
+			.since_ns = now_ns,
+		};
+	else
+		seen->told_ns += grown_ns;
+	return grown_ns;
+}
+
+/* Where a learning period begins for the task's requests: the device's counts are as of then. */
+static void begin(struct seen_requests *seen, const struct disk_requests *first, uint64_t period_ns)
+{
+	seen->total = *first;
+	seen->told_ns = 0;
+	seen->since_ns = period_ns;
+}
+
+/* The same of all its requests to one device, which is known in learning periods. */
+static uint64_t add_io(struct tracer *tracer, struct seen_io *seen,
+		       const struct wakegov_slot_io *io, uint64_t now_ns)
+{
+	const uint64_t sent[DISK_DIRECTIONS] = { io->ios - io->writes, io->writes };
+	const struct seen_device *device;
+	bool known = tracer->learns && device_read(tracer, io->device, now_ns, &device) == 0;
+	uint64_t grown_ns = 0;
+
+	if (seen->device != io->device) /* and has sent all of them since */
+		*seen = (struct seen_io){ .device = io->device };
+	for (int i = 0; i < DISK_DIRECTIONS; i++) {
+		if (!known) {
+			seen->of[i].sent = sent[i];
+			continue;
+		}
+		if (seen->period != tracer->period)
+			begin(&seen->of[i], &device->first.of[i], tracer->period_ns);
+		grown_ns += add_requests(&seen->of[i], sent[i], &device->totals.of[i], now_ns);
+	}
+	if (known)
+		seen->period = tracer->period;
+	return grown_ns;
+}
+
+/*
+ * A wait that cannot be interrupted is for a request that the task has just sent: between two such
+ * waits it has no more in flight than it sends there. (Others' requests may take much longer than
+ * its own, whatever their size.)
+ */
+static uint64_t most_ns(const struct seen_slot *seen, const struct wakegov_slot *slot,
+			uint64_t starts, uint64_t now_ns)
+{
+	uint64_t waits = slot->sync_waits - seen->sync_waits, sent = starts - seen->starts;
+
+	if (!seen->at_ns || !waits)
+		return UINT64_MAX;
+	return (now_ns - seen->at_ns) * (sent > waits ? sent : waits) / waits;
+}
+
+void in_flight_add(struct tracer *tracer, struct seen_slot *seen, const struct wakegov_slot *slot,
+		   uint64_t starts, uint64_t now_ns)
+{
+	uint64_t most = most_ns(seen, slot, starts, now_ns), grown_ns = 0;
+
+	for (uint32_t i = 0; i < WAKEGOV_SLOT_IOS; i++) {
+		struct wakegov_slot_io io = *(const volatile struct wakegov_slot_io *)&slot->ios[i];
+
+		if (device_is_followed(tracer, io.device))
+			grown_ns += add_io(tracer, &seen->ios[i], &io, now_ns);
+	}
+	seen->in_flight_ns += grown_ns < most ? grown_ns : most;
+	seen->at_ns = now_ns;
+	seen->starts = starts;
+	seen->sync_waits = slot->sync_waits;
+}
+
+uint64_t in_flight_until(const struct tracer *tracer, const struct seen_slot *seen,
+			 uint64_t last_start_ns)
+{
+	uint64_t longest_ns = 0;
+
+	for (uint32_t i = 0; tracer->learns && i < WAKEGOV_SLOT_IOS; i++)
+		for (int j = 0; j < DISK_DIRECTIONS; j++)
+			if (seen->ios[i].device != WAKEGOV_NO_DEVICE &&
+			    seen->ios[i].of[j].each_ns > longest_ns)
+				longest_ns = seen->ios[i].of[j].each_ns;
+	return last_start_ns + longest_ns;
+}
