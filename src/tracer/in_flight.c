@@ -102,8 +102,7 @@ void in_flight_add(struct tracer *tracer, struct seen_slot *seen, const struct w
 	seen->sync_waits = slot->sync_waits;
 }
 
-uint64_t in_flight_until(const struct tracer *tracer, const struct seen_slot *seen,
-			 uint64_t last_start_ns)
+uint64_t in_flight_until(const struct tracer *tracer, const struct seen_slot *seen, uint64_t at_ns)
 {
 	uint64_t longest_ns = 0;
 
@@ -112,5 +111,5 @@ uint64_t in_flight_until(const struct tracer *tracer, const struct seen_slot *se
 			if (seen->ios[i].device != WAKEGOV_NO_DEVICE &&
 			    seen->ios[i].of[j].each_ns > longest_ns)
 				longest_ns = seen->ios[i].of[j].each_ns;
-	return last_start_ns + longest_ns;
+	return at_ns + longest_ns;
 }

@@ -121,9 +121,10 @@ int tracer_read_task(struct tracer *tracer, uint32_t handle, uint64_t now_ns, st
 void tracer_watch_hold(struct tracer *tracer, uint32_t handle, uint64_t hold_ns)
 {
 	volatile struct wakegov_slot *slot = &tracer->slots[handle % WAKEGOV_SLOTS];
+	const struct seen_slot *seen = find_seen(tracer, handle % WAKEGOV_SLOTS);
 	struct wakegov_watch watch = {
 		.slot = handle % WAKEGOV_SLOTS,
-		.hold_ns = hold_ns ? hold_ns + tracer->tick_ns : 0,
+		.hold_ns = hold_ns ? in_flight_until(tracer, seen, hold_ns) + tracer->tick_ns : 0,
 	};
 	LIBBPF_OPTS(bpf_test_run_opts, opts, .ctx_in = &watch, .ctx_size_in = sizeof(watch));
 	bool watched = slot->hold_ns;
