@@ -41,6 +41,7 @@ static inline void enter(struct task_struct *task, const struct cold_tasks *cold
 	slot->last_wait_ns = now_ns;
 	slot->told_move_ns = now_ns;
 	slot->hold_ns = 0;
+	slot->request_ns = 0;
 	slot->task = (unsigned long)task;
 	slot->bytes = bytes_of(task);
 	slot->interrupts_ns = 0;

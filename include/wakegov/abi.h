@@ -308,8 +308,9 @@ struct wakegov_slot {
 	__u64 interrupts_ns; /* time of interrupts of idle CPUs until they woke it */
 	struct wakegov_slot_io ios[WAKEGOV_SLOT_IOS];
 	__u64 told_move_ns;
-	__u64 hold_ns; /* set by the daemon: report after this time without I/O; 0 again then */
-	__u64 task;    /* the kernel's address of the task … */
+	__u64 hold_ns;	  /* set by the daemon: report after this time without I/O; 0 again then */
+	__u64 request_ns; /* set by the daemon: how long its requests are expected to last */
+	__u64 task;	  /* the kernel's address of the task … */
 	/* … and, as of the last read, the bytes that it had read and written, … */
 	__u64 bytes;
 	__u64 ran_ns;	/* … how long it had run … */
@@ -318,10 +319,12 @@ struct wakegov_slot {
 	char comm[TASK_COMM_SIZE];
 } __attribute__((aligned(64)));
 
-/* The time of its last recorded I/O. */
+/* The time of its last recorded I/O: what it sent last may be in flight yet. */
 static inline __u64 wakegov_slot_last_ns(const struct wakegov_slot *slot)
 {
-	return slot->last_wait_ns > slot->last_start_ns ? slot->last_wait_ns : slot->last_start_ns;
+	__u64 sent_ns = slot->last_start_ns ? slot->last_start_ns + slot->request_ns : 0;
+
+	return slot->last_wait_ns > sent_ns ? slot->last_wait_ns : sent_ns;
 }
 
 /* The argument of the programs that watch hold times and read tasks. */

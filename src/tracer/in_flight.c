@@ -85,7 +85,20 @@ static uint64_t most_ns(const struct seen_slot *seen, const struct wakegov_slot 
 	return (now_ns - seen->at_ns) * (sent > waits ? sent : waits) / waits;
 }
 
-void in_flight_add(struct tracer *tracer, struct seen_slot *seen, const struct wakegov_slot *slot,
+/* How long the slowest of its requests last, in learning periods; 0 outside them. */
+static uint64_t longest_ns(const struct tracer *tracer, const struct seen_slot *seen)
+{
+	uint64_t ret = 0;
+
+	for (uint32_t i = 0; tracer->learns && i < WAKEGOV_SLOT_IOS; i++)
+		for (int j = 0; j < DISK_DIRECTIONS; j++)
+			if (seen->ios[i].device != WAKEGOV_NO_DEVICE &&
+			    seen->ios[i].of[j].each_ns > ret)
+				ret = seen->ios[i].of[j].each_ns;
+	return ret;
+}
+
+void in_flight_add(struct tracer *tracer, struct seen_slot *seen, struct wakegov_slot *slot,
 		   uint64_t starts, uint64_t now_ns)
 {
 	uint64_t most = most_ns(seen, slot, starts, now_ns), grown_ns = 0;
@@ -100,16 +113,5 @@ void in_flight_add(struct tracer *tracer, struct seen_slot *seen, const struct w
 	seen->at_ns = now_ns;
 	seen->starts = starts;
 	seen->sync_waits = slot->sync_waits;
-}
-
-uint64_t in_flight_until(const struct tracer *tracer, const struct seen_slot *seen, uint64_t at_ns)
-{
-	uint64_t longest_ns = 0;
-
-	for (uint32_t i = 0; tracer->learns && i < WAKEGOV_SLOT_IOS; i++)
-		for (int j = 0; j < DISK_DIRECTIONS; j++)
-			if (seen->ios[i].device != WAKEGOV_NO_DEVICE &&
-			    seen->ios[i].of[j].each_ns > longest_ns)
-				longest_ns = seen->ios[i].of[j].each_ns;
-	return at_ns + longest_ns;
+	slot->request_ns = longest_ns(tracer, seen);
 }

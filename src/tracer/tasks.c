@@ -10,17 +10,13 @@ _Static_assert((int)TASK_IOS_MAX == WAKEGOV_SLOT_IOS, "a task's devices");
 
 /*
  * Rounds up: a hold time should end late rather than early. A start is dated by the last event of
- * its CPU, so its time is up to a tick too early; and what was sent last may be in flight yet.
+ * its CPU, so its time is up to a tick too early.
  */
-static uint64_t last_io_ns(const struct tracer *tracer, const struct seen_slot *seen,
-			   const struct wakegov_slot *slot, uint64_t now_ns)
+static uint64_t last_io_ns(const struct tracer *tracer, const struct wakegov_slot *slot,
+			   uint64_t now_ns)
 {
-	uint64_t last_ns = slot->last_start_ns ? in_flight_until(tracer, seen, slot->last_start_ns)
-					       : 0;
+	uint64_t last_ns = wakegov_slot_last_ns(slot) + tracer->tick_ns;
 
-	if (last_ns < slot->last_wait_ns)
-		last_ns = slot->last_wait_ns;
-	last_ns += tracer->tick_ns;
 	return last_ns < now_ns ? last_ns : now_ns;
 }
 
@@ -81,7 +77,7 @@ static struct seen_slot *find_seen(struct tracer *tracer, uint32_t index)
 int tracer_read_task(struct tracer *tracer, uint32_t handle, uint64_t now_ns, struct input *ret)
 {
 	uint32_t index = handle % WAKEGOV_SLOTS;
-	const struct wakegov_slot *slot = &tracer->slots[index];
+	struct wakegov_slot *slot = &tracer->slots[index];
 	struct seen_slot *seen = find_seen(tracer, index);
 	uint32_t cpu = slot->cpu;
 	bool is_traced = cpu < tracer->topology->n_cpus; /* of more than there is room for */
@@ -105,11 +101,11 @@ int tracer_read_task(struct tracer *tracer, uint32_t handle, uint64_t now_ns, st
 		.level_q = is_traced ? tracer_level_q(tracer, cpu) : 0,
 	};
 	ret->task.io_starts = tracer_read_starts(tracer, index);
+	ret->task.last_io_ns = last_io_ns(tracer, slot, now_ns);
 	read_times(seen, slot, &ret->task);
 	read_ios(tracer, slot, &ret->task);
 	in_flight_add(tracer, seen, slot, ret->task.io_starts, now_ns);
 	ret->task.in_flight_ns = seen->in_flight_ns;
-	ret->task.last_io_ns = last_io_ns(tracer, seen, slot, now_ns);
 	memcpy(ret->task.comm, slot->comm, sizeof(ret->task.comm) - 1);
 	return 0;
 }
@@ -121,10 +117,9 @@ int tracer_read_task(struct tracer *tracer, uint32_t handle, uint64_t now_ns, st
 void tracer_watch_hold(struct tracer *tracer, uint32_t handle, uint64_t hold_ns)
 {
 	volatile struct wakegov_slot *slot = &tracer->slots[handle % WAKEGOV_SLOTS];
-	const struct seen_slot *seen = find_seen(tracer, handle % WAKEGOV_SLOTS);
 	struct wakegov_watch watch = {
 		.slot = handle % WAKEGOV_SLOTS,
-		.hold_ns = hold_ns ? in_flight_until(tracer, seen, hold_ns) + tracer->tick_ns : 0,
+		.hold_ns = hold_ns ? hold_ns + tracer->tick_ns : 0,
 	};
 	LIBBPF_OPTS(bpf_test_run_opts, opts, .ctx_in = &watch, .ctx_size_in = sizeof(watch));
 	bool watched = slot->hold_ns;

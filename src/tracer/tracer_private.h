@@ -127,15 +127,11 @@ void tracer_look_found(struct tracer *tracer);
 
 /*
  * in_flight.c: adds the time in flight of the slot's requests since its last sample to
- * seen->in_flight_ns. starts: how many requests it has sent so far.
+ * seen->in_flight_ns, and says in the slot how long those to come are expected to last. starts: how
+ * many requests it has sent so far.
  */
-void in_flight_add(struct tracer *tracer, struct seen_slot *seen, const struct wakegov_slot *slot,
+void in_flight_add(struct tracer *tracer, struct seen_slot *seen, struct wakegov_slot *slot,
 		   uint64_t starts, uint64_t now_ns);
-/*
- * When a request that was sent at `at_ns` is expected to have ended: later than that in learning
- * periods only.
- */
-uint64_t in_flight_until(const struct tracer *tracer, const struct seen_slot *seen, uint64_t at_ns);
 
 /* records.c: takes one record of the ring; a ring_buffer_sample_fn. */
 int tracer_on_record(void *context, void *data, size_t size);
