@@ -48,8 +48,7 @@ struct actuator_request {
 	uint32_t effective_cap_khz; /* highest frequency that caps and max_khz allow; UINT32_MAX:
 				       none */
 	bool at_once;		    /* it is wanted for a few ms, beginning now … */
-	uint32_t working_cpu; /* … by a task that runs on this CPU of the domain; UINT32_MAX: by
-				 one that is expected */
+	uint32_t cpu;		    /* … by a task that runs on this CPU of the domain, or will */
 };
 
 struct backend {

@@ -232,14 +232,6 @@ static int read_back(struct actuator_domain *domain, bool settled)
 	return 0;
 }
 
-/* The kernel applies a limit in a work item of this CPU, and schedutil takes it up when called. */
-static void hurry(struct range *range, const struct actuator_request *request)
-{
-	sched_yield();
-	if (request->working_cpu != UINT32_MAX)
-		schedutil_call(&range->caller, (int)request->working_cpu);
-}
-
 int range_apply(struct actuator_domain *domain, const struct actuator_request *request,
 		uint32_t min_khz, uint32_t max_khz)
 {
@@ -265,8 +257,10 @@ int range_apply(struct actuator_domain *domain, const struct actuator_request *r
 	written = range_write(domain, min_khz, max_khz, again);
 	if (written < 0)
 		return fail(domain, written);
-	if (written && request->at_once)
-		hurry(range, request);
+	if (written && request->at_once) {
+		sched_yield(); /* to the kernel's work item on this CPU, which applies the limit */
+		schedutil_call(&range->caller, (int)request->cpu);
+	}
 	domain->asked_khz = request->target_khz;
 	if (!written)
 		return ACTUATOR_UNCHANGED;

@@ -63,10 +63,10 @@ void schedutil_visit_wait(struct schedutil_visit *visit);
 void schedutil_visit_drop(struct schedutil_visit *visit);
 
 /*
- * Has schedutil look at the limits of a domain on this CPU of it while a task runs there, where it
- * would not before the next tick. schedutil is called whenever a real-time task comes or goes:
- * these are of a thread, which the first call starts, and which does nothing else. Without the
- * right to start it nothing happens.
+ * Has schedutil look at the limits of a domain on this CPU of it. For a task that runs there, or
+ * that was on its way there when the limit was written, it would not before the next tick.
+ * schedutil is called whenever a real-time task comes or goes: these are of a thread, which the
+ * first call starts, and which does nothing else. Without the right to start it nothing happens.
  */
 void schedutil_call(struct schedutil_caller *caller, int cpu);
 

@@ -53,8 +53,7 @@ static struct actuator_request request_of(struct core *core, const struct decisi
 		.target_khz = decision->target_khz,
 		/* for an input event's work */
 		.at_once = decision->reason == REASON_CHAIN && !rests_on->contenders[0].partner,
-		.working_cpu = tracer_is_busy(core->tracer, decision->cpu) ? decision->cpu
-									   : UINT32_MAX,
+		.cpu = decision->cpu,
 	};
 
 	engine_limits(core->engine, decision->domain, &request.min_khz, &request.max_khz);

@@ -236,11 +236,6 @@ bool tracer_arm(struct tracer *tracer, uint32_t cpu, const struct engine_band *b
 	return !band->watch_idle || __atomic_load_n(&shared->load.running, __ATOMIC_SEQ_CST);
 }
 
-bool tracer_is_busy(const struct tracer *tracer, uint32_t cpu)
-{
-	return __atomic_load_n(&tracer->cpus[cpu].load.running, __ATOMIC_RELAXED);
-}
-
 /*
  * The kernel side may write the fields during this read. A torn set is a sample that is off by one
  * event's time; the next one is right again.

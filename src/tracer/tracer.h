@@ -91,9 +91,6 @@ void tracer_limit_storage(struct tracer *tracer, uint64_t bytes);
  */
 bool tracer_arm(struct tracer *tracer, uint32_t cpu, const struct engine_band *band);
 
-/* Whether a task runs there, but for the daemon. */
-bool tracer_is_busy(const struct tracer *tracer, uint32_t cpu);
-
 /* Reads the CPU's utilisation as of now_ns. */
 void tracer_read_cpu(const struct tracer *tracer, uint32_t cpu, uint64_t now_ns, struct input *ret);
 
