@@ -466,11 +466,6 @@ bool engine_tries(const struct engine *engine, uint32_t domain)
 	return engine->domains[domain].trial;
 }
 
-const struct override_table *engine_overrides(const struct engine *engine)
-{
-	return &engine->overrides;
-}
-
 const struct task_table *engine_tasks(const struct engine *engine)
 {
 	return engine->tasks;

@@ -297,9 +297,6 @@ const struct experiment *engine_idle_trial(const struct engine *engine,
 					   const struct io_boost *boost,
 					   struct experiment_estimate *ret);
 
-/* The overrides in force, for display. */
-const struct override_table *engine_overrides(const struct engine *engine);
-
 /*
  * For display: a place of engine_tasks() whose task came, went or changed its state since the place
  * was last returned, or UINT32_MAX. No decision depends on it.

@@ -27,7 +27,6 @@ static const struct {
 	const struct module *module;
 	size_t state;
 } rows[] = {
-	{ &overrides_module, offsetof(struct manager, overrides.core) },
 	{ &hand_back_module, offsetof(struct manager, hand_back.core) },
 	{ &saturation_module, offsetof(struct manager, saturation.core) },
 	{ &monitor_module, offsetof(struct manager, monitor.core) },
@@ -37,7 +36,7 @@ static const struct {
 	{ &rule_tracking_module, offsetof(struct manager, core.tracking.core) },
 	{ &recording_module, offsetof(struct manager, recording.core) },
 	{ &past_module, offsetof(struct manager, past.core) },
-	{ &hinting_module, offsetof(struct manager, hinting.core) },
+	{ &grants_module, offsetof(struct manager, grants.core) },
 	{ &policies_module, offsetof(struct manager, policies.core) },
 };
 

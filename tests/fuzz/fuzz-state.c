@@ -15,8 +15,7 @@
 #include "actuator/affinities.h"
 #include "actuator/saved.h"
 #include "actuator/uclamps.h"
-#include "daemon/modules/hinting.h"
-#include "daemon/modules/overrides.h"
+#include "daemon/modules/grants.h"
 #include "shared/cleanup.h"
 #include "shared/statefile.h"
 
@@ -76,30 +75,22 @@ static int use_affinities(void)
 	return use_log(&affinities_log);
 }
 
-static int use_overrides(void)
+static int use_grants(void)
 {
-	static struct override_table table;
-	static struct task_overrides overrides;
+	static struct overrides overrides;
 	_cleanup_free_ struct topology *machine =
 		calloc(1, sizeof(*machine) + sizeof(machine->domains[0]));
+	struct rules *rules = rules_new(64, NULL, NULL);
+	const struct grant_tables tables = { machine, &overrides, rules };
 	int r;
 
-	if (!machine)
+	if (!machine || !rules)
 		return -ENOMEM;
 	machine->n_domains = 1;
 	machine->domains[0] = (struct topology_domain){ .name = "policy0" };
-	r = override_file_load(directory, machine, 0, &table, &overrides);
-	if (r == 0 && override_file_save(directory, machine, &table, &overrides) < 0)
-		abort();
-	return r;
-}
-
-static int use_hints(void)
-{
-	struct rules *rules = rules_new(64, NULL, NULL);
-	int r = rules ? hint_file_load(directory, 0, rules) : -ENOMEM;
-
-	if (r == 0 && hint_file_save(directory, rules) < 0)
+	overrides.n = 0;
+	r = grant_file_load(directory, 0, &tables);
+	if (r == 0 && grant_file_save(directory, &tables) < 0)
 		abort();
 	rules_free(rules);
 	return r;
@@ -112,8 +103,7 @@ static const struct {
 	{ { .name = "originals", .version = 2 }, use_originals },
 	{ { .name = "clamps", .version = 1, .is_log = true }, use_clamps },
 	{ { .name = "affinities", .version = 1, .is_log = true }, use_affinities },
-	{ { .name = "overrides", .version = 3 }, use_overrides },
-	{ { .name = "hints", .version = 1 }, use_hints },
+	{ { .name = GRANT_FILE, .version = 1 }, use_grants },
 };
 
 static void path_of(const char *name, char ret[128])

@@ -2,7 +2,7 @@
 #include "test-core.h"
 
 #include "config/keys.h"
-#include "core/engine.h"
+#include "core/engine_private.h"
 
 static struct input_override make(uint32_t id, uint32_t domain, uint64_t end_ns)
 {
@@ -138,7 +138,7 @@ static void test_in_engine(void **state)
 	apply(engine, input, 2 * NS_PER_S);
 	assert_int_equal(decide(engine, 1, 2 * NS_PER_S), 1200000);
 	assert_int_equal(engine_last(engine, 1)->limiter, LIMITER_OVERRIDE_MIN);
-	assert_int_equal(engine_overrides(engine)->n, 1);
+	assert_int_equal(engine->overrides.n, 1);
 	assert_int_equal(engine_next_ns(engine), 9 * NS_PER_S);
 
 	/* A new policy is no reason for it to go. */
@@ -153,7 +153,7 @@ static void test_in_engine(void **state)
 	assert_int_equal(decide(engine, 1, 5 * NS_PER_S), 800000);
 
 	engine_advance(engine, 9 * NS_PER_S);
-	assert_int_equal(engine_overrides(engine)->n, 0);
+	assert_int_equal(engine->overrides.n, 0);
 	engine_free(engine);
 	free(topology);
 }

@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 #include "config/keys.h"
-#include "daemon/modules/overrides.h"
+#include "daemon/modules/grants.h"
 
 static struct policy policy;
 
@@ -18,10 +18,11 @@ static void make_policy(uint32_t n_rules)
 	policy.rules[1].domain_cpu = 4;
 }
 
-static struct task_override make(uint32_t id, uint32_t pid, const char *rule)
+static struct override make(uint32_t id, uint32_t pid, const char *rule)
 {
-	struct task_override override = {
-		.target = { .id = id, .pid = pid },
+	struct override override = {
+		.id = id,
+		.target.pid = pid,
 		.properties.cap = { POLICY_LEVEL_PERCENT, 30 },
 		.end_ns = id * NS_PER_S,
 	};
@@ -30,22 +31,22 @@ static struct task_override make(uint32_t id, uint32_t pid, const char *rule)
 	return override;
 }
 
-static void add(struct task_overrides *overrides, uint32_t id, uint32_t pid, const char *rule)
+static void add(struct overrides *overrides, uint32_t id, uint32_t pid, const char *rule)
 {
-	struct task_override override = make(id, pid, rule);
+	struct override override = make(id, pid, rule);
 
-	assert_true(task_overrides_add(overrides, &override));
+	assert_true(overrides_insert(overrides, &override));
 }
 
 /* The oldest last, and that of a rule only where its rule holds. */
 static void test_fill(void **state)
 {
-	struct task_overrides overrides = { 0 };
+	struct overrides overrides = { 0 };
 
 	make_policy(2);
 	add(&overrides, 3, 812, "");
 	add(&overrides, 4, 0, "r1");
-	task_overrides_fill(&overrides, &policy);
+	overrides_fill(&overrides, &policy);
 	assert_int_equal(policy.n_rules, 2);
 	assert_int_equal(policy.n_overrides, 2);
 	assert_string_equal(policy.rules[63].name, "override-3");
@@ -53,68 +54,82 @@ static void test_fill(void **state)
 	assert_int_equal(policy.rules[63].properties.cap.value, 30);
 	assert_string_equal(policy.rules[62].name, "override-4");
 	assert_int_equal(policy.rules[62].domain_cpu, 4);
-	task_overrides_remove(&overrides, task_overrides_find(&overrides, 3));
-	task_overrides_fill(&overrides, &policy);
+	overrides_remove(&overrides, overrides_find(&overrides, 3));
+	overrides_fill(&overrides, &policy);
 	assert_int_equal(policy.n_overrides, 1);
 	assert_string_equal(policy.rules[63].name, "override-4");
-	assert_null(task_overrides_find(&overrides, 3));
+	assert_null(overrides_find(&overrides, 3));
 }
 
 static void test_end(void **state)
 {
-	struct task_overrides overrides = { 0 };
+	struct overrides overrides = { 0 };
 
 	make_policy(2);
-	assert_true(task_overrides_next_ns(&overrides) == UINT64_MAX);
+	assert_true(overrides_next_ns(&overrides) == UINT64_MAX);
 	add(&overrides, 5, 0, "r1");
 	add(&overrides, 6, 812, "");
-	assert_true(task_overrides_next_ns(&overrides) == 5 * NS_PER_S);
-	task_overrides_check(&overrides, &policy);
-	assert_true(task_overrides_next_ns(&overrides) == 5 * NS_PER_S);
+	assert_true(overrides_next_ns(&overrides) == 5 * NS_PER_S);
+	overrides_check(&overrides, &policy);
+	assert_true(overrides_next_ns(&overrides) == 5 * NS_PER_S);
 	make_policy(1);
-	task_overrides_check(&overrides, &policy);
-	assert_int_equal(overrides.entries[0].ended, TASK_OVERRIDE_RULE_GONE);
-	assert_int_equal(overrides.entries[1].ended, TASK_OVERRIDE_HOLDS);
-	assert_true(task_overrides_next_ns(&overrides) == 0);
-	task_overrides_fill(&overrides, &policy);
+	overrides_check(&overrides, &policy);
+	assert_int_equal(overrides.entries[0].ended, OVERRIDE_RULE_GONE);
+	assert_int_equal(overrides.entries[1].ended, OVERRIDE_HOLDS);
+	assert_true(overrides_next_ns(&overrides) == 0);
+	overrides_fill(&overrides, &policy);
 	assert_int_equal(policy.n_overrides, 1);
 }
 
 /* Rules of files come first where there is no room for both; the newest overrides go. */
 static void test_full(void **state)
 {
-	struct task_overrides overrides = { 0 };
-	struct task_override one = make(99, 1, "");
+	struct overrides overrides = { 0 };
+	struct override one = make(99, 1, "");
 
 	for (uint32_t i = 0; i < TASK_OVERRIDES_MAX; i++)
 		add(&overrides, i + 1, 812, "");
-	assert_false(task_overrides_add(&overrides, &one));
+	assert_false(overrides_insert(&overrides, &one));
 	make_policy(POLICY_RULES_MAX - 2);
-	assert_int_equal(task_overrides_room(&policy), 2);
-	task_overrides_check(&overrides, &policy);
-	assert_int_equal(overrides.entries[1].ended, TASK_OVERRIDE_HOLDS);
-	assert_int_equal(overrides.entries[2].ended, TASK_OVERRIDE_NO_ROOM);
-	task_overrides_fill(&overrides, &policy);
+	assert_int_equal(overrides_room(&policy, false), 2);
+	overrides_check(&overrides, &policy);
+	assert_int_equal(overrides.entries[1].ended, OVERRIDE_HOLDS);
+	assert_int_equal(overrides.entries[2].ended, OVERRIDE_NO_ROOM);
+	overrides_fill(&overrides, &policy);
 	assert_int_equal(policy.n_overrides, 2);
 	make_policy(0);
-	assert_int_equal(task_overrides_room(&policy), TASK_OVERRIDES_MAX);
+	assert_int_equal(overrides_room(&policy, false), TASK_OVERRIDES_MAX);
+
+	/* Those of domains have a room of their own, and stand among the others by id. */
+	assert_int_equal(overrides_room(&policy, true), OVERRIDES_MAX);
+	for (uint32_t i = 0; i < OVERRIDES_MAX; i++) {
+		one = (struct override){ .id = 1000 - i, .of_domain = true };
+		assert_true(overrides_insert(&overrides, &one));
+	}
+	one.id = 1001;
+	assert_false(overrides_insert(&overrides, &one));
+	assert_int_equal(overrides_count(&overrides, true), OVERRIDES_MAX);
+	for (uint32_t i = 1; i < overrides.n; i++)
+		assert_true(overrides.entries[i].id > overrides.entries[i - 1].id);
+	overrides_fill(&overrides, &policy);
+	assert_int_equal(policy.n_overrides, 2);
 }
 
 /* A number that another task has since, or none; the override of the task that is there stays. */
 static void test_end_task(void **state)
 {
-	struct task_overrides overrides = { 0 };
-	struct task_override other = make(2, 900, "");
+	struct overrides overrides = { 0 };
+	struct override other = make(2, 900, "");
 
 	add(&overrides, 1, 812, "");
 	overrides.entries[0].target.start_ns = 7;
-	assert_true(task_overrides_add(&overrides, &other));
-	task_overrides_end_task(&overrides, 812, 7);
-	assert_int_equal(overrides.entries[0].ended, TASK_OVERRIDE_HOLDS);
-	task_overrides_end_task(&overrides, 812, 8);
-	assert_int_equal(overrides.entries[0].ended, TASK_OVERRIDE_TASK_GONE);
-	assert_int_equal(overrides.entries[1].ended, TASK_OVERRIDE_HOLDS);
-	assert_true(task_overrides_next_ns(&overrides) == 0);
+	assert_true(overrides_insert(&overrides, &other));
+	overrides_end_task(&overrides, 812, 7);
+	assert_int_equal(overrides.entries[0].ended, OVERRIDE_HOLDS);
+	overrides_end_task(&overrides, 812, 8);
+	assert_int_equal(overrides.entries[0].ended, OVERRIDE_TASK_GONE);
+	assert_int_equal(overrides.entries[1].ended, OVERRIDE_HOLDS);
+	assert_true(overrides_next_ns(&overrides) == 0);
 }
 
 int main(void)

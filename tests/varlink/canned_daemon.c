@@ -13,10 +13,9 @@
 #include "daemon/journal.h"
 #include "daemon/loop.h"
 #include "daemon/modules/clamps.h"
+#include "daemon/modules/grants.h"
 #include "daemon/modules/hand_back.h"
-#include "daemon/modules/hinting.h"
 #include "daemon/modules/idle_latency.h"
-#include "daemon/modules/overrides.h"
 #include "daemon/modules/placing.h"
 #include "daemon/modules/policy.h"
 #include "daemon/modules/recording.h"
@@ -47,7 +46,6 @@ static struct {
 	struct explanation explanations[3];
 	struct task_table *tasks;
 	struct hints *hints;
-	struct override_table overrides;
 	struct io_device devices[3];
 	struct io_task users[3]; /* of each device that has any */
 	struct clamp_classes sets;
@@ -153,15 +151,8 @@ const struct clamp_classes *engine_clamp_classes(const struct engine *engine)
 	return &made.sets;
 }
 
-const struct override_table *engine_overrides(const struct engine *engine)
-{
-	return &made.overrides;
-}
-
 void engine_apply(struct engine *engine, const struct input *input)
 {
-	if (!override_table_put(&made.overrides, &input->override, input->now_ns))
-		abort();
 }
 
 void engine_set_policy(struct engine *engine, const struct policy *policy)
@@ -278,7 +269,11 @@ struct hints *rules_hints(const struct rules *rules)
 }
 
 /* Of FIRST_PID and of whoever calls. */
-int hinting_give(struct hinting *hinting, const struct hint_request *request, struct hint **ret)
+void grants_save(struct grants *grants)
+{
+}
+
+int hinting_give(struct grants *grants, const struct hint_request *request, struct hint **ret)
 {
 	struct hint hint = {
 		.pid = request->pid ?: (uint32_t)request->peer->pid,
@@ -298,7 +293,7 @@ int hinting_give(struct hinting *hinting, const struct hint_request *request, st
 	return *ret ? 0 : -ENOSPC;
 }
 
-int hinting_end(struct hinting *hinting, const struct hint_request *request)
+int hinting_end(struct grants *grants, const struct hint_request *request)
 {
 	struct hint *hint = hints_find(made.hints, request->pid);
 
@@ -308,7 +303,7 @@ int hinting_end(struct hinting *hinting, const struct hint_request *request)
 	return 0;
 }
 
-int hinting_hold(struct hinting *hinting, struct hint *hint, struct subscription *subscription)
+int hinting_hold(struct grants *grants, struct hint *hint, struct subscription *subscription)
 {
 	static struct channel channel;
 
@@ -810,7 +805,7 @@ static void link_states(struct manager *manager)
 	core->modules = manager->modules;
 	manager->hand_back.core = core;
 	manager->monitor.core = core;
-	manager->overrides.core = core;
+	manager->grants.core = core;
 	manager->past.core = core;
 	manager->placing = canned_placing;
 	manager->idle_latency.n_limited = 2;

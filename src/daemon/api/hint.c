@@ -4,7 +4,6 @@
 
 #include "daemon/api/api.h"
 #include "daemon/loop.h"
-#include "daemon/modules/hinting.h"
 #include "shared/cleanup.h"
 #include "shared/time.h"
 
@@ -126,13 +125,13 @@ static int give(const struct call *call, struct reply *reply, bool hold)
 	int r;
 
 	if (!hold && !strcmp(request.class, "none"))
-		r = hinting_end(&manager->hinting, &request);
+		r = hinting_end(&manager->grants, &request);
 	else
-		r = hinting_give(&manager->hinting, &request, &hint);
+		r = hinting_give(&manager->grants, &request, &hint);
 	if (r < 0)
 		return refuse(reply, &request, r, &core->policy.query);
 	if (hold) {
-		r = hinting_hold(&manager->hinting, hint, call->subscription);
+		r = hinting_hold(&manager->grants, hint, call->subscription);
 		if (r < 0)
 			return r;
 		reply->continues = true;

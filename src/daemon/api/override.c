@@ -3,29 +3,27 @@
 
 #include "daemon/api/api.h"
 #include "daemon/loop.h"
-#include "daemon/modules/overrides.h"
+#include "daemon/modules/grants.h"
 #include "shared/time.h"
 
-/* The type Override, of a domain or of tasks; the other argument is NULL. */
+/* The type Override. */
 static void put_override(struct json_out *out, const struct topology *topology,
-			 const struct input_override *of_domain,
-			 const struct task_override *of_tasks)
+			 const struct override *override)
 {
-	static const struct input_override no_domain;
-	static const struct task_override no_tasks;
-	const struct input_override *limits = of_domain ? of_domain : &no_domain;
-	const struct task_override *override = of_tasks ? of_tasks : &no_tasks;
+	const struct policy_override *target = &override->target;
 	const struct policy_properties *levels = &override->properties;
-	uint64_t now_ns = time_now_ns(), end_ns = of_domain ? limits->end_ns : override->end_ns;
-	uint32_t pid = override->target.pid;
+	const struct input_override *limits = &override->limits;
+	uint64_t now_ns = time_now_ns(), end_ns = override->end_ns;
+	bool of_rule = !override->of_domain && !target->pid;
 
 	json_out_open(out, '{');
-	field_count(out, "id", of_domain ? limits->id : override->target.id);
-	field_text(out, "domain", of_domain ? topology->domains[limits->domain].name : NULL);
-	field_nonzero(out, "pid", pid);
-	field_text(out, "comm", pid ? override->comm : NULL);
-	field_text(out, "rule", of_tasks && !pid ? override->target.rule : NULL);
-	field_bool(out, "children", override->target.children);
+	field_count(out, "id", override->id);
+	field_text(out, "domain",
+		   override->of_domain ? topology->domains[limits->domain].name : NULL);
+	field_nonzero(out, "pid", target->pid);
+	field_text(out, "comm", target->pid ? override->comm : NULL);
+	field_text(out, "rule", of_rule ? target->rule : NULL);
+	field_bool(out, "children", target->children);
 	field_nonzero(out, "min_khz", limits->min_khz);
 	field_nonzero(out, "max_khz", limits->max_khz);
 	field_nonzero(out, "frozen_khz", limits->frozen_khz);
@@ -33,33 +31,24 @@ static void put_override(struct json_out *out, const struct topology *topology,
 	api_put_level(out, "cap", &levels->cap, RULE_CAP);
 	api_put_level(out, "io_boost", &levels->io_boost, RULE_IO_BOOST);
 	api_put_level(out, "idle_latency", &levels->idle_latency, RULE_IDLE_LATENCY);
-	field_count(out, "uid", of_domain ? limits->uid : override->uid);
+	field_count(out, "uid", override->uid);
 	field_count(out, "left_us", end_ns > now_ns ? (end_ns - now_ns) / NS_PER_US : 0);
 	json_out_close(out, '}');
 }
 
-/* id 0: all overrides. */
-static void put_overrides(struct json_out *out, const struct overrides *overrides, uint32_t id)
-{
-	const struct core *core = overrides->core;
-	const struct override_table *table = engine_overrides(core->engine);
-	const struct task_overrides *tasks = &overrides->tasks;
-
-	for (uint32_t i = 0; i < table->n; i++)
-		if (!id || table->entries[i].id == id)
-			put_override(out, core->topology, &table->entries[i], NULL);
-	for (uint32_t i = 0; i < tasks->n; i++)
-		if (!tasks->entries[i].ended && (!id || tasks->entries[i].target.id == id))
-			put_override(out, core->topology, NULL, &tasks->entries[i]);
-}
-
 int api_list_overrides(const struct call *call, struct reply *reply)
 {
-	const struct manager *manager = call->userdata;
+	struct manager *manager = call->userdata;
+	struct overrides *overrides = &manager->grants.overrides;
 	struct json_out *out = reply_begin(reply);
 
 	field_open(out, "overrides", '[');
-	put_overrides(out, &manager->overrides, 0);
+	for (int of_tasks = 0; of_tasks < 2; of_tasks++)
+		overrides_each(overrides, override)
+		{
+			if (override->of_domain == !of_tasks && !override->ended)
+				put_override(out, manager->core.topology, override);
+		}
 	json_out_close(out, ']');
 	return reply_end(reply);
 }
@@ -136,12 +125,12 @@ int api_add_override(const struct call *call, struct reply *reply)
 	struct override_request request;
 	const char *wrong = parse_request(call, &request);
 	struct json_out *out;
-	uint32_t id, max;
+	uint32_t id;
 	int r;
 
 	if (wrong)
 		return reply_send_invalid(reply, wrong);
-	r = overrides_add(&manager->overrides, &request, &id, &wrong);
+	r = overrides_add(&manager->grants, &request, &id, &wrong);
 	switch (r) {
 	case 0:
 		break;
@@ -150,9 +139,10 @@ int api_add_override(const struct call *call, struct reply *reply)
 	case -ENOENT:
 		return api_refuse_rule(reply, request.rule);
 	case -ENOSPC:
-		max = request.domain ? OVERRIDES_MAX : task_overrides_room(&core->policy);
-		return reply_send_error(reply, "io.wakegov.TooManyOverrides",
-					json_pack("{sI}", "max", (json_int_t)max));
+		return reply_send_error(
+			reply, "io.wakegov.TooManyOverrides",
+			json_pack("{sI}", "max",
+				  (json_int_t)overrides_room(&core->policy, request.domain)));
 	case -EINVAL:
 		return reply_send_invalid(reply, wrong);
 	case -ESRCH:
@@ -163,7 +153,7 @@ int api_add_override(const struct call *call, struct reply *reply)
 	round_run(core);
 	out = reply_begin(reply);
 	json_out_key(out, "override");
-	put_overrides(out, &manager->overrides, id);
+	put_override(out, core->topology, overrides_find(&manager->grants.overrides, id));
 	return reply_end(reply);
 }
 
@@ -173,7 +163,7 @@ int api_cancel_override(const struct call *call, struct reply *reply)
 	struct core *core = &manager->core;
 	json_int_t id = call_number(call, "id");
 
-	if (id <= 0 || id > UINT32_MAX || overrides_cancel(&manager->overrides, (uint32_t)id) < 0)
+	if (id <= 0 || id > UINT32_MAX || overrides_cancel(&manager->grants, (uint32_t)id) < 0)
 		return reply_send_error(reply, "io.wakegov.NoSuchOverride",
 					json_pack("{sI}", "id", id));
 	round_run(core);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "daemon/modules/hinting.h"
+#include "daemon/modules/grants.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -13,56 +13,32 @@
 #include "daemon/loop.h"
 #include "daemon/rule_tracking.h"
 #include "shared/cleanup.h"
-#include "shared/log.h"
-#include "shared/statefile.h"
 #include "shared/time.h"
 
-#define SAVE_AFTER_NS NS_PER_S	 /* hints within a second are saved together */
-#define PIDFS_MAGIC   0x50494446 /* linux/magic.h, since Linux 6.9 */
+#define PIDFS_MAGIC 0x50494446 /* linux/magic.h, since Linux 6.9 */
 
 struct hint_hold {
 	struct channel channel;
-	struct hinting *hinting;
+	struct grants *grants;
 	uint64_t hint; /* id of the hint */
 	struct hint_hold *next;
 };
 
-static struct hints *hints_in(const struct hinting *hinting)
+static struct hints *hints_in(const struct grants *grants)
 {
-	return rules_hints(hinting->core->rules);
+	return rules_hints(grants->core->rules);
 }
 
-/* Applies the table of hints to the tasks. */
-static void put_in_force(struct hinting *hinting)
+void hinting_apply(struct grants *grants)
 {
-	struct core *core = hinting->core;
+	struct core *core = grants->core;
 
-	if (hints_fill(hints_in(hinting), &core->policy)) {
+	if (hints_fill(hints_in(grants), &core->policy)) {
 		engine_set_policy(core->engine, &core->policy);
 		rule_tracking_set_policy(core);
 	} else {
 		rule_tracking_rehint(core);
 	}
-}
-
-static void save_later(struct hinting *hinting)
-{
-	if (hinting->save_ns == UINT64_MAX)
-		hinting->save_ns = time_now_ns() + SAVE_AFTER_NS;
-}
-
-static void save(struct hinting *hinting)
-{
-	struct core *core = hinting->core;
-	int r = hint_file_save(core->options->run_dir, core->rules);
-
-	hinting->save_ns = UINT64_MAX;
-	if (r < 0 && !hinting->unsaved)
-		log_warning(
-			"hints are in force, but a restart of wakegovd will end them: cannot write "
-			"%s/" HINT_FILE ": %s",
-			core->options->run_dir, strerror(-r));
-	hinting->unsaved = r < 0;
 }
 
 /*
@@ -81,22 +57,22 @@ static bool is_pidfd_of(uint32_t pid, uint64_t pidfd_id)
 }
 
 /* Finds the task's facts and its own hint; NULL: it has none. */
-static int find_target(struct hinting *hinting, const struct hint_request *request,
+static int find_target(struct grants *grants, const struct hint_request *request,
 		       struct task_facts *ret, struct hint **ret_has)
 {
 	const struct query_peer *peer = request->peer;
 	uint32_t pid = request->pid ?: (uint32_t)peer->pid;
-	int r = pid ? tracer_find_task(hinting->core->tracer, pid, ret) : -ESRCH;
+	int r = pid ? tracer_find_task(grants->core->tracer, pid, ret) : -ESRCH;
 
 	if (r < 0)
 		return r;
 	if (request->pidfd_id && !is_pidfd_of(pid, request->pidfd_id))
 		return -ESRCH;
-	*ret_has = hints_find(hints_in(hinting), pid);
+	*ret_has = hints_find(hints_in(grants), pid);
 	/* The entry of an earlier task with this pid, whose end was not reported yet. */
 	if (*ret_has && (*ret_has)->start_ns != ret->start_ns) {
-		hints_remove(hints_in(hinting), *ret_has);
-		put_in_force(hinting);
+		hints_remove(hints_in(grants), *ret_has);
+		hinting_apply(grants);
 		*ret_has = NULL;
 	}
 	/*
@@ -111,10 +87,10 @@ static int find_target(struct hinting *hinting, const struct hint_request *reque
 	return *ret_has && (*ret_has)->held && !peer->may_change ? -EBUSY : 0;
 }
 
-static int add(struct hinting *hinting, const struct hint_request *request,
+static int add(struct grants *grants, const struct hint_request *request,
 	       const struct task_facts *facts, struct hint **ret)
 {
-	struct hints *hints = hints_in(hinting);
+	struct hints *hints = hints_in(grants);
 	const struct query_peer *peer = request->peer;
 	struct hint hint = {
 		.pid = facts->pid,
@@ -128,7 +104,7 @@ static int add(struct hinting *hinting, const struct hint_request *request,
 
 	uint32_t n = hints_count_of(hints, peer->uid);
 
-	if (!peer->may_change && n >= hinting->core->policy.query.max_hints)
+	if (!peer->may_change && n >= grants->core->policy.query.max_hints)
 		return -EDQUOT;
 	/* A user has no more than are free, so that there are some for others. */
 	if (!peer->may_change && n >= HINTS_MAX - hints_count(hints))
@@ -138,25 +114,25 @@ static int add(struct hinting *hinting, const struct hint_request *request,
 	return *ret ? 0 : -ENOSPC;
 }
 
-int hinting_give(struct hinting *hinting, const struct hint_request *request, struct hint **ret)
+int hinting_give(struct grants *grants, const struct hint_request *request, struct hint **ret)
 {
-	struct core *core = hinting->core;
+	struct core *core = grants->core;
 	int class = rule_class_named(&core->policy, request->class);
 	struct task_facts facts;
 	struct hint *hint;
-	int r = find_target(hinting, request, &facts, &hint);
+	int r = find_target(grants, request, &facts, &hint);
 	bool was_there = r == 0 && hint;
 
 	if (r == 0 && class < 0)
 		r = -ENODATA;
 	/* Its client holds nothing from now on: the new one is another hint. */
 	if (r == 0 && hint && hint->held) {
-		hints_remove(hints_in(hinting), hint);
-		put_in_force(hinting);
+		hints_remove(hints_in(grants), hint);
+		hinting_apply(grants);
 		hint = NULL;
 	}
 	if (r == 0 && !hint)
-		r = add(hinting, request, &facts, &hint);
+		r = add(grants, request, &facts, &hint);
 	if (r < 0)
 		return r;
 	strcpy(hint->class, request->class);
@@ -165,35 +141,35 @@ int hinting_give(struct hinting *hinting, const struct hint_request *request, st
 		hint->children = !core->policy.classes[class].properties.not_inherited;
 	hint->end_ns = time_now_ns() + request->for_us * NS_PER_US;
 	if (was_there || hints_rule(&core->policy, hint->class) < 0)
-		put_in_force(hinting);
+		hinting_apply(grants);
 	/* A new hint has no heirs yet: its threads are reported to the core. */
 	if (!was_there)
 		rule_tracking_look_at_process(core, facts.tgid);
 	if (!hint->n_tasks || hints_rule(&core->policy, hint->class) < 0) {
-		hints_remove(hints_in(hinting), hint);
-		put_in_force(hinting);
+		hints_remove(hints_in(grants), hint);
+		hinting_apply(grants);
 		return -ENOSPC;
 	}
-	if (hint->end_ns < hinting->end_ns)
-		hinting->end_ns = hint->end_ns;
-	save_later(hinting);
+	if (hint->end_ns < grants->hints_end_ns)
+		grants->hints_end_ns = hint->end_ns;
+	grants_save_soon(grants);
 	*ret = hint;
 	return 0;
 }
 
-int hinting_end(struct hinting *hinting, const struct hint_request *request)
+int hinting_end(struct grants *grants, const struct hint_request *request)
 {
 	struct task_facts facts;
 	struct hint *hint;
-	int r = find_target(hinting, request, &facts, &hint);
+	int r = find_target(grants, request, &facts, &hint);
 
 	if (r == 0 && !hint)
 		r = -ENOENT;
 	if (r < 0)
 		return r;
-	hints_remove(hints_in(hinting), hint);
-	put_in_force(hinting);
-	save_later(hinting);
+	hints_remove(hints_in(grants), hint);
+	hinting_apply(grants);
+	grants_save_soon(grants);
 	return 0;
 }
 
@@ -201,18 +177,18 @@ int hinting_end(struct hinting *hinting, const struct hint_request *request)
 static void on_unsubscribed(void *userdata)
 {
 	struct hint_hold *hold = userdata;
-	struct hinting *hinting = hold->hinting;
-	struct hint *hint = hints_find_id(hints_in(hinting), hold->hint);
+	struct grants *grants = hold->grants;
+	struct hint *hint = hints_find_id(hints_in(grants), hold->hint);
 
 	if (hint) {
 		hint->held = false;
 		hint->end_ns = 0;
 	}
-	hinting->end_ns = 0;
-	round_soon(hinting->core);
+	grants->hints_end_ns = 0;
+	round_soon(grants->core);
 }
 
-int hinting_hold(struct hinting *hinting, struct hint *hint, struct subscription *subscription)
+int hinting_hold(struct grants *grants, struct hint *hint, struct subscription *subscription)
 {
 	struct hint_hold *hold = calloc(1, sizeof(*hold));
 
@@ -220,24 +196,24 @@ int hinting_hold(struct hinting *hinting, struct hint *hint, struct subscription
 				       subscription) < 0) {
 		free(hold);
 		hint->end_ns = 0;
-		hinting->end_ns = 0;
-		round_soon(hinting->core);
+		grants->hints_end_ns = 0;
+		round_soon(grants->core);
 		return -ENOMEM;
 	}
 	hold->channel.unsubscribed = on_unsubscribed;
 	hold->channel.userdata = hold;
-	hold->hinting = hinting;
+	hold->grants = grants;
 	hold->hint = hint->id;
-	hold->next = hinting->holds;
-	hinting->holds = hold;
+	hold->next = grants->holds;
+	grants->holds = hold;
 	hint->held = true;
 	hint->end_ns = UINT64_MAX;
 	return 0;
 }
 
-static void free_unsubscribed(struct hinting *hinting)
+void hinting_free_unsubscribed(struct grants *grants)
 {
-	struct hint_hold **at = &hinting->holds, *hold;
+	struct hint_hold **at = &grants->holds, *hold;
 
 	while ((hold = *at))
 		if (channel_has_subscriber(&hold->channel)) {
@@ -248,93 +224,23 @@ static void free_unsubscribed(struct hinting *hinting)
 		}
 }
 
-static void end_over(struct hinting *hinting, uint64_t now_ns)
+void hinting_end_over(struct grants *grants, uint64_t now_ns)
 {
-	struct hints *hints = hints_in(hinting);
+	struct hints *hints = hints_in(grants);
 	struct hint *hint = NULL;
 	bool any = false;
 
 	hints->has_unused = false;
-	hinting->end_ns = UINT64_MAX;
+	grants->hints_end_ns = UINT64_MAX;
 	while ((hint = hints_next(hints, hint)))
 		if (hint->end_ns <= now_ns || (!hint->n_tasks && !hint->held)) {
 			hints_remove(hints, hint);
 			any = true;
-		} else if (hint->end_ns < hinting->end_ns) {
-			hinting->end_ns = hint->end_ns;
+		} else if (hint->end_ns < grants->hints_end_ns) {
+			grants->hints_end_ns = hint->end_ns;
 		}
 	if (!any)
 		return;
-	put_in_force(hinting);
-	save_later(hinting);
+	hinting_apply(grants);
+	grants_save_soon(grants);
 }
-
-static void expire(void *state, uint64_t now_ns)
-{
-	struct hinting *hinting = state;
-
-	free_unsubscribed(hinting);
-	if (now_ns >= hinting->end_ns || hints_in(hinting)->has_unused)
-		end_over(hinting, now_ns);
-	if (now_ns >= hinting->save_ns)
-		save(hinting);
-}
-
-/* At once, where hints may have lost their last task. */
-static uint64_t next_ns(void *state, uint64_t now_ns, uint64_t others_ns)
-{
-	const struct hinting *hinting = state;
-
-	if (hints_in(hinting)->has_unused)
-		return now_ns;
-	return hinting->end_ns < hinting->save_ns ? hinting->end_ns : hinting->save_ns;
-}
-
-/* Loads the hints from before the daemon's restart. */
-static int start(void *state)
-{
-	struct hinting *hinting = state;
-	struct core *core = hinting->core;
-	struct hints *hints = hints_in(hinting);
-	struct hint *hint;
-	int r = hint_file_load(core->options->run_dir, time_now_ns(), core->rules);
-
-	if (r < 0)
-		log_warning("hints of the former wakegovd are dropped: cannot use %s/" HINT_FILE
-			    ": %s; give them again",
-			    core->options->run_dir, statefile_refusal(r) ?: strerror(-r));
-	while (r < 0 && (hint = hints_next(hints, NULL)))
-		hints_remove(hints, hint);
-	hinting->save_ns = UINT64_MAX;
-	put_in_force(hinting);
-	end_over(hinting, time_now_ns());
-	hinting->started = true;
-	if (hints_count(hints))
-		log_info("%u hint%s of the former wakegovd still hold%s", hints_count(hints),
-			 hints_count(hints) == 1 ? "" : "s", hints_count(hints) == 1 ? "s" : "");
-	return 0;
-}
-
-/* Saves them at the end, as their heirs are known now. */
-static void free_holds(void *state)
-{
-	struct hinting *hinting = state;
-
-	if (hinting->started && (hints_count(hints_in(hinting)) || hinting->save_ns != UINT64_MAX))
-		save(hinting);
-	free_unsubscribed(hinting);
-}
-
-static void add_rules(void *state, struct policy *policy)
-{
-	hints_fill(hints_in(state), policy);
-}
-
-const struct module hinting_module = {
-	.name = "hints",
-	.start = start,
-	.free = free_holds,
-	.add_rules = add_rules,
-	.expire = expire,
-	.next_ns = next_ns,
-};

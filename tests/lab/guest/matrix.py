@@ -56,7 +56,7 @@ def counted():
 def forget_overrides():
     """Those of a killed daemon hold for the next one."""
     with contextlib.suppress(FileNotFoundError):
-        os.remove(f"{RUN}/overrides")
+        os.remove(f"{RUN}/grants")
 
 
 def restore(prefix=()):

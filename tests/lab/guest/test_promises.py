@@ -20,7 +20,7 @@ LOWEST_KHZ = 400000
 HIGHEST_KHZ = 1800000
 OWN_CLAMP = 600  # of 1024, as a task asked for itself
 RING_RECORDS = 2800  # more than the ring holds, of 24 bytes with its header
-OVERRIDES = "/run/wakegov/overrides"
+GRANTS = "/run/wakegov/grants"
 LOOP = "while True: pass"
 # At the end of each burst it prints the frequency at which that ran.
 BURSTS = """
@@ -63,9 +63,9 @@ class Domains(guest.PutBack, unittest.TestCase):
     @staticmethod
     def drop_overrides():
         """Those of a test that failed outlive its daemon."""
-        if os.path.exists(OVERRIDES):
+        if os.path.exists(GRANTS):
             guest.KeptDaemon.end()
-            os.unlink(OVERRIDES)
+            os.unlink(GRANTS)
 
     def shortDescription(self):
         return f"{self.BACKEND}: {unittest.TestCase.shortDescription(self)}"

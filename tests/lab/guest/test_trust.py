@@ -212,7 +212,7 @@ class Trust(Installed):
         overrides = guest.call(SOCKET, "Overrides")["overrides"]
         self.assertEqual(len(overrides), len(errors) - 5)
         self.assertEqual({override["uid"] for override in overrides}, {OTHER})
-        self.assertLess(os.stat("/run/wakegov/overrides").st_size, 1 << 16)
+        self.assertLess(os.stat("/run/wakegov/grants").st_size, 1 << 16)
         for override in overrides:
             guest.call(SOCKET, "CancelOverride", id=override["id"])
         self.assert_unhurt()
@@ -320,9 +320,9 @@ class Trust(Installed):
         """/run/wakegov: a user without rights reads, writes, removes and adds nothing there"""
         self.start()
         run("wakegovctl", "override", "policy0", "--max", "1GHz")
-        self.addCleanup(lambda: [os.remove(path) for path in glob.glob("/run/wakegov/overrides")])
+        self.addCleanup(lambda: [os.remove(path) for path in glob.glob("/run/wakegov/grants")])
         names = sorted(os.listdir("/run/wakegov"))
-        self.assertLessEqual({"io.wakegov", "originals", "overrides"}, set(names))
+        self.assertLessEqual({"io.wakegov", "originals", "grants"}, set(names))
 
         # On the same file system, where a file could be moved from.
         folder = "/run/theirs"
