@@ -2,10 +2,10 @@
 #pragma once
 
 /*
- * What the parts of the engine share: the state (engine.c), the grant of boosts (boosts.c), by
- * groups of tasks (io_groups.c) and whether it pays for them (boost_trials.c, idle_trials.c), when
- * there is something to learn (tracing_duty.c), the demand of a domain (merge.c), and when to
- * decide again (plan.c).
+ * What the parts of the engine share: the state (engine.c), what a round does with it (round.c), the
+ * grant of boosts (boosts.c), by groups of tasks (io_groups.c) and whether it pays for them
+ * (boost_trials.c, idle_trials.c), when there is something to learn (tracing_duty.c), the demand of
+ * a domain (merge.c), and when to decide again (plan.c).
  */
 
 #include <stddef.h>

@@ -15,29 +15,11 @@
 #include "actuator/watch.h"
 #include "daemon/domains.h"
 #include "daemon/module.h"
-#include "daemon/rule_tracking.h"
 #include "frequency/frequency.h"
 #include "frequency/reference.h"
 #include "shared/cleanup.h"
 #include "shared/log.h"
 #include "shared/time.h"
-
-static int on_records(sd_event_source *source, int fd, uint32_t revents, void *userdata)
-{
-	struct core *core = userdata;
-	int r = tracer_consume(core->tracer, inputs_on_event, core);
-
-	/*
-	 * The same priority as clients: a task that fills the ring without a pause must not starve
-	 * them.
-	 */
-	sd_event_source_set_priority(source,
-				     r > 0 ? SD_EVENT_PRIORITY_IDLE : SD_EVENT_PRIORITY_NORMAL);
-	rule_tracking_check_scan(core);
-	round_run(core);
-	modules_call(core, tasks_changed);
-	return 0;
-}
 
 static int on_touched(sd_event_source *source, int fd, uint32_t revents, void *userdata)
 {
@@ -232,9 +214,7 @@ int loop_listen(struct loop *loop)
 	sd_event *event = core->event;
 	int r;
 
-	r = sd_event_add_io(event, NULL, tracer_fd(core->tracer), EPOLLIN, on_records, core);
-	if (r >= 0)
-		r = add_urgent(event, actuator_watch_fd(core->watch), on_touched, core);
+	r = add_urgent(event, actuator_watch_fd(core->watch), on_touched, core);
 	if (r >= 0 && loop->hotplug_fd >= 0)
 		r = add_urgent(event, loop->hotplug_fd, on_hotplug, loop);
 	if (r >= 0)

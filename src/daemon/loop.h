@@ -2,8 +2,9 @@
 #pragma once
 
 /*
- * The event loop: an event source wakes the daemon (loop.c), what the source reports becomes inputs
- * of the engine (inputs.c), and a round decides, writes and publishes (round.c).
+ * The event loop: the ring of records or the timer causes a round, which decides, writes and
+ * publishes (round.c); what the records report becomes inputs of the engine (inputs.c). The other
+ * sources are changes of the machine (loop.c).
  */
 
 #include "daemon/core.h"
@@ -41,7 +42,7 @@ void inputs_sample_domain(void *userdata, uint32_t domain, uint64_t now_ns);
 
 /* round.c */
 
-/* Adds the timer for rounds without an event. Returns 0 or a negative errno. */
+/* Listens for records, and adds the timer for rounds without one. Returns 0 or a negative errno. */
 int rounds_start(struct core *core);
 
 /*

@@ -2,11 +2,13 @@
 #include "daemon/loop.h"
 
 #include <string.h>
+#include <sys/epoll.h>
 
 #include "daemon/domains.h"
 #include "daemon/journal.h"
 #include "daemon/module.h"
 #include "daemon/process.h"
+#include "daemon/rule_tracking.h"
 #include "shared/log.h"
 #include "shared/time.h"
 
@@ -212,12 +214,33 @@ static int on_timer(sd_event_source *source, uint64_t usec, void *userdata)
 	return 0;
 }
 
+static int on_records(sd_event_source *source, int fd, uint32_t revents, void *userdata)
+{
+	struct core *core = userdata;
+	int r = tracer_consume(core->tracer, inputs_on_event, core);
+
+	/*
+	 * The same priority as clients: a task that fills the ring without a pause must not starve
+	 * them.
+	 */
+	sd_event_source_set_priority(source,
+				     r > 0 ? SD_EVENT_PRIORITY_IDLE : SD_EVENT_PRIORITY_NORMAL);
+	rule_tracking_check_scan(core);
+	round_run(core);
+	modules_call(core, tasks_changed);
+	return 0;
+}
+
 int rounds_start(struct core *core)
 {
 	int r = sd_event_add_time(core->event, &core->rounds.timer, CLOCK_MONOTONIC, 0,
 				  TIMER_ACCURACY_US, on_timer, core);
 
+	if (r >= 0)
+		r = sd_event_add_io(core->event, NULL, tracer_fd(core->tracer), EPOLLIN, on_records,
+				    core);
 	if (r < 0)
-		log_error("cannot set the timer of decisions: %s", strerror(-r));
+		log_error("cannot set the timer of decisions, or listen for records: %s",
+			  strerror(-r));
 	return r;
 }
