@@ -164,7 +164,6 @@ struct task_struct {
 	struct sched_info sched_info;
 	struct mm_struct *mm;
 	__u64 start_boottime;
-	const struct cred *real_cred;
 	const struct cred *cred;
 	struct css_set *cgroups;
 	struct files_struct *files;

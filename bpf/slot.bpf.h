@@ -55,14 +55,6 @@ static inline __u32 slot_index(const struct wakegov_slot *slot)
 	return slot->id % WAKEGOV_SLOTS;
 }
 
-/* The slot by its id, unless another task has it by now. */
-static inline struct wakegov_slot *slot_of(__u32 id)
-{
-	struct wakegov_slot *slot = slot_at(id);
-
-	return slot->id == id ? slot : NULL;
-}
-
 /* Generations are odd, so that no id is 0. */
 static inline __u32 next_id(__u32 id, __u32 index)
 {

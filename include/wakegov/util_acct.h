@@ -162,16 +162,6 @@ static inline __u32 account_util_q(const struct account_cpu *cpu)
 	return cpu->util_q < DECAY_Q(cpu->capacity) ? cpu->util_q : DECAY_Q(cpu->capacity);
 }
 
-/* How much of its time it works at the present level, in millionths, as it is remembered; not 0. */
-static inline __u32 account_busy_ppm(const struct account_cpu *cpu)
-{
-	__u32 util_q = account_util_q(cpu);
-
-	if (util_q >= cpu->level_q)
-		return 1000000;
-	return (__u64)util_q * 999999 / cpu->level_q + 1;
-}
-
 static inline void account_begin_busy(struct account_cpu *cpu, __u64 now_ns)
 {
 	if (account_is_due(cpu, now_ns))

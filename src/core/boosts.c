@@ -92,7 +92,9 @@ void boosts_set_due(struct engine *engine, const struct io_task *task)
 	due_set(engine->due, io_task_place(engine->tasks, task), &key);
 }
 
-uint32_t boosts_choose_khz(const struct engine *engine, const struct domain *domain, uint32_t ratio)
+/* The OPP of a boost with this ρ in the domain; 0: the lowest OPP suffices. */
+static uint32_t khz_of_ratio(const struct engine *engine, const struct domain *domain,
+			     uint32_t ratio)
 {
 	/*
 	 * Uses half of the slack; the other half covers errors of the model and the cost of
@@ -182,7 +184,7 @@ static uint32_t choose_khz(const struct engine *engine, const struct domain *dom
 
 	if (!ratio && group->device == IO_BOOST_NO_DEVICE)
 		ratio = IO_LEVEL_MAX;
-	return boosts_choose_khz(engine, domain, ratio);
+	return khz_of_ratio(engine, domain, ratio);
 }
 
 /*
@@ -239,7 +241,7 @@ static void settle_measured(struct engine *engine, struct io_task *task,
 	}
 	/* Where clamps drive the domain, the kernel boosts such a task, and that is tried. */
 	if (!domain->clamps && boost->device != IO_BOOST_NO_DEVICE &&
-	    !boosts_choose_khz(engine, domain, boost->held_ratio)) {
+	    !khz_of_ratio(engine, domain, boost->held_ratio)) {
 		leave_alone(engine, task, IO_BOOST_DEVICE_BUSY);
 		return;
 	}

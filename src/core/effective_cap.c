@@ -31,7 +31,8 @@
  */
 #define UNCAP_NS (2 * DECAY_HALF_LIFE_NS)
 
-uint64_t effective_cap_hold_ns(const struct engine *engine, uint32_t domain)
+/* For how long a task is at work after it last ran. */
+static uint64_t hold_ns_of(const struct engine *engine, uint32_t domain)
 {
 	uint64_t hold_ns = engine->domains[domain].policy.down_hold_ns;
 
@@ -88,7 +89,7 @@ void effective_cap_find(const struct engine *engine, uint32_t domain, uint64_t n
 			struct effective_cap *ret)
 {
 	const struct topology_domain *info = &engine->domains[domain].info;
-	uint64_t hold_ns = effective_cap_hold_ns(engine, domain);
+	uint64_t hold_ns = hold_ns_of(engine, domain);
 	struct class_clamp clamp;
 
 	*ret = (struct effective_cap){ .lowest_cap = CLAMP_CAP_NONE };

@@ -261,10 +261,6 @@ void boosts_end_device(struct engine *engine, uint32_t device);
 /* Ends holds that are due. */
 void boosts_advance(struct engine *engine, uint64_t now_ns);
 
-/* The OPP of a boost with this ρ in the domain; 0: the lowest OPP suffices. */
-uint32_t boosts_choose_khz(const struct engine *engine, const struct domain *domain,
-			   uint32_t ratio);
-
 /* io_groups.c: moves the task to its group. NULL: the table of groups is full. */
 struct io_group *io_groups_join(struct engine *engine, struct io_task *task, uint64_t now_ns);
 void io_groups_leave(struct engine *engine, struct io_task *task);
@@ -322,8 +318,6 @@ void effective_cap_set(struct domain *domain, const struct effective_cap *cap, u
 void effective_cap_watch(const struct engine *engine, struct domain *domain,
 			 const struct effective_cap *cap);
 void effective_cap_plan(struct domain *domain, const struct effective_cap *cap, uint64_t now_ns);
-/* For how long a task is at work after it last ran. */
-uint64_t effective_cap_hold_ns(const struct engine *engine, uint32_t domain);
 
 /* clamping.c: the clamp classes of tasks, and the clamps of each. */
 void clamping_set_policy(struct engine *engine);

@@ -2,7 +2,6 @@
 #include "core/task_table.h"
 
 #include <assert.h>
-#include <stdlib.h>
 
 #include "core/clamp_class.h"
 #include "core/pid_index.h"
@@ -48,21 +47,6 @@ void task_table_init(struct task_table *table, uint32_t max_ios, uint32_t max_ru
 	table->max_ruled = max_ruled;
 	pid_index_init(index_of(table), max_ruled);
 	pid_index_init(io_index_of(table), max_ios);
-}
-
-struct task_table *task_table_new(uint32_t max_ios, uint32_t max_ruled)
-{
-	struct task_table *table = calloc(1, task_table_bytes(max_ios, max_ruled));
-
-	if (table)
-		task_table_init(table, max_ios, max_ruled);
-	return table;
-}
-
-struct task_table *task_table_free(struct task_table *table)
-{
-	free(table);
-	return NULL;
 }
 
 static struct task *record_at(const struct task_table *table, uint32_t place)
@@ -145,11 +129,6 @@ uint32_t task_count(const struct task_table *table)
 uint32_t task_count_max(const struct task_table *table)
 {
 	return table->max_ruled;
-}
-
-uint64_t task_refused(const struct task_table *table)
-{
-	return pid_index_refused(index_of(table));
 }
 
 void task_queue(struct task_table *table, struct task *task, enum task_wait wait)

@@ -73,9 +73,6 @@ struct task_table;
 size_t task_table_bytes(uint32_t max_ios, uint32_t max_ruled);
 /* table is zeroed memory of that size. */
 void task_table_init(struct task_table *table, uint32_t max_ios, uint32_t max_ruled);
-/* Allocates a table; NULL without memory. */
-struct task_table *task_table_new(uint32_t max_ios, uint32_t max_ruled);
-struct task_table *task_table_free(struct task_table *table);
 
 /* The record of pid or NULL. Borrowed until task_settle(). */
 struct task *task_find(const struct task_table *table, uint32_t pid);
@@ -89,10 +86,9 @@ struct task *task_rule(struct task_table *table, uint32_t pid, uint64_t matched)
 struct task *task_clamp(struct task_table *table, uint32_t pid);
 /* Clears marks that no longer apply, and drops the record of a task without any. */
 void task_settle(struct task_table *table, struct task *task);
-/* The number of records with rules or clamps, and of tasks that found no room. */
+/* The number of records with rules or clamps, and the most there may be. */
 uint32_t task_count(const struct task_table *table);
 uint32_t task_count_max(const struct task_table *table);
-uint64_t task_refused(const struct task_table *table);
 
 void task_queue(struct task_table *table, struct task *task, enum task_wait wait);
 bool task_any_waits(const struct task_table *table, enum task_wait wait);

@@ -2,7 +2,6 @@
 #include "record/recorder.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,14 +19,6 @@ struct recorder {
 	uint8_t body[RECORD_BODY_MAX];
 	uint8_t block[RECORD_BLOCK_HEADER + RECORD_BLOCK_MAX];
 };
-
-int record_write_file(void *userdata, const void *data, size_t size)
-{
-	errno = 0;
-	if (fwrite(data, 1, size, userdata) == size && fflush(userdata) == 0)
-		return 0;
-	return errno ? -errno : -EIO;
-}
 
 struct recorder *recorder_new(const struct record_sink *sink)
 {

@@ -19,9 +19,6 @@ struct record_sink {
 	void *userdata;
 };
 
-/* For a sink: userdata is a FILE. */
-int record_write_file(void *userdata, const void *data, size_t size);
-
 struct recorder;
 
 /* Takes about 150 KiB; writes nothing yet. sink is copied. NULL without memory. */

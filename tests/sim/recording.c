@@ -6,9 +6,17 @@
 
 #include "shared/cleanup.h"
 
+static int write_file(void *userdata, const void *data, size_t size)
+{
+	errno = 0;
+	if (fwrite(data, 1, size, userdata) == size && fflush(userdata) == 0)
+		return 0;
+	return errno ? -errno : -EIO;
+}
+
 int recording_open(struct recording *recording, const char *path)
 {
-	struct record_sink sink = { .write = record_write_file };
+	struct record_sink sink = { .write = write_file };
 	_cleanup_fclose_ FILE *file = fopen(path, "we");
 	int r = -errno;
 

@@ -13,14 +13,14 @@ static char heard[256];
 
 static int set_up(void **state)
 {
-	tasks = task_table_new(SIZE, SIZE);
+	tasks = test_task_table(SIZE, SIZE);
 	news = boost_news_new(tasks);
 	return 0;
 }
 
 static int tear_down(void **state)
 {
-	task_table_free(tasks);
+	free(tasks);
 	boost_news_free(news);
 	return 0;
 }

@@ -535,7 +535,6 @@ static void test_full_table_of_ruled_tasks(void **state)
 	for (uint32_t pid = 1; pid <= 20; pid++)
 		match(&world, pid, 1);
 	assert_int_equal(task_count(tasks), 16);
-	assert_int_equal(task_refused(tasks), 4);
 	match(&world, 3, 0);
 	match(&world, 20, 1);
 	assert_int_equal(task_find(tasks, 20)->matched, 1);

@@ -41,25 +41,6 @@ static void test_long_run(void **state)
 	assert_int_equal(account_burst_ns(&cpu, START_NS + 200 * NS_PER_MS), 200 * NS_PER_MS);
 }
 
-/* Rounded up, so that it is 0 never: that is "not known". */
-static void test_busy(void **state)
-{
-	static const struct {
-		uint32_t util_cap, level_cap, ppm;
-	} rows[] = {
-		{ 0, 1024, 1 },	      { 512, 1024, 500000 },   { 1023, 1024, 999023 },
-		{ 256, 512, 500000 }, { 1024, 1024, 1000000 }, { 600, 512, 1000000 },
-	};
-
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		struct account_cpu cpu = a_cpu();
-
-		cpu.util_q = DECAY_Q(rows[i].util_cap);
-		cpu.level_q = DECAY_Q(rows[i].level_cap);
-		assert_int_equal(account_busy_ppm(&cpu), rows[i].ppm);
-	}
-}
-
 /* Tasks that take turns are one load, and it is brought up to date now and then, not each time. */
 static void test_turns(void **state)
 {
@@ -423,7 +404,6 @@ int main(void)
 		cmocka_unit_test(test_burst_of_known_task),
 		cmocka_unit_test(test_chain),
 		cmocka_unit_test(test_stolen),
-		cmocka_unit_test(test_busy),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

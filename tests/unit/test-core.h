@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/task_table.h"
 #include "core/topology.h"
 
 #define NS_PER_US 1000ULL
@@ -36,6 +37,16 @@ static inline uint64_t test_random_next(struct test_random *random)
 static inline uint64_t test_random_below(struct test_random *random, uint64_t limit)
 {
 	return test_random_next(random) % limit;
+}
+
+/* An empty table for so many tasks. Freed by free(). */
+static inline struct task_table *test_task_table(uint32_t max_ios, uint32_t max_ruled)
+{
+	struct task_table *table = calloc(1, task_table_bytes(max_ios, max_ruled));
+
+	assert_non_null(table);
+	task_table_init(table, max_ios, max_ruled);
+	return table;
 }
 
 /* A machine of n_domains with cpus_each CPUs; its domains are to be filled in. Freed by free(). */

@@ -705,8 +705,11 @@ static void make_domain(struct canned_daemon *canned, uint32_t i)
 
 static bool make_tasks(const struct canned_daemon *canned)
 {
-	made.tasks = task_table_new(
-		canned->n_tasks > ROOM_FOR_TASKS ? canned->n_tasks : ROOM_FOR_TASKS, 16);
+	uint32_t room = canned->n_tasks > ROOM_FOR_TASKS ? canned->n_tasks : ROOM_FOR_TASKS;
+
+	made.tasks = calloc(1, task_table_bytes(room, 16));
+	if (made.tasks)
+		task_table_init(made.tasks, room, 16);
 	for (uint32_t i = 0; made.tasks && i < canned->n_tasks; i++) {
 		struct io_task *task = io_task_add(made.tasks, FIRST_PID + i);
 
@@ -854,7 +857,7 @@ void canned_daemon_deinit(struct canned_daemon *canned)
 {
 	struct manager *manager = &canned->manager;
 
-	task_table_free(made.tasks);
+	free(made.tasks);
 	hints_free(made.hints);
 	decision_log_free(manager->past.log);
 	boost_news_free(manager->monitor.boost_news);
