@@ -105,10 +105,7 @@ static inline void watch_bytes(struct task_struct *task, __u64 now_ns)
 		suspect(task, seen, now_ns);
 }
 
-/*
- * How long the task has run, how long it has waited for a CPU, and how long all tasks have run on
- * its CPU. What this kernel does not count stays 0.
- */
+/* How long the task has run, and waited for a CPU. What this kernel does not count stays 0. */
 static inline void see_times(struct wakegov_slot *slot)
 {
 	struct task_struct *task = (void *)slot->task;
@@ -116,8 +113,6 @@ static inline void see_times(struct wakegov_slot *slot)
 	slot->ran_ns = BPF_CORE_READ(task, se.sum_exec_runtime);
 	if (bpf_core_field_exists(task->sched_info.run_delay))
 		slot->delay_ns = BPF_CORE_READ(task, sched_info.run_delay);
-	if (bpf_core_field_exists(task->se.cfs_rq->rq->rq_cpu_time))
-		slot->cpu_ns = BPF_CORE_READ(task, se.cfs_rq, rq, rq_cpu_time);
 }
 
 /* The daemon runs this, and then reads the slot. */

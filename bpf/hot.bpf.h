@@ -47,7 +47,6 @@ static inline void enter(struct task_struct *task, const struct cold_tasks *cold
 	slot->interrupts_ns = 0;
 	slot->ran_ns = 0;
 	slot->delay_ns = 0;
-	slot->cpu_ns = 0;
 	slot->device = WAKEGOV_NO_DEVICE;
 	for (int i = 0; i < WAKEGOV_SLOT_IOS; i++)
 		slot->ios[i].device = WAKEGOV_NO_DEVICE;

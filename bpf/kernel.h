@@ -134,7 +134,6 @@ struct dl_rq {
 };
 
 struct rq {
-	unsigned long long rq_cpu_time; /* CONFIG_SCHEDSTATS */
 	__u64 clock;
 	struct dl_rq dl;
 };

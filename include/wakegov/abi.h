@@ -314,8 +314,7 @@ struct wakegov_slot {
 	/* … and, as of the last read, the bytes that it had read and written, … */
 	__u64 bytes;
 	__u64 ran_ns;	/* … how long it had run … */
-	__u64 delay_ns; /* … and been runnable without running … */
-	__u64 cpu_ns;	/* … and how long tasks had run on its CPU; 0: not counted */
+	__u64 delay_ns; /* … and been runnable without running */
 	char comm[TASK_COMM_SIZE];
 } __attribute__((aligned(64)));
 

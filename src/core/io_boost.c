@@ -108,7 +108,7 @@ static void see_cpu(struct io_boost *boost, const struct input_task *task, uint6
 				     now_ns - boost->seen_ns, level);
 }
 
-/* Of the time in which others had its CPU, the most in which its queue can have run dry. */
+/* Of the time in which it waited for a CPU, the most in which its queue can have run dry. */
 static uint64_t dry_time_us(const struct io_window *window, const struct input_task *task,
 			    uint64_t depth_milli, uint64_t elapsed_ns)
 {
@@ -129,7 +129,7 @@ static uint64_t dry_time_us(const struct io_window *window, const struct input_t
  * u (1 + Q(N − 1)), u the utilisation of that station, and Q grows with N, so q is at most
  * u / (1 − u). So the part of r counts 1 / d.
  *
- * While others have the CPU for longer than the requests in flight last, which is d T / n by
+ * While it waits for a CPU for longer than the requests in flight last, which is d T / n by
  * Little's law, nothing is in flight any more, whatever these means say: that part of w counts
  * whole. Of all waits of the window it is at most what exceeds that time once.
  */

@@ -34,34 +34,6 @@ static void read_ios(struct tracer *tracer, const struct wakegov_slot *slot,
 	}
 }
 
-/*
- * A task waits for its CPU no longer than others have that: the rest is idle exits and interrupts.
- */
-static uint64_t add_waited(struct seen_slot *seen, const struct wakegov_slot *slot)
-{
-	uint64_t grown_ns = slot->delay_ns - seen->delay_ns, ran_ns = slot->ran_ns - seen->ran_ns;
-	uint64_t others_ns = slot->cpu_ns - seen->cpu_ns;
-
-	others_ns = others_ns > ran_ns ? others_ns - ran_ns : 0;
-	if (slot->cpu_ns && seen->cpu == slot->cpu && grown_ns > others_ns)
-		grown_ns = others_ns;
-	return seen->waited_ns + grown_ns;
-}
-
-/* The kernel side has just read them. Those of another task that had the slot are no beginning. */
-static void read_times(struct seen_slot *seen, const struct wakegov_slot *slot,
-		       struct input_task *task)
-{
-	if (seen->ran_ns)
-		seen->waited_ns = add_waited(seen, slot);
-	seen->cpu = slot->cpu;
-	seen->ran_ns = slot->ran_ns;
-	seen->delay_ns = slot->delay_ns;
-	seen->cpu_ns = slot->cpu_ns;
-	task->worked_ns = slot->ran_ns + slot->interrupts_ns;
-	task->waited_ns = seen->waited_ns;
-}
-
 static struct seen_slot *find_seen(struct tracer *tracer, uint32_t index)
 {
 	struct seen_slot *seen = &tracer->seen[index];
@@ -102,7 +74,8 @@ int tracer_read_task(struct tracer *tracer, uint32_t handle, uint64_t now_ns, st
 	};
 	ret->task.io_starts = tracer_read_starts(tracer, index);
 	ret->task.last_io_ns = last_io_ns(tracer, slot, now_ns);
-	read_times(seen, slot, &ret->task);
+	ret->task.worked_ns = slot->ran_ns + slot->interrupts_ns;
+	ret->task.waited_ns = slot->delay_ns;
 	read_ios(tracer, slot, &ret->task);
 	in_flight_add(tracer, seen, slot, ret->task.io_starts, now_ns);
 	ret->task.in_flight_ns = seen->in_flight_ns;

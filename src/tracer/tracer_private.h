@@ -34,10 +34,7 @@ struct seen_io {
 /* A slot's values at the last read. */
 struct seen_slot {
 	uint32_t id;
-	uint32_t cpu;
-	uint64_t ran_ns, delay_ns, cpu_ns;
-	uint64_t waited_ns; /* what is reported: the sums so far */
-	uint64_t in_flight_ns;
+	uint64_t in_flight_ns;		    /* what is reported: the sum so far */
 	uint64_t at_ns, starts, sync_waits; /* in_flight.c: of its last sample */
 	struct seen_io ios[WAKEGOV_SLOT_IOS];
 };

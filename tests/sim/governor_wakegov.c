@@ -53,29 +53,6 @@ static uint64_t waited_ns(const struct sim *sim, const struct sim_thread *thread
 	return sim->now_ns - slept_ns - sim_thread_on_cpu_ns(sim, thread);
 }
 
-/* A task waits for its CPU no longer than others have that: the rest is idle exits and interrupts.
- */
-static void add_waited(struct sim *sim, uint32_t handle)
-{
-	struct wakegov_sim *w = sim->governor_data;
-	struct wakegov_sim_task *t = &w->tasks[handle];
-	const struct sim_thread *thread = &sim->threads[handle];
-	struct sim_cpu *cpu = &sim->cpus[t->cpu];
-	uint64_t waited = waited_ns(sim, thread), ran = sim_thread_on_cpu_ns(sim, thread);
-	uint64_t grown = waited - t->seen_waited_ns, others;
-
-	sim_cpu_account(sim, cpu);
-	others = cpu->thread_ns - t->seen_cpu_ns;
-	others = others > ran - t->seen_ran_ns ? others - (ran - t->seen_ran_ns) : 0;
-	if (t->seen_cpu == t->cpu && grown > others)
-		grown = others;
-	t->waited_ns += grown;
-	t->seen_cpu = t->cpu;
-	t->seen_cpu_ns = cpu->thread_ns;
-	t->seen_ran_ns = ran;
-	t->seen_waited_ns = waited;
-}
-
 /* The disk's totals, and the task's: from here on its part in them is counted. */
 static void begin_in_flight(struct sim *sim, struct wakegov_sim_task *t)
 {
@@ -134,7 +111,6 @@ static void sample_task(struct sim *sim, uint32_t handle, uint64_t now_ns)
 
 	if (w->learns)
 		add_in_flight(sim, t);
-	add_waited(sim, handle);
 	input = (struct input){
 		.now_ns = now_ns,
 		.type = INPUT_TASK,
@@ -143,7 +119,7 @@ static void sample_task(struct sim *sim, uint32_t handle, uint64_t now_ns)
 			.tgid = 1 + (sim->threads[handle].group - sim->workload->groups),
 			.worked_ns = sim_thread_on_cpu_ns(sim, &sim->threads[handle]) +
 				     sim->threads[handle].own_irq_asleep_ns,
-			.waited_ns = t->waited_ns,
+			.waited_ns = waited_ns(sim, &sim->threads[handle]),
 			.handle = handle,
 			.cpu = t->cpu,
 			.io_waits = t->io_waits,

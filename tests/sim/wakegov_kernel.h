@@ -41,8 +41,6 @@ struct wakegov_sim_task {
 	uint32_t disk_depth; /* the mean of its requests in flight before its last sample */
 	uint64_t disk_in_flight_ns, disk_completions, disk_ios, disk_ns; /* at its last sample */
 	uint64_t disk_told_ns;
-	uint64_t waited_ns, seen_waited_ns, seen_ran_ns, seen_cpu_ns;
-	uint32_t seen_cpu;
 	uint64_t in_flight_ns;
 };
 
