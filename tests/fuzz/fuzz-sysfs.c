@@ -83,7 +83,7 @@ static const char *const files[] = {
 	"cpu0/acpi_cppc/highest_perf",
 	"intel_pstate/no_turbo",
 	DISK "queue/iostats",
-	DISK "inflight",
+	DISK "stat",
 	DISK "diskseq",
 };
 
@@ -211,7 +211,7 @@ static void measure(void)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	_cleanup_free_ struct topology *topology = NULL;
-	uint32_t in_flight;
+	struct disk_totals totals;
 
 	write_files((const char *)data, size);
 	if (cpufreq_discover(&topology) == 0) {
@@ -224,7 +224,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	}
 	measure();
 	reference_turbo_is_off();
-	disk_read_in_flight("sda", &in_flight);
+	disk_read_totals("sda", &totals);
 	disk_is_there("sda", 1);
 	return 0;
 }
