@@ -13,7 +13,6 @@
 #include "core/experiment.h"
 #include "core/input.h"
 #include "core/io_boost.h"
-#include "core/override.h"
 #include "core/settings.h"
 
 /* What won the merge over the domain's CPUs. */
@@ -35,7 +34,7 @@ enum limiter {
 	LIMITER_POLICY_MAX,
 	LIMITER_SCALING_MIN,
 	LIMITER_SCALING_MAX,
-	LIMITER_OVERRIDE_MIN, /* core/override.h */
+	LIMITER_OVERRIDE_MIN, /* struct override_limits */
 	LIMITER_OVERRIDE_MAX,
 	LIMITER_FROZEN,
 	LIMITER_CAP,	 /* cap of a task, by a rule: core/clamp_class.h */

@@ -16,7 +16,6 @@
 #include "core/clamp_class.h"
 #include "core/decision.h"
 #include "core/input.h"
-#include "core/override.h"
 #include "core/settings.h"
 #include "core/topology.h"
 

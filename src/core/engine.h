@@ -21,7 +21,6 @@
 #include "core/input.h"
 #include "core/io_device.h"
 #include "core/io_group.h"
-#include "core/override.h"
 #include "core/settings.h"
 #include "core/task_table.h"
 #include "core/topology.h"

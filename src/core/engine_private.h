@@ -2,8 +2,8 @@
 #pragma once
 
 /*
- * What the parts of the engine share: the state (engine.c), what a round does with it (round.c), the
- * grant of boosts (boosts.c), by groups of tasks (io_groups.c) and whether it pays for them
+ * What the parts of the engine share: the state (engine.c), what a round does with it (round.c),
+ * the grant of boosts (boosts.c), by groups of tasks (io_groups.c) and whether it pays for them
  * (boost_trials.c, idle_trials.c), when there is something to learn (tracing_duty.c), the demand of
  * a domain (merge.c), and when to decide again (plan.c).
  */
@@ -124,7 +124,6 @@ struct engine {
 
 	struct engine_state_header header;
 	struct clamp_classes clamp_classes;
-	struct override_table overrides;
 	struct tracing_duty tracing;
 	uint64_t devices_next_ns; /* earliest next_ns of the devices */
 	uint64_t groups_next_ns;  /* the same of the groups */
@@ -139,7 +138,7 @@ struct engine {
 
 /* engine_state.c: links the CPUs of each domain, and copies its topology. */
 void engine_link(struct engine *engine);
-/* Applies the policy and the overrides to the domain. */
+/* Applies the policy to the domain. */
 void engine_merge_domain(struct engine *engine, uint32_t domain);
 
 /*

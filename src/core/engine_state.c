@@ -18,7 +18,6 @@ static const struct field engine_bounds[] = {
 	FLAG(engine, needs_own),
 	FLAG(engine, tracing.on),
 	FIELD(engine, group_turn, IO_GROUPS_MAX - 1),
-	FIELD(engine, overrides.n, OVERRIDES_MAX),
 	FIELD(engine, clamp_classes.n, CLAMP_CLASSES_MAX),
 	FIELD(engine, clamp_classes.n_own, CLAMP_CLASSES_MAX),
 	FIELD_END,
@@ -149,17 +148,6 @@ static bool is_io(const struct engine *engine, const struct io_task *task)
 	       (!task->flip.holds || task->flip.domain < engine->topology->n_domains);
 }
 
-static bool are_overrides(const struct engine *engine)
-{
-	const struct override_table *overrides = &engine->overrides;
-
-	for (uint32_t i = 0; i < overrides->n; i++)
-		if (overrides->entries[i].domain >= engine->topology->n_domains ||
-		    (i && overrides->entries[i].id <= overrides->entries[i - 1].id))
-			return false;
-	return true;
-}
-
 static bool are_arrays(const struct engine *engine)
 {
 	for (uint32_t i = 0; i < INPUT_DEVICES_MAX; i++)
@@ -196,7 +184,6 @@ void engine_merge_domain(struct engine *engine, uint32_t domain)
 	struct domain *d = &engine->domains[domain];
 
 	policy_domain_for(&engine->policy, d->info.name, &d->policy);
-	override_table_merge(&engine->overrides, domain, &d->override);
 }
 
 static void find_capacities(struct engine *engine)
@@ -272,7 +259,7 @@ int engine_load(struct engine *engine, const void *state, size_t size)
 	engine->clamp_classes.follows_own = follows_own;
 	if (!task_table_recount(engine->tasks, max_ios, max_ruled) ||
 	    !is_within(engine, engine_bounds) || !engine->clamp_classes.n || !are_arrays(engine) ||
-	    !are_overrides(engine) || !are_tasks(engine) || !task_table_relink(engine->tasks))
+	    !are_tasks(engine) || !task_table_relink(engine->tasks))
 		return -EBADMSG;
 	engine_link(engine);
 	count_clamping(engine);

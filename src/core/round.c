@@ -169,25 +169,12 @@ static void apply_domain(struct engine *engine, const struct input_domain *input
 		boosts_disturb(engine, input->domain, now_ns);
 }
 
-static void merge_overrides(struct engine *engine, uint32_t domain, uint64_t now_ns)
-{
-	engine_merge_domain(engine, domain);
-	engine_mark_domain(engine, domain);
-	boosts_disturb(engine, domain, now_ns);
-}
-
-/* An override that replaces another with the same id may be for another domain. */
-static void apply_override(struct engine *engine, const struct input_override *override,
+static void apply_override(struct engine *engine, const struct input_override *input,
 			   uint64_t now_ns)
 {
-	const struct input_override *before = override_table_find(&engine->overrides, override->id);
-	uint32_t domain = before ? before->domain : override->domain;
-
-	if (!override_table_put(&engine->overrides, override, now_ns))
-		return;
-	merge_overrides(engine, override->domain, now_ns);
-	if (domain != override->domain)
-		merge_overrides(engine, domain, now_ns);
+	engine->domains[input->domain].override = input->limits;
+	engine_mark_domain(engine, input->domain);
+	boosts_disturb(engine, input->domain, now_ns);
 }
 
 static void apply_task_rules(struct engine *engine, const struct input_task_rules *input,
@@ -264,11 +251,7 @@ void engine_apply(struct engine *engine, const struct input *input)
 
 void engine_advance(struct engine *engine, uint64_t now_ns)
 {
-	struct input_override ended;
-
 	engine_tap_call(engine, &(struct engine_call){ .type = ENGINE_ADVANCE, .now_ns = now_ns });
-	while (override_table_expire(&engine->overrides, now_ns, &ended))
-		merge_overrides(engine, ended.domain, now_ns);
 	boosts_advance(engine, now_ns);
 	boost_trials_advance(engine, now_ns);
 	idle_trials_advance(engine, now_ns);
@@ -290,7 +273,6 @@ uint64_t engine_next_ns(const struct engine *engine)
 		engine->devices_next_ns,
 		engine->groups_next_ns,
 		tracing_duty_next_ns(engine),
-		override_table_next_ns(&engine->overrides),
 	};
 	uint64_t first_ns = UINT64_MAX;
 

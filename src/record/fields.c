@@ -24,10 +24,6 @@
 	U32(_d.cpu), MOST(_d.limiter, LIMITER_LAST), COMM(_d.comm), NOW(_d.now_ns), \
 	U32(_d.rule), U32(_d.capped_pid)
 
-#define OVERRIDE(_o) \
-	U32(_o.domain), U32(_o.min_khz), U32(_o.max_khz), U32(_o.frozen_khz), U32(_o.uid), \
-	NOW(_o.end_ns)
-
 #define ROW(_slots, ...) { _slots, (const struct record_field[]){ __VA_ARGS__, END } }
 
 /*
@@ -84,7 +80,11 @@ static const struct record_layout layouts[RECORD_TYPES] = {
 		U32(clamp.pid), U32(clamp.min_cap), U32(clamp.max_cap),
 		MOST(clamp.min_why, CLAMP_NEED), MOST(clamp.max_why, CLAMP_NEED),
 		U32(clamp.min_rule), U32(clamp.max_rule)),
-	[RECORD_OVERRIDE] = ROW(64, U32(input.override.id), OVERRIDE(input.override)),
+	[RECORD_OVERRIDE] = ROW(64,
+		U32(input.override.domain), U32(input.override.limits.min_khz),
+		U32(input.override.limits.max_khz), U32(input.override.limits.frozen_khz),
+		U32(input.override.limits.min_id), U32(input.override.limits.max_id),
+		U32(input.override.limits.frozen_id)),
 };
 
 /* Every type of an input needs a row above. */

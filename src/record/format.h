@@ -38,7 +38,7 @@
 
 #define RECORD_MAGIC	   "wakegov\x1a"
 #define RECORD_MAGIC_SIZE  8
-#define RECORD_VERSION	   8
+#define RECORD_VERSION	   9
 #define RECORD_FILE_HEADER (RECORD_MAGIC_SIZE + 4)
 
 #define RECORD_BLOCK_BYTES 4096

@@ -51,12 +51,8 @@ static int set_up(void **state)
 	policy.caps.application_clamps = true;
 	engine = engine_new(topology, &policy);
 	engine_apply(engine, &active);
-	for (uint32_t id = 1; id <= 2; id++) {
-		override.override = (struct input_override){ .id = id,
-							     .max_khz = 1000000,
-							     .end_ns = UINT64_MAX };
-		engine_apply(engine, &override);
-	}
+	override.override.limits.max_khz = 1000000;
+	engine_apply(engine, &override);
 	own.own_clamps = (struct input_own_clamps){ PID, wakegov_own(128, 512) };
 	engine_apply(engine, &own);
 	tell_task(PID, 0);
@@ -138,9 +134,6 @@ static void test_fixed_part(void **state)
 	SPOIL(engine->group_turn, IO_GROUPS_MAX);
 	SPOIL(engine->clamp_classes.n, 0);
 	SPOIL(engine->clamp_classes.n, CLAMP_CLASSES_MAX + 1);
-	SPOIL(engine->overrides.n, OVERRIDES_MAX + 1);
-	SPOIL(engine->overrides.entries[1].domain, 2);
-	SPOIL(engine->overrides.entries[1].id, 1);
 	SPOIL(engine->devices[3].present, 2);
 	SPOIL(engine->devices[63].rates.known, 2);
 	SPOIL(engine->groups[0].used, 2);

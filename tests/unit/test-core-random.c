@@ -90,7 +90,7 @@ static void change_limits(struct world *world, struct test_random *random)
 	world_round(world);
 }
 
-/* Limits of somebody's own, for up to a second. */
+/* Limits of somebody's own, or their end. */
 static void do_override(struct world *world, struct test_random *random)
 {
 	uint32_t domain = pick(random, 0, world->topology->n_domains - 1);
@@ -99,22 +99,21 @@ static void do_override(struct world *world, struct test_random *random)
 	struct input input = {
 		.now_ns = world->now_ns,
 		.type = INPUT_OVERRIDE,
-		.override = {
-			.id = pick(random, 1, 6),
-			.domain = domain,
-			.end_ns = world->now_ns + pick(random, 0, 3) * pick(random, 1, 330000000),
-		},
+		.override.domain = domain,
 	};
 
-	switch (pick(random, 0, 2)) {
+	switch (pick(random, 0, 3)) {
 	case 0:
-		input.override.min_khz = khz;
+		input.override.limits.min_khz = khz;
 		break;
 	case 1:
-		input.override.max_khz = khz;
+		input.override.limits.max_khz = khz;
+		break;
+	case 2:
+		input.override.limits.frozen_khz = khz;
 		break;
 	default:
-		input.override.frozen_khz = khz;
+		break;
 	}
 	world_apply(world, &input);
 	world_round(world);

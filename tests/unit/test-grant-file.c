@@ -51,13 +51,15 @@ static struct overrides make(void)
 		.uid = 1000,
 		.end_ns = 5 * NS_PER_S,
 		.of_domain = true,
-		.limits = { .domain = 1, .min_khz = 1200000 },
+		.domain = 1,
+		.min_khz = 1200000,
 	};
 	overrides.entries[1] = (struct override){
 		.id = 9,
 		.end_ns = UINT64_MAX,
 		.of_domain = true,
-		.limits = { .max_khz = 1000000, .frozen_khz = 800000 },
+		.max_khz = 1000000,
+		.frozen_khz = 800000,
 	};
 	overrides.entries[2] = (struct override){
 		.id = 10,

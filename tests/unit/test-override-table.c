@@ -115,6 +115,42 @@ static void test_full(void **state)
 	assert_int_equal(policy.n_overrides, 2);
 }
 
+/* What overrides of a domain ask together: of each limit, the newest. */
+static void test_limits(void **state)
+{
+	struct override_limits limits;
+	struct overrides overrides = { 0 };
+	struct override one = { .id = 3, .of_domain = true, .domain = 1, .min_khz = 300000 };
+
+	assert_true(overrides_insert(&overrides, &one));
+	one = (struct override){ .id = 7, .of_domain = true, .domain = 2, .min_khz = 700000 };
+	assert_true(overrides_insert(&overrides, &one));
+	/* Put late, and older all the same. */
+	one = (struct override){ .id = 1, .of_domain = true, .domain = 1, .min_khz = 100000 };
+	assert_true(overrides_insert(&overrides, &one));
+	limits = overrides_limits(&overrides, 1);
+	assert_int_equal(limits.min_khz, 300000);
+	assert_int_equal(limits.min_id, 3);
+	assert_int_equal(limits.max_khz, 0);
+
+	one = (struct override){
+		.id = 9, .of_domain = true, .domain = 1, .max_khz = 500000, .frozen_khz = 400000
+	};
+	assert_true(overrides_insert(&overrides, &one));
+	limits = overrides_limits(&overrides, 1);
+	assert_int_equal(limits.min_khz, 300000);
+	assert_int_equal(limits.max_khz, 500000);
+	assert_int_equal(limits.max_id, 9);
+	assert_int_equal(limits.frozen_khz, 400000);
+	assert_int_equal(limits.frozen_id, 9);
+
+	/* One of a task is in no domain. */
+	one = make(10, 812, "");
+	assert_true(overrides_insert(&overrides, &one));
+	limits = overrides_limits(&overrides, 0);
+	assert_int_equal(limits.min_khz + limits.max_khz + limits.frozen_khz, 0);
+}
+
 /* A number that another task has since, or none; the override of the task that is there stays. */
 static void test_end_task(void **state)
 {
@@ -135,9 +171,8 @@ static void test_end_task(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_fill),
-		cmocka_unit_test(test_end),
-		cmocka_unit_test(test_full),
+		cmocka_unit_test(test_fill),	 cmocka_unit_test(test_end),
+		cmocka_unit_test(test_full),	 cmocka_unit_test(test_limits),
 		cmocka_unit_test(test_end_task),
 	};
 

@@ -120,9 +120,9 @@ static void do_override(struct drive *drive, uint32_t domain)
 {
 	struct input input = {
 		.type = INPUT_OVERRIDE,
-		.override = { 1 + below(drive, 8), domain, below(drive, 2) * 1000000,
-			      below(drive, 2) * 1600000, below(drive, 4) ? 0 : 1200000, 0,
-			      drive->now_ns + below(drive, 3) * 20000000 },
+		.override = { domain,
+			      { below(drive, 2) * 1000000, below(drive, 2) * 1600000,
+				below(drive, 4) ? 0 : 1200000, 1 + below(drive, 8) } },
 	};
 
 	apply(drive, input);

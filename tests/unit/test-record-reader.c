@@ -142,7 +142,7 @@ static void test_others(void **state)
 			garbage[j] = test_random_next(&random);
 		refuse(garbage, sizeof(garbage), -EBADMSG, "not a recording");
 		/* With the right beginning it is found a little later. */
-		memcpy(garbage, RECORD_MAGIC "\10\0\0", RECORD_FILE_HEADER);
+		memcpy(garbage, RECORD_MAGIC "\11\0\0", RECORD_FILE_HEADER);
 		refuse(garbage, sizeof(garbage), -EBADMSG, "damaged");
 	}
 }
@@ -155,10 +155,10 @@ static void test_other_versions(void **state)
 	test_drive(&spoilt, 5, 10, 0);
 	spoilt.data[RECORD_MAGIC_SIZE] = RECORD_VERSION + 1;
 	assert_int_equal(replay(&replayed, why), -EPROTONOSUPPORT);
-	assert_non_null(strstr(why, "made by a newer wakegov: version 9"));
+	assert_non_null(strstr(why, "made by a newer wakegov: version 10"));
 	spoilt.data[RECORD_MAGIC_SIZE] = RECORD_VERSION - 1;
 	assert_int_equal(replay(&replayed, why), -EPROTONOSUPPORT);
-	assert_non_null(strstr(why, "made by an older wakegov: version 7"));
+	assert_non_null(strstr(why, "made by an older wakegov: version 8"));
 
 	/* The end is the last record: a type of record that is not known yet. */
 	test_drive(&spoilt, 5, 10, 0);

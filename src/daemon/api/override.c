@@ -12,21 +12,20 @@ static void put_override(struct json_out *out, const struct topology *topology,
 {
 	const struct policy_override *target = &override->target;
 	const struct policy_properties *levels = &override->properties;
-	const struct input_override *limits = &override->limits;
 	uint64_t now_ns = time_now_ns(), end_ns = override->end_ns;
 	bool of_rule = !override->of_domain && !target->pid;
 
 	json_out_open(out, '{');
 	field_count(out, "id", override->id);
 	field_text(out, "domain",
-		   override->of_domain ? topology->domains[limits->domain].name : NULL);
+		   override->of_domain ? topology->domains[override->domain].name : NULL);
 	field_nonzero(out, "pid", target->pid);
 	field_text(out, "comm", target->pid ? override->comm : NULL);
 	field_text(out, "rule", of_rule ? target->rule : NULL);
 	field_bool(out, "children", target->children);
-	field_nonzero(out, "min_khz", limits->min_khz);
-	field_nonzero(out, "max_khz", limits->max_khz);
-	field_nonzero(out, "frozen_khz", limits->frozen_khz);
+	field_nonzero(out, "min_khz", override->min_khz);
+	field_nonzero(out, "max_khz", override->max_khz);
+	field_nonzero(out, "frozen_khz", override->frozen_khz);
 	api_put_level(out, "floor", &levels->floor, RULE_FLOOR);
 	api_put_level(out, "cap", &levels->cap, RULE_CAP);
 	api_put_level(out, "io_boost", &levels->io_boost, RULE_IO_BOOST);

@@ -30,9 +30,8 @@ static void print_overrides(FILE *out, const struct grant_tables *tables)
 
 		fprintf(out, "%s %u %u %" PRIu64 " ", kind, o->id, o->uid, o->end_ns);
 		if (o->of_domain) {
-			fprintf(out, "%s %u %u %u\n",
-				tables->topology->domains[o->limits.domain].name, o->limits.min_khz,
-				o->limits.max_khz, o->limits.frozen_khz);
+			fprintf(out, "%s %u %u %u\n", tables->topology->domains[o->domain].name,
+				o->min_khz, o->max_khz, o->frozen_khz);
 			continue;
 		}
 		fprintf(out, "%d %u %d %u %d %u %d %u ", p->cap.kind, p->cap.value, p->floor.kind,
@@ -87,8 +86,7 @@ int grant_file_save(const char *directory, const struct grant_tables *tables)
 }
 
 /* Parses the limits of a domain, which is unset if it does not exist any more. */
-static bool parse_limits(const char *text, const struct topology *topology,
-			 struct input_override *ret)
+static bool parse_limits(const char *text, const struct topology *topology, struct override *ret)
 {
 	char name[DOMAIN_NAME_SIZE];
 	int n = 0;
@@ -154,10 +152,10 @@ static bool parse_override(const char *text, char kind, uint64_t now_ns,
 	    text[n] != ' ' || !o.id || overrides_find(ret->overrides, o.id))
 		return false;
 	text += n + 1;
-	if (!(o.of_domain ? parse_limits(text, ret->topology, &o.limits)
+	if (!(o.of_domain ? parse_limits(text, ret->topology, &o)
 			  : parse_levels(text, kind == 't', &o)))
 		return false;
-	if (o.end_ns <= now_ns || (o.of_domain && o.limits.domain == TOPOLOGY_NO_DOMAIN))
+	if (o.end_ns <= now_ns || (o.of_domain && o.domain == TOPOLOGY_NO_DOMAIN))
 		return true;
 	return overrides_insert(ret->overrides, &o);
 }

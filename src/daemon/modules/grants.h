@@ -13,7 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "core/override.h"
+#include "core/input.h"
 #include "core/settings.h"
 #include "core/topology.h"
 #include "daemon/module.h"
@@ -23,11 +23,12 @@ struct query_peer;
 struct subscription;
 
 /*
- * override_table.c: the overrides, by id. One of a domain is in force in the core, which has a
- * table of its own (core/override.h). One of a task or of a rule becomes a rule at the end of the
- * policy in force (core/settings.h), so that it behaves as rules do.
+ * override_table.c: the overrides, by id. Those of domains are limits that the core is told of. One
+ * of a task or of a rule becomes a rule at the end of the policy in force (core/settings.h), so
+ * that it behaves as rules do.
  */
 
+#define OVERRIDES_MAX	   64 /* of domains */
 #define TASK_OVERRIDES_MAX 32
 
 enum override_end {
@@ -42,8 +43,9 @@ struct override {
 	uint32_t uid;	 /* user who asked for it */
 	uint64_t end_ns; /* CLOCK_MONOTONIC */
 	enum override_end ended;
-	bool of_domain;		      /* or of a task or a rule */
-	struct input_override limits; /* of a domain; without id, user and end */
+	bool of_domain; /* or of a task or a rule */
+	uint32_t domain;
+	uint32_t min_khz, max_khz, frozen_khz; /* of a domain; 0: not given */
 	struct policy_override target;
 	struct policy_properties properties;
 	char comm[16]; /* name of the task at first */
@@ -69,6 +71,9 @@ void overrides_remove(struct overrides *overrides, struct override *override);
 uint32_t overrides_count(struct overrides *overrides, bool of_domain);
 /* How many there may be: of domains, or of tasks and rules beside the rules of the policy. */
 uint32_t overrides_room(const struct policy *policy, bool of_domain);
+
+/* What those of the domain ask together: the newest that gives a limit gives it. */
+struct override_limits overrides_limits(struct overrides *overrides, uint32_t domain);
 
 /* Marks the overrides that end under this policy; its own overrides do not matter. */
 void overrides_check(struct overrides *overrides, const struct policy *policy);

@@ -52,6 +52,30 @@ uint32_t overrides_room(const struct policy *policy, bool of_domain)
 	return room < TASK_OVERRIDES_MAX ? room : TASK_OVERRIDES_MAX;
 }
 
+struct override_limits overrides_limits(struct overrides *overrides, uint32_t domain)
+{
+	struct override_limits limits = { 0 };
+
+	overrides_each(overrides, override)
+	{
+		if (!override->of_domain || override->domain != domain)
+			continue;
+		if (override->min_khz) {
+			limits.min_khz = override->min_khz;
+			limits.min_id = override->id;
+		}
+		if (override->max_khz) {
+			limits.max_khz = override->max_khz;
+			limits.max_id = override->id;
+		}
+		if (override->frozen_khz) {
+			limits.frozen_khz = override->frozen_khz;
+			limits.frozen_id = override->id;
+		}
+	}
+	return limits;
+}
+
 void overrides_check(struct overrides *overrides, const struct policy *policy)
 {
 	uint32_t room = overrides_room(policy, false);

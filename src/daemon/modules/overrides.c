@@ -15,39 +15,16 @@
 
 #define WHOM_SIZE 64
 
-/* Has the core begin an override of a domain, or end it. */
-static void apply_to_domain(struct core *core, const struct override *override, uint64_t end_ns)
+/* The domain has other overrides than the core knows of. */
+static void apply_to_domain(struct grants *grants, uint32_t domain)
 {
-	struct input input = {
+	const struct input input = {
 		.now_ns = time_now_ns(),
 		.type = INPUT_OVERRIDE,
-		.override = override->limits,
+		.override = { domain, overrides_limits(&grants->overrides, domain) },
 	};
 
-	input.override.id = override->id;
-	input.override.uid = override->uid;
-	input.override.end_ns = end_ns;
-	engine_apply(core->engine, &input);
-}
-
-static void report(const struct grants *grants, const struct override *override, const char *what)
-{
-	const struct policy_override *target = &override->target;
-	struct message_about about = { 0 };
-	char whom[WHOM_SIZE];
-
-	if (override->of_domain) {
-		about.domain = grants->core->topology->domains[override->limits.domain].name;
-		snprintf(whom, sizeof(whom), "%s", about.domain);
-	} else if (target->pid) {
-		about.pid = target->pid;
-		about.comm = override->comm;
-		snprintf(whom, sizeof(whom), "pid %u (%.15s)", about.pid, about.comm);
-	} else {
-		snprintf(whom, sizeof(whom), "[rule %s]", target->rule);
-	}
-	journal_report(grants->core, MESSAGE_OVERRIDE, &about, "%s: override %u %s", whom,
-		       override->id, what);
+	engine_apply(grants->core->engine, &input);
 }
 
 /* Overrides of tasks and rules are other ones: the rules and their tasks follow. */
@@ -63,9 +40,29 @@ static void apply_to_tasks(struct grants *grants)
 void overrides_resume(struct grants *grants)
 {
 	overrides_each(&grants->overrides, override) if (override->of_domain)
-		apply_to_domain(grants->core, override, override->end_ns);
+		apply_to_domain(grants, override->domain);
 	if (grants->overrides.n)
 		apply_to_tasks(grants);
+}
+
+static void report(const struct grants *grants, const struct override *override, const char *what)
+{
+	const struct policy_override *target = &override->target;
+	struct message_about about = { 0 };
+	char whom[WHOM_SIZE];
+
+	if (override->of_domain) {
+		about.domain = grants->core->topology->domains[override->domain].name;
+		snprintf(whom, sizeof(whom), "%s", about.domain);
+	} else if (target->pid) {
+		about.pid = target->pid;
+		about.comm = override->comm;
+		snprintf(whom, sizeof(whom), "pid %u (%.15s)", about.pid, about.comm);
+	} else {
+		snprintf(whom, sizeof(whom), "[rule %s]", target->rule);
+	}
+	journal_report(grants->core, MESSAGE_OVERRIDE, &about, "%s: override %u %s", whom,
+		       override->id, what);
 }
 
 static void changed(struct grants *grants, bool of_tasks)
@@ -77,10 +74,13 @@ static void changed(struct grants *grants, bool of_tasks)
 
 static void end(struct grants *grants, struct override *override, const char *what)
 {
+	bool of_domain = override->of_domain;
+	uint32_t domain = override->domain;
+
 	report(grants, override, what);
-	if (override->of_domain)
-		apply_to_domain(grants->core, override, 0);
 	overrides_remove(&grants->overrides, override);
+	if (of_domain)
+		apply_to_domain(grants, domain);
 }
 
 void overrides_end_over(struct grants *grants, uint64_t now_ns)
@@ -120,15 +120,13 @@ static uint32_t present_khz(struct core *core, uint32_t domain)
 static int find_limits(struct core *core, const struct override_request *request,
 		       struct override *override)
 {
-	struct input_override *limits = &override->limits;
-
-	limits->domain = topology_find(core->topology, request->domain);
-	if (limits->domain == TOPOLOGY_NO_DOMAIN)
+	override->domain = topology_find(core->topology, request->domain);
+	if (override->domain == TOPOLOGY_NO_DOMAIN)
 		return -ENODEV;
-	limits->min_khz = request->min_khz;
-	limits->max_khz = request->max_khz;
+	override->min_khz = request->min_khz;
+	override->max_khz = request->max_khz;
 	if (request->freeze)
-		limits->frozen_khz = present_khz(core, limits->domain);
+		override->frozen_khz = present_khz(core, override->domain);
 	return 0;
 }
 
@@ -231,7 +229,7 @@ int overrides_add(struct grants *grants, const struct override_request *request,
 	    !overrides_insert(overrides, &override))
 		return -ENOSPC;
 	if (override.of_domain)
-		apply_to_domain(core, &override, override.end_ns);
+		apply_to_domain(grants, override.domain);
 	changed(grants, !override.of_domain);
 	snprintf(what, sizeof(what), "by user %u for %.1f s", request->uid,
 		 (double)request->for_us / 1e6);
