@@ -238,16 +238,20 @@ bool rules_next_heir(const struct rules *rules, uint32_t *place, struct rules_ta
 
 void rules_add_heir(struct rules *rules, uint32_t pid, uint64_t start_ns, const struct hint *hint)
 {
-	uint32_t place = PID_INDEX_NONE;
+	struct known_task *known = rules_find_known(rules, pid);
+	uint32_t place;
 
-	if (pid_index_find(rules->index, pid) == PID_INDEX_NONE)
+	if (!known) {
 		place = pid_index_add(rules->index, pid);
-	if (place == PID_INDEX_NONE)
-		return;
-	rules->tasks[place] = (struct known_task){
-		.task = { .pid = pid, .tgid = pid, .start_ns = start_ns },
-	};
-	set_hint(rules, &rules->tasks[place], hint);
+		if (place == PID_INDEX_NONE)
+			return;
+		known = &rules->tasks[place];
+		*known = (struct known_task){
+			.task = { .pid = pid, .tgid = pid, .start_ns = start_ns },
+		};
+	}
+	if (known->task.start_ns == start_ns)
+		set_hint(rules, known, hint);
 }
 
 bool rules_next_rehinted(struct rules *rules, uint32_t *place, struct rules_task *ret)

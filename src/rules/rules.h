@@ -68,7 +68,7 @@ const struct hint *rules_hint_of(const struct rules *rules, uint32_t rule, uint3
  */
 bool rules_next_heir(const struct rules *rules, uint32_t *place, struct rules_task *ret,
 		     const struct hint **ret_hint);
-/* Adds such a process before it is taken for the first time: its parent may end before that. */
+/* Gives such a process its hint again after a restart: its parent may be gone. */
 void rules_add_heir(struct rules *rules, uint32_t pid, uint64_t start_ns, const struct hint *hint);
 
 /*

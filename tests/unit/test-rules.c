@@ -431,6 +431,30 @@ static void test_hints(void **state)
 	rules_free(rules);
 }
 
+/*
+ * A process that inherited a hint has it after a restart, though who gave it is gone: also where a
+ * rule of the policy has found it before. Another task with its number has not.
+ */
+static void test_heirs(void **state)
+{
+	struct rules *rules = make_rules(16);
+	struct hint *given = hint(rules, "background", true);
+	struct task_facts ruled = make_task(90, 5, "ab"), other = make_task(91, 5, "ab");
+	uint64_t by_rules;
+
+	given->any_user = true;
+	by_rules = matched_of(rules, ruled);
+	assert_true(by_rules && !(by_rules & 8));
+	assert_true(matched_of(rules, other) == by_rules);
+	rules_add_heir(rules, 90, ruled.start_ns, given);
+	rules_add_heir(rules, 91, other.start_ns + 1, given);
+	rules_add_heir(rules, 92, 5, given);
+	assert_true(matched_of(rules, ruled) == (by_rules | 8));
+	assert_true(matched_of(rules, other) == by_rules);
+	assert_true(matched_of(rules, of_user(92, 1, 5, 1)) == 8);
+	rules_free(rules);
+}
+
 /* One that changes or ends is told of each task that has it, once. */
 static void test_hints_that_change(void **state)
 {
@@ -536,6 +560,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_conditions),
 		cmocka_unit_test(test_hints),
+		cmocka_unit_test(test_heirs),
 		cmocka_unit_test(test_hints_that_change),
 		cmocka_unit_test(test_hints_without_room),
 		cmocka_unit_test(test_hints_leave_room),
