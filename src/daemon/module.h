@@ -45,8 +45,6 @@ struct module {
 	void (*add_rules)(void *state, struct policy *policy);
 	/* Other rules are in force; their tasks follow, by task_seen(). */
 	void (*rules_changed)(void *state);
-	/* Another policy is in effect. */
-	void (*policy_changed)(void *state);
 	/* The files of the policy were read again. */
 	void (*reloaded)(void *state);
 
@@ -77,8 +75,6 @@ struct module {
 
 	/* Before it where the timer is its reason: something may be due. */
 	void (*expire)(void *state, uint64_t now_ns);
-	/* Before the engine goes on to now_ns. */
-	void (*advance)(void *state, uint64_t now_ns);
 	/* A domain that is driven was decided for. */
 	void (*decided)(void *state, const struct decision *decision);
 	/* That changed the domain's target. */

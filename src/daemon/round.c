@@ -192,7 +192,6 @@ void round_run(struct core *core)
 
 	if (!handed_back) {
 		check_devices(core, now_ns);
-		modules_call(core, advance, now_ns);
 		engine_round(core->engine, &ops, core, now_ns);
 	}
 	modules_call(core, run, now_ns);

@@ -140,7 +140,6 @@ void policy_put_into_effect(struct core *core, const struct policy *policy)
 	engine_set_policy(core->engine, &core->policy);
 	freq_invariance_choose_references(core);
 	rule_tracking_set_policy(core);
-	modules_call(core, policy_changed);
 	query_server_set_limits(core->server, &core->policy.query);
 }
 
