@@ -3,7 +3,6 @@
 #include "actuator/backend.h"
 
 #include <errno.h>
-#include <stdio.h>
 
 #include "shared/cleanup.h"
 #include "shared/text.h"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* What a rule gives, and to whom besides those that it matches (config/match.c). */
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "config/keys.h"

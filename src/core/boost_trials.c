@@ -11,7 +11,6 @@
  * its own whenever a task wakes up on another CPU of the domain (sugov_iowait_apply()). Where there
  * is no answer, the kernel is left alone.
  */
-#include <stddef.h>
 
 #include "core/engine_private.h"
 #include "core/experiment_params.h"

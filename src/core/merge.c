@@ -8,7 +8,6 @@
 #include "core/io_model.h"
 #include "core/opp.h"
 #include "core/rule.h"
-#include "shared/time.h"
 #include "wakegov/chain.h"
 #include "wakegov/decay.h"
 #include "wakegov/util_acct.h"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "core/placement.h"
 
-#include <stddef.h>
 #include <string.h>
 
 #include "core/experiment_params.h"

@@ -2,7 +2,6 @@
 #include "ctl/page.h"
 
 #include <stdarg.h>
-#include <stdlib.h>
 
 #include "record/export.h"
 #include "shared/cleanup.h"

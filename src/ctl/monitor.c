@@ -4,7 +4,6 @@
  * remembered decisions, and with --follow new ones as they come.
  */
 #include <errno.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
