@@ -190,12 +190,6 @@ static inline __u32 chain_need_q(__u32 util_q, const struct task_struct *task)
 	return most < WAKEGOV_CAPACITY_MAX && most_q < util_q ? most_q : util_q;
 }
 
-static inline void note_compared(struct wakegov_cpu *cpu, __u32 need_q, __u64 now_ns)
-{
-	cpu->near_q = need_q + need_q / (CHAIN_NEAR - 1);
-	cpu->compared_ns = now_ns;
-}
-
 /*
  * Notes the highest need of the last half of a hold time that is above what the CPU's own
  * utilisation asks for, and emits a record when it is above what the present frequency covers. A
@@ -211,7 +205,7 @@ static __noinline int note_chain(struct wakegov_cpu *cpu, __u32 util_q, __u32 wa
 	bool over = clock_ns > noted->clock_ns + WAKEGOV_CHAIN_HOLD_NS ||
 		    now_ns > noted->chain_ns + WAKEGOV_CHAIN_HOLD_NS / 2;
 
-	note_compared(cpu, need_q, now_ns);
+	chain_compare(&cpu->compared, need_q, now_ns);
 	if ((need_q < noted->need_q - noted->need_q / CHAIN_NEAR && !over) ||
 	    !is_beyond_own(cpu, need_q))
 		return 0;
@@ -236,38 +230,17 @@ static __noinline int note_chain(struct wakegov_cpu *cpu, __u32 util_q, __u32 wa
 	return 1;
 }
 
-/*
- * Whether the same need, or a higher one, was compared with the CPU's own utilisation a moment ago.
- * Most switches of a steady chain end here.
- */
+/* Most switches of a steady chain end here. */
 static inline bool is_no_news(const struct wakegov_cpu *cpu, __u32 need_q, __u64 now_ns)
 {
-	return need_q <= cpu->near_q && need_q <= cpu->chain_high_q &&
-	       now_ns <= cpu->compared_ns + WAKEGOV_CHAIN_STEP_NS;
-}
-
-/*
- * Chains are followed again, and the task, which slept before, does so still: as far as is known it
- * did all the while. Returns whether that is known.
- */
-static inline bool has_slept_on(struct chain_task *chain)
-{
-	if (!chain->generation || chain->generation < chains_unpaused ||
-	    chain->flags & CHAIN_EXITED)
-		return false;
-	chain->generation = settings.chains;
-	return true;
+	return chain_is_compared(&cpu->compared, need_q, WAKEGOV_CHAIN_STEP_NS, now_ns) &&
+	       need_q <= cpu->chain_high_q;
 }
 
 /* Returns whether it was known: else it begins now. */
 static inline bool know_chain(struct chain_task *chain, __u64 now_ns, __u32 level)
 {
-	if (chain->generation == settings.chains)
-		return true;
-	if (chain->generation < chains_unpaused)
-		chain->slept_ns = 0;
-	chain_start(chain, settings.chains, now_ns, level);
-	return false;
+	return chain_know(chain, settings.chains, chains_unpaused, now_ns, level);
 }
 
 /*
@@ -335,7 +308,7 @@ static inline void switch_chains(struct wakegov_cpu *cpu, struct task_struct *pr
 		chain_come(comes, now_ns, level);
 	cpu->chain_since_ns = comes->since.at_ns;
 	if (!comes->waker.pid)
-		cpu->near_q = 0;
+		cpu->compared.near_q = 0;
 	else if (!is_no_news(cpu, comes->util_q, now_ns))
 		note_chain(cpu, comes->util_q, comes->waker.pid, next, now_ns);
 }

@@ -99,13 +99,14 @@ static inline void wake_chain(struct task_struct *task)
 	chain = find_chain(task->pid);
 	if (!chain || !chain->slept_ns)
 		return;
-	if (chain->generation != settings.chains && !has_slept_on(chain))
+	if (chain->generation != settings.chains &&
+	    !chain_know_asleep(chain, settings.chains, chains_unpaused))
 		return;
 	waker = bpf_get_current_pid_tgid();
 	if (!waker)
 		return;
 	if (chain_wake(chain, cpu->chain_since_ns, waker)) {
-		if (chain->util_q <= cpu->near_q)
+		if (chain->util_q <= cpu->compared.near_q)
 			return;
 	} else {
 		from = find_chain(waker);

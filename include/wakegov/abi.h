@@ -203,12 +203,11 @@ struct wakegov_cpu {
 	__u32 accounted_jiffy; /* when a switch was last accounted; written by the kernel side */
 
 	struct wakegov_chain chain; /* written by the kernel side, on the CPU itself */
-	__u64 compared_ns;  /* when a chain's need was last compared with the CPU's own … */
-	__u32 near_q;	    /* … above which need one that is not near: what is higher is news */
-	__u32 chain_high_q; /* a chain that needs more emits a record; written by both */
-	__u8 context;	    /* chain.bpf.h: in what the current task is … */
-	__u8 received;	    /* … and whether the next packets are not its own */
-	__u8 full;	    /* its own utilisation keeps it at the highest frequency */
+	struct chain_compared compared;
+	__u32 chain_high_q;   /* a chain that needs more emits a record; written by both */
+	__u8 context;	      /* chain.bpf.h: in what the current task is … */
+	__u8 received;	      /* … and whether the next packets are not its own */
+	__u8 full;	      /* its own utilisation keeps it at the highest frequency */
 	__u64 chain_since_ns; /* since when the running task's chain is on; 0: it has none */
 
 	/* written by the kernel side */

@@ -85,6 +85,26 @@ struct chain_task {
 	__u64 input_ns; /* until when an input event's work goes on, of CLOCK_MONOTONIC */
 };
 
+/* Which need was last compared with what a CPU asks for by itself. */
+struct chain_compared {
+	__u64 at_ns;
+	__u32 near_q; /* one above is not near, and so is news */
+	__u32 pad;
+};
+
+static inline void chain_compare(struct chain_compared *compared, __u32 need_q, __u64 now_ns)
+{
+	compared->near_q = need_q + need_q / (CHAIN_NEAR - 1);
+	compared->at_ns = now_ns;
+}
+
+/* Whether the same need, or a higher one, was compared in the last most_ns. */
+static inline bool chain_is_compared(const struct chain_compared *compared, __u32 need_q,
+				     __u64 most_ns, __u64 now_ns)
+{
+	return need_q <= compared->near_q && now_ns <= compared->at_ns + most_ns;
+}
+
 /*
  * A chain's need as it is compared with what a CPU asks for by itself, as the core does: it has no
  * more of a CPU than the whole, and needs that are near are the same.
@@ -275,6 +295,34 @@ static inline void chain_start(struct chain_task *task, __u32 generation, __u64 
 		.flags = task->flags & CHAIN_INPUT,
 		.input_ns = task->input_ns,
 	};
+}
+
+/*
+ * Chains are followed, or again since this generation began, and the task is on. unpaused is the
+ * last generation that did not end a pause: of a task that slept before it is not known until when.
+ * Returns whether the task was known: else it begins now.
+ */
+static inline bool chain_know(struct chain_task *task, __u32 generation, __u32 unpaused,
+			      __u64 now_ns, __u32 level)
+{
+	if (task->generation == generation)
+		return true;
+	if (task->generation < unpaused)
+		task->slept_ns = 0;
+	chain_start(task, generation, now_ns, level);
+	return false;
+}
+
+/*
+ * The same, of a task that slept before and does so still: as far as is known it did all the while.
+ * Returns whether that is known.
+ */
+static inline bool chain_know_asleep(struct chain_task *task, __u32 generation, __u32 unpaused)
+{
+	if (!task->generation || task->generation < unpaused || task->flags & CHAIN_EXITED)
+		return false;
+	task->generation = generation;
+	return true;
 }
 
 /* A CPU of this level switches to the task. */

@@ -271,6 +271,83 @@ static void test_followed_again(void **state)
 	assert_int_equal(permille(&scene, &client), 0);
 }
 
+/* As the kernel side has a waker, and wakes who may have slept since before. */
+static void wake_unseen(const struct scene *scene, struct chain_task *task,
+			struct chain_task *waker, uint32_t generation)
+{
+	chain_know(waker, generation, 1, scene->now_ns, scene->level);
+	if (task->generation == generation || chain_know_asleep(task, generation, 1))
+		wake(scene, task, waker);
+	else
+		chain_know(task, generation, 1, scene->now_ns, scene->level);
+}
+
+/*
+ * Two in turn, of whom one works and the other sleeps each time that chains are followed again, are
+ * on all the while: as well as if the one that works had only just begun, of whom less is known.
+ */
+static void test_pauses_between_turns(void **state)
+{
+	struct scene scene = { .now_ns = 1000 * MS, .level = 1024 };
+	struct chain_task tasks[] = { new_task(&scene), new_sleeper(&scene) };
+
+	for (uint32_t turn = 0; turn < 400; turn++) {
+		struct chain_task *works = &tasks[turn % 2], *sleeps = &tasks[1 - turn % 2];
+
+		scene.now_ns += 3 * MS;
+		wake_unseen(&scene, sleeps, works, 2 + turn / 3);
+		assert_int_equal(sleeps->waker.pid, 7);
+		go_to_sleep(&scene, works);
+	}
+	assert_in_range(permille(&scene, &tasks[0]), 980, 1000);
+	assert_in_range(tasks[1].util_q / PERMILLE, 980, 1000);
+}
+
+/*
+ * Of one that was never seen, or has ended, or slept when longer than a pause began, it is not
+ * known that it slept all the while; of the last one it is not even known that it slept.
+ */
+static void test_unknown_sleepers(void **state)
+{
+	struct scene scene = { .now_ns = 1000 * MS, .level = 1024 };
+	struct chain_task unseen = { 0 }, ended = new_sleeper(&scene), before, after;
+
+	ended.flags = CHAIN_EXITED;
+	before = after = new_task(&scene);
+	scene.now_ns += 32 * MS;
+	go_to_sleep(&scene, &before);
+	after = before;
+	assert_false(chain_know_asleep(&unseen, 3, 0));
+	assert_false(chain_know_asleep(&ended, 3, 1));
+	assert_false(chain_know_asleep(&before, 3, 2));
+	assert_true(chain_know_asleep(&after, 3, 1));
+
+	scene.now_ns += 32 * MS;
+	assert_false(chain_know(&before, 3, 2, scene.now_ns, scene.level));
+	assert_in_range(permille(&scene, &before), 490, 510);
+	assert_true(chain_know(&after, 3, 2, scene.now_ns, scene.level));
+	assert_int_not_equal(after.slept_ns, 0);
+	assert_false(chain_know(&after, 4, 2, scene.now_ns, scene.level));
+	assert_in_range(permille(&scene, &after), 240, 260); /* an external wait */
+}
+
+/* A need is compared again when it is higher, or after a while, or nothing was compared before. */
+static void test_compared(void **state)
+{
+	struct chain_compared compared = { 0 };
+
+	assert_false(chain_is_compared(&compared, 1, 2 * MS, MS));
+	chain_compare(&compared, DECAY_Q(480), MS);
+	assert_true(chain_is_compared(&compared, DECAY_Q(480), 2 * MS, 3 * MS));
+	assert_true(chain_is_compared(&compared, DECAY_Q(240), 2 * MS, 3 * MS));
+	assert_true(chain_is_compared(&compared, DECAY_Q(511), 2 * MS, 3 * MS));
+	assert_false(chain_is_compared(&compared, DECAY_Q(513), 2 * MS, 3 * MS));
+	assert_false(chain_is_compared(&compared, DECAY_Q(480), 2 * MS, 3 * MS + 1));
+	/* near by either measure */
+	assert_true(chain_compared_q(DECAY_Q(511), 1024) <= DECAY_Q(480));
+	assert_true(chain_compared_q(DECAY_Q(513), 1024) > DECAY_Q(480));
+}
+
 /* The mean utilisation of a task that works a third of each period, where it is followed in part.
  */
 static uint32_t mean_of_a_third(uint64_t period_us, uint64_t followed_us, uint64_t cycle_us)
@@ -401,6 +478,9 @@ int main(void)
 		cmocka_unit_test(test_bounds),
 		cmocka_unit_test(test_looks),
 		cmocka_unit_test(test_followed_again),
+		cmocka_unit_test(test_pauses_between_turns),
+		cmocka_unit_test(test_unknown_sleepers),
+		cmocka_unit_test(test_compared),
 		cmocka_unit_test(test_followed_in_part),
 		cmocka_unit_test(test_children),
 		cmocka_unit_test(test_clock_goes_back),
