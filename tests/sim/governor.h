@@ -25,6 +25,10 @@ struct sim_governor {
 	void (*on_sleep)(struct sim *sim, struct sim_thread *thread);
 	/* A wake-up moves the thread from another CPU to thread->cpu; before on_wake. */
 	void (*on_move)(struct sim *sim, struct sim_thread *thread, uint32_t from);
+	/* The thread begins, as the other one's child, which is on its CPU; no on_wake. It ends
+	 * after on_sleep, and before it wakes its parent. */
+	void (*on_fork)(struct sim *sim, struct sim_thread *thread, struct sim_thread *parent);
+	void (*on_exit)(struct sim *sim, struct sim_thread *thread, struct sim_thread *parent);
 	void (*on_tick)(struct sim *sim, struct sim_cpu *cpu);
 	/* An interrupt begins, or has ended, on the CPU; cpu->current is what it interrupted. */
 	void (*on_interrupt_entry)(struct sim *sim, struct sim_cpu *cpu);

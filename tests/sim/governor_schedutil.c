@@ -114,6 +114,21 @@ static void on_move(struct sim *sim, struct sim_thread *thread, uint32_t from)
 	pelt_on_move(&su->pelt, sim, thread, from);
 }
 
+static void on_fork(struct sim *sim, struct sim_thread *thread, struct sim_thread *parent)
+{
+	struct schedutil *su = sim->governor_data;
+
+	pelt_on_fork(&su->pelt, sim, thread);
+	evaluate(sim, thread->cpu, NULL);
+}
+
+static void on_exit_of(struct sim *sim, struct sim_thread *thread, struct sim_thread *parent)
+{
+	struct schedutil *su = sim->governor_data;
+
+	pelt_on_exit(&su->pelt, sim, thread);
+}
+
 static void on_tick(struct sim *sim, struct sim_cpu *cpu)
 {
 	struct schedutil *su = sim->governor_data;
@@ -201,6 +216,8 @@ static int start_all(struct sim *sim, const uint32_t *fixed_khz)
 		.on_wake = on_wake,                \
 		.on_sleep = on_sleep,              \
 		.on_move = on_move,                \
+		.on_fork = on_fork,                \
+		.on_exit = on_exit_of,             \
 		.on_tick = on_tick,                \
 		.on_frequency = on_frequency,      \
 		.on_limit = on_limit,              \

@@ -114,6 +114,35 @@ void pelt_on_switch(struct pelt *pelt, struct sim *sim, const struct sim_thread 
 		update_thread(pelt, sim, prev);
 }
 
+/* As post_init_entity_util_avg(): half of what the CPU has left. */
+void pelt_on_fork(struct pelt *pelt, struct sim *sim, const struct sim_thread *thread)
+{
+	const struct platform_domain *domain = sim->domains[sim->cpus[thread->cpu].domain].info;
+	struct pelt_cpu *cpu = &pelt->cpus[thread->cpu];
+	uint32_t capacity_q = DECAY_Q(domain->capacity), util_q = 0;
+
+	pelt_update_cpu(pelt, sim, thread->cpu);
+	if (cpu->util_q < capacity_q)
+		util_q = (capacity_q - cpu->util_q) / 2;
+	cpu->util_q += util_q;
+	pelt->threads[thread->index] = (struct pelt_thread){
+		.util_q = util_q,
+		.updated_ns = sim->now_ns,
+		.run_ns = thread->run_ns,
+		.queued = true,
+	};
+}
+
+void pelt_on_exit(struct pelt *pelt, struct sim *sim, const struct sim_thread *thread)
+{
+	struct pelt_thread *p = update_thread(pelt, sim, thread);
+	struct pelt_cpu *cpu = &pelt->cpus[thread->cpu];
+
+	pelt_update_cpu(pelt, sim, thread->cpu);
+	cpu->util_q -= p->util_q < cpu->util_q ? p->util_q : cpu->util_q;
+	p->util_q = 0;
+}
+
 void pelt_on_move(struct pelt *pelt, struct sim *sim, const struct sim_thread *thread,
 		  uint32_t from)
 {

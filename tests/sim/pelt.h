@@ -47,6 +47,10 @@ void pelt_on_switch(struct pelt *pelt, struct sim *sim, const struct sim_thread 
 /* Before on_wake; the thread sleeps. */
 void pelt_on_move(struct pelt *pelt, struct sim *sim, const struct sim_thread *thread,
 		  uint32_t from);
+/* The parent runs. */
+void pelt_on_fork(struct pelt *pelt, struct sim *sim, const struct sim_thread *thread);
+/* Before on_sleep; its share of its run queue ends with it. */
+void pelt_on_exit(struct pelt *pelt, struct sim *sim, const struct sim_thread *thread);
 void pelt_on_frequency(struct pelt *pelt, struct sim *sim, uint32_t domain);
 
 /* What a CPU needs, 0…capacity: max(util, runnable, util_est), scaled by interrupts. */

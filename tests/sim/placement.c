@@ -45,6 +45,8 @@ void sim_place_all(struct sim *sim)
 	uint32_t n_placed[PLATFORM_CPUS_MAX] = {};
 
 	for (uint32_t i = 0; i < sim->n_threads; i++) {
+		if (sim_thread_is_child(&sim->threads[i]))
+			continue;
 		sim->threads[i].cpu = place(sim, &sim->threads[i], n_placed);
 		n_placed[sim->threads[i].cpu]++;
 	}

@@ -79,9 +79,12 @@ static int init_threads(struct sim *sim)
 		uint32_t first = sim->n_threads;
 
 		for (uint32_t j = 0; j < workload->groups[i].threads; j++) {
+			uint32_t to = workload->groups[i].engine == WORKLOAD_FORK
+					      ? 0
+					      : (j + 1) % workload->groups[i].threads;
+
 			sim->threads[sim->n_threads].index = sim->n_threads;
-			sim->threads[sim->n_threads].successor =
-				&sim->threads[first + (j + 1) % workload->groups[i].threads];
+			sim->threads[sim->n_threads].successor = &sim->threads[first + to];
 			sim_thread_init(sim, &sim->threads[sim->n_threads++], &workload->groups[i],
 					j == 0);
 		}
@@ -96,7 +99,9 @@ static void add_first_events(struct sim *sim)
 	const struct platform_spell *thermal = &sim->workload->thermal;
 
 	for (uint32_t i = 0; i < sim->n_threads; i++)
-		sim_add_event(sim, sim_rng_below(&sim->rng, START_SPREAD_NS), SIM_EVENT_WAKE, i, 0);
+		if (!sim_thread_is_child(&sim->threads[i]))
+			sim_add_event(sim, sim_rng_below(&sim->rng, START_SPREAD_NS),
+				      SIM_EVENT_WAKE, i, 0);
 	if (thermal->every_ns)
 		sim_add_event(sim, thermal->every_ns, SIM_EVENT_THERMAL_ON, 0, 0);
 }

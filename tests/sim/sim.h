@@ -42,7 +42,12 @@
  * The threads of a chain pass pieces of work on, the last one to the first, whose turn is over when
  * it has a piece again: it begins the next round by its period or after its think time. A client
  * and its servers or a pipeline are chains; with a period and more pieces than are ever on the way
- * arrivals are open. No thread begins or ends, as a shell's children do.
+ * arrivals are open. With a time to look, who passes a piece on goes on until the other one, which
+ * its wake-up only makes look so much later, has taken it over, as threads of Go do.
+ *
+ * A fork group is a thread that forks children and waits while it has as many as it may: a shell
+ * with one command after the other, or make. A child is a new thread, on an idle CPU where there
+ * is one, and ends when it has done its work; it uses the place of one that has ended.
  *
  * What the model leaves out: caches and memory frequency, the governor's own work, deadline tasks.
  *
@@ -75,7 +80,10 @@ enum sim_thread_state {
 enum sim_step {
 	SIM_STEP_TAKE,	/* takes what has completed, or waits */
 	SIM_STEP_THINK, /* has taken it, and is to think */
-	SIM_STEP_SEND,	/* sends a request, or passes a piece of work on */
+	SIM_STEP_SEND,	/* sends a request, passes a piece of work on, or forks */
+	SIM_STEP_LOOK,	/* takes the piece of work over for which it was woken */
+	SIM_STEP_ON,	/* sees that the piece that it passed on was taken over */
+	SIM_STEP_EXIT,	/* ends */
 };
 
 /* Totals of a thread on its device, as the kernel side of wakegov could keep them. */
@@ -108,8 +116,9 @@ struct sim_thread {
 	uint64_t last_io_ns;
 	struct sim_host_time host;
 	struct sim_thread *next;	/* in a run queue */
-	struct sim_thread *successor;	/* in its chain */
-	bool rounds_here;		/* it is the first of its chain */
+	struct sim_thread *successor;	/* in its chain; of a child its parent */
+	struct sim_thread *goes_on;	/* until this one has taken over; NULL: none does */
+	bool rounds_here;		/* it is the first of its chain, or has children */
 	const struct sim_thread *waker; /* who last woke it; NULL: a timer or a device */
 };
 

@@ -48,6 +48,8 @@ uint32_t sim_place_woken(const struct sim *sim, const struct sim_thread *thread)
 /* thread.c: what a thread does next. */
 void sim_thread_init(const struct sim *sim, struct sim_thread *thread,
 		     const struct workload_group *group, bool first);
+/* Whether it begins when another forks it. */
+bool sim_thread_is_child(const struct sim_thread *thread);
 uint64_t sim_thread_cycles(const struct sim *sim, const struct sim_thread *thread);
 void sim_thread_advance(struct sim *sim, struct sim_thread *thread);
 void sim_thread_complete(struct sim *sim, struct sim_thread *thread);

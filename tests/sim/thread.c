@@ -3,7 +3,8 @@
 #include "sim/governor.h"
 #include "sim/sim_private.h"
 
-#define MILLI 1000ULL
+#define MILLI	     1000ULL
+#define LONG_MCYCLES (1000000000 * MILLI) /* of work that another thread ends */
 
 static bool in_phase(const struct sim *sim, const struct workload_group *group)
 {
@@ -29,13 +30,20 @@ static uint64_t io_mcycles(const struct sim *sim, const struct sim_thread *threa
 	return sim_thread_cycles(sim, thread) * (MILLI - sim->platform->costs.interrupt_permille);
 }
 
-/* All of a chain's work is with its first thread. */
+/* All of a chain's work is with its first thread. A parent may have as many children. */
 static void init_turn(struct sim_thread *thread, bool first)
 {
+	const struct workload_group *group = thread->group;
+
 	thread->rounds_here = first;
-	thread->ready = first ? thread->group->depth : 0;
+	if (first)
+		thread->ready = group->engine == WORKLOAD_FORK ? group->threads - 1 : group->depth;
 	thread->step = SIM_STEP_TAKE;
-	thread->mcycles = 0;
+}
+
+bool sim_thread_is_child(const struct sim_thread *thread)
+{
+	return thread->group->engine == WORKLOAD_FORK && !thread->rounds_here;
 }
 
 void sim_thread_init(const struct sim *sim, struct sim_thread *thread,
@@ -43,7 +51,7 @@ void sim_thread_init(const struct sim *sim, struct sim_thread *thread,
 {
 	thread->group = group;
 	thread->state = SIM_THREAD_ASLEEP;
-	if (group->engine == WORKLOAD_CHAIN) {
+	if (group->engine == WORKLOAD_CHAIN || group->engine == WORKLOAD_FORK) {
 		init_turn(thread, first);
 		return;
 	}
@@ -84,7 +92,10 @@ static void advance_busy(struct sim *sim, struct sim_thread *thread)
 		begin_round(sim, thread);
 }
 
-/* A chain's thread takes its next piece of work, or waits for one; the first begins a round. */
+/*
+ * A chain's thread takes its next piece of work, or waits for one; the first begins a round. So
+ * does a parent before each child.
+ */
 static void take_turn(struct sim *sim, struct sim_thread *thread)
 {
 	if (!thread->ready) {
@@ -107,19 +118,76 @@ static void take_turn(struct sim *sim, struct sim_thread *thread)
 		begin_round(sim, thread);
 }
 
-static void pass_on(struct sim *sim, struct sim_thread *thread)
+/* Returns whether the other one is woken. */
+static bool pass_on(struct sim *sim, struct sim_thread *thread, struct sim_thread *to)
 {
-	struct sim_thread *next = thread->successor;
+	to->ready++;
+	if (to->state != SIM_THREAD_ASLEEP || to->step != SIM_STEP_TAKE)
+		return false;
+	sim_thread_wake(sim, to, thread);
+	return true;
+}
 
-	next->ready++;
-	if (next->state == SIM_THREAD_ASLEEP && next->step == SIM_STEP_TAKE)
-		sim_thread_wake(sim, next, thread);
+/* What it does now is done. */
+static void end_piece(struct sim *sim, struct sim_thread *thread)
+{
+	struct sim_cpu *cpu = &sim->cpus[thread->cpu];
+
+	sim_cpu_account(sim, cpu);
+	thread->mcycles = 0;
+	if (cpu->current == thread)
+		sim_cpu_plan(sim, cpu);
 }
 
 static void advance_chain(struct sim *sim, struct sim_thread *thread)
 {
+	uint64_t look_ns = thread->group->look_ns;
+
+	if (thread->step == SIM_STEP_SEND && pass_on(sim, thread, thread->successor) && look_ns) {
+		thread->successor->goes_on = thread;
+		thread->step = SIM_STEP_ON;
+		thread->mcycles = LONG_MCYCLES;
+		return;
+	}
+	if (thread->step == SIM_STEP_TAKE && thread->goes_on) {
+		thread->step = SIM_STEP_LOOK;
+		sleep_until(sim, thread, sim->now_ns + look_ns);
+		return;
+	}
+	if (thread->goes_on)
+		end_piece(sim, thread->goes_on);
+	thread->goes_on = NULL;
+	take_turn(sim, thread);
+}
+
+/* There is one that has not begun, or has ended: the parent counts them. */
+static void fork_child(struct sim *sim, struct sim_thread *parent)
+{
+	struct sim_thread *child = parent + 1;
+
+	while (child->step == SIM_STEP_EXIT)
+		child++;
+	child->step = SIM_STEP_EXIT;
+	child->mcycles = sim_thread_cycles(sim, child) * MILLI;
+	child->cpu = parent->cpu;
+	child->cpu = sim_place_woken(sim, child);
+	child->asleep_ns += sim->now_ns - child->asleep_since_ns;
+	child->state = SIM_THREAD_QUEUED;
+	sim_tell(sim, on_fork, child, parent);
+	sim_cpu_enqueue(sim, &sim->cpus[child->cpu], child);
+}
+
+static void advance_fork(struct sim *sim, struct sim_thread *thread)
+{
+	if (thread->step == SIM_STEP_EXIT) {
+		thread->step = SIM_STEP_TAKE;
+		thread->state = SIM_THREAD_ASLEEP;
+		sim_tell(sim, on_exit, thread, thread->successor);
+		pass_on(sim, thread, thread->successor);
+		return;
+	}
 	if (thread->step == SIM_STEP_SEND)
-		pass_on(sim, thread);
+		fork_child(sim, thread);
 	take_turn(sim, thread);
 }
 
@@ -183,6 +251,10 @@ void sim_thread_advance(struct sim *sim, struct sim_thread *thread)
 		advance_chain(sim, thread);
 		return;
 	}
+	if (thread->group->engine == WORKLOAD_FORK) {
+		advance_fork(sim, thread);
+		return;
+	}
 	switch (thread->step) {
 	case SIM_STEP_TAKE:
 		take_batch(sim, thread);
@@ -192,7 +264,7 @@ void sim_thread_advance(struct sim *sim, struct sim_thread *thread)
 		thread->mcycles = io_mcycles(sim, thread);
 		think(sim, thread);
 		break;
-	case SIM_STEP_SEND:
+	default:
 		send_one(sim, thread);
 		break;
 	}

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Chains as bpf/chain.bpf.h follows them, by the same formulas (wakegov/chain.h): of threads that a
- * tick has met. They are followed all the time, which bpf/following.bpf.h does only where they
- * change. Its threads wait for a device, for each other or for a time, and for none with a
- * time-out; and what one needs is needed where it runs only, not where another ends its wait.
+ * tick has met, and their children. They are followed all the time, which bpf/following.bpf.h does
+ * only where they change; there are no threads of the kernel, and no input events.
  */
+#include "sim/sim_private.h"
 #include "sim/wakegov_kernel.h"
+
+/* The only generation, as they are followed all the time. */
+#define GENERATION 1
 
 static struct chain_task *chain_of(struct wakegov_sim *w, const struct sim_thread *thread)
 {
-	struct chain_task *chain = thread ? &w->tasks[thread->index].chain : NULL;
-
-	return chain && chain->generation ? chain : NULL;
+	return thread && w->tasks[thread->index].has_chain ? &w->tasks[thread->index].chain : NULL;
 }
 
 static uint32_t level_of(const struct wakegov_sim_cpu *c)
@@ -19,13 +20,23 @@ static uint32_t level_of(const struct wakegov_sim_cpu *c)
 	return c->load.level_q >> DECAY_Q_SHIFT;
 }
 
+static bool know_chain(struct sim *sim, struct chain_task *chain, uint32_t level)
+{
+	return chain_know(chain, GENERATION, 0, sim->now_ns, level);
+}
+
+/* As tick_chains() there. */
 void wakegov_sim_chain_tick(struct sim *sim, struct sim_cpu *cpu)
 {
 	struct wakegov_sim *w = sim->governor_data;
-	struct chain_task *chain = &w->tasks[cpu->current->index].chain;
+	const struct sim_thread *thread = cpu->current;
 
-	if (w->policy.chains && !chain->generation)
-		chain_start(chain, 1, sim->now_ns, level_of(&w->cpus[cpu->index]));
+	if (!w->policy.chains)
+		return;
+	w->tasks[thread->index].has_chain = true;
+	if (sim_thread_is_child(thread))
+		w->tasks[thread->successor->index].has_chain = true;
+	know_chain(sim, &w->tasks[thread->index].chain, level_of(&w->cpus[cpu->index]));
 }
 
 /* As is_beyond_own() in bpf/chain.bpf.h. */
@@ -48,6 +59,10 @@ static void note_chain(struct sim *sim, struct wakegov_sim_cpu *c, const struct 
 	uint32_t need_q = chain->util_q;
 	bool over = sim->now_ns > noted->seen_ns + WAKEGOV_CHAIN_HOLD_NS / 2;
 
+	if (chain_is_compared(&c->compared, need_q, WAKEGOV_CHAIN_STEP_NS, sim->now_ns) &&
+	    need_q <= c->band.chain_q)
+		return;
+	chain_compare(&c->compared, need_q, sim->now_ns);
 	if ((need_q < noted->util_q - noted->util_q / CHAIN_NEAR && !over) ||
 	    !is_beyond_own(c, need_q, sim->now_ns))
 		return;
@@ -70,23 +85,59 @@ void wakegov_sim_chain_switch(struct sim *sim, struct sim_cpu *cpu, const struct
 	struct wakegov_sim_cpu *c = &w->cpus[cpu->index];
 	struct chain_task *leaves = chain_of(w, prev), *comes = chain_of(w, cpu->current);
 
-	if (leaves && prev->state == SIM_THREAD_ASLEEP)
+	if (leaves && prev->state == SIM_THREAD_ASLEEP) {
+		know_chain(sim, leaves, level_of(c));
 		chain_sleep(leaves, sim->now_ns, level_of(c));
+	}
 	if (!comes)
 		return;
-	chain_come(comes, sim->now_ns, level_of(c));
+	if (know_chain(sim, comes, level_of(c)))
+		chain_come(comes, sim->now_ns, level_of(c));
 	if (comes->waker.pid)
 		note_chain(sim, c, comes, cpu->current->index + 1);
+	else
+		c->compared.near_q = 0;
 }
 
+/* A timer ended its wait, and no device. */
+static void wake_by_timer(struct wakegov_sim *w, struct chain_task *chain)
+{
+	const struct chain_task *waker = chain->waker.pid ? &w->tasks[chain->waker.pid - 1].chain
+							  : NULL;
+
+	if (waker && waker->generation == GENERATION && !waker->slept_ns)
+		chain_look(chain, waker->since.at_ns);
+}
+
+/* As wake_chain() in bpf/chain_wake.bpf.h. */
 void wakegov_sim_chain_wake(struct sim *sim, const struct sim_thread *thread)
 {
 	struct wakegov_sim *w = sim->governor_data;
 	const struct chain_task *from = chain_of(w, thread->waker);
 	struct chain_task *chain = chain_of(w, thread);
+	struct wakegov_sim_cpu *c;
 
-	if (!from || !chain || !chain->slept_ns ||
-	    chain_wake(chain, from->since.at_ns, thread->waker->index + 1))
+	if (!chain || !chain->slept_ns)
 		return;
-	chain_follow(chain, from, level_of(&w->cpus[thread->waker->cpu]));
+	if (!thread->waker && thread->step != SIM_STEP_TAKE)
+		wake_by_timer(w, chain);
+	if (!from || from->generation != GENERATION)
+		return;
+	c = &w->cpus[thread->waker->cpu];
+	if (!chain_wake(chain, from->since.at_ns, thread->waker->index + 1))
+		chain_follow(chain, from, level_of(c));
+	else if (chain->util_q > c->compared.near_q)
+		note_chain(sim, c, chain, thread->index + 1);
+}
+
+void wakegov_sim_chain_fork(struct sim *sim, const struct sim_thread *thread,
+			    const struct sim_thread *parent)
+{
+	struct wakegov_sim *w = sim->governor_data;
+	const struct chain_task *from = chain_of(w, parent);
+
+	if (!from || from->generation != GENERATION || from->slept_ns)
+		return;
+	w->tasks[thread->index].has_chain = true;
+	chain_fork(from, &w->tasks[thread->index].chain, parent->index + 1);
 }

@@ -151,6 +151,33 @@ void wakegov_sim_on_wake(struct sim *sim, struct sim_thread *thread)
 		count_io(sim, thread, true);
 }
 
+/* As hand_on_load() and give_back_load() in bpf/task.bpf.h: the one that has it runs. */
+static void hand_on_load(struct sim *sim, const struct sim_thread *thread,
+			 const struct sim_thread *to)
+{
+	struct wakegov_sim *w = sim->governor_data;
+	struct account_task *load = load_of(w, thread);
+
+	if (!load)
+		return;
+	account_task_ran(load, &w->cpus[thread->cpu].load, sim->now_ns);
+	account_task_hands_on(load, &w->tasks[to->index].load);
+}
+
+void wakegov_sim_on_fork(struct sim *sim, struct sim_thread *thread, struct sim_thread *parent)
+{
+	struct wakegov_sim *w = sim->governor_data;
+
+	w->tasks[thread->index] = (struct wakegov_sim_task){};
+	hand_on_load(sim, parent, thread);
+	wakegov_sim_chain_fork(sim, thread, parent);
+}
+
+void wakegov_sim_on_exit(struct sim *sim, struct sim_thread *thread, struct sim_thread *parent)
+{
+	hand_on_load(sim, thread, parent);
+}
+
 void wakegov_sim_on_io_start(struct sim *sim, struct sim_thread *thread)
 {
 	struct wakegov_sim *w = sim->governor_data;

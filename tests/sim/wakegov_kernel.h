@@ -19,6 +19,7 @@ struct wakegov_sim_cpu {
 	bool armed_band, armed_idle;
 	struct engine_band band;
 	struct input_chain chain; /* the one with the highest need that came lately */
+	struct chain_compared compared;
 	bool told;
 };
 
@@ -29,6 +30,7 @@ struct wakegov_sim_task {
 	uint32_t window_starts;
 	struct account_task load;
 	struct chain_task chain;
+	bool has_chain; /* a place among them */
 	bool has_slot;
 	uint32_t cpu;
 	uint64_t io_waits;
@@ -66,10 +68,13 @@ void wakegov_sim_run_at(struct sim *sim, uint64_t at_ns);
 /* Has the daemon look at the CPU. */
 void wakegov_sim_tell_cpu(struct sim *sim, struct wakegov_sim_cpu *c);
 
-/* wakegov_chains.c: at a tick that meets a thread, a switch, and the wake-up of a thread. */
+/* wakegov_chains.c: at a tick that meets a thread, a switch, the wake-up of a thread, and a fork.
+ */
 void wakegov_sim_chain_tick(struct sim *sim, struct sim_cpu *cpu);
 void wakegov_sim_chain_switch(struct sim *sim, struct sim_cpu *cpu, const struct sim_thread *prev);
 void wakegov_sim_chain_wake(struct sim *sim, const struct sim_thread *thread);
+void wakegov_sim_chain_fork(struct sim *sim, const struct sim_thread *thread,
+			    const struct sim_thread *parent);
 
 /* The callbacks of struct sim_governor that the kernel side sees. */
 void wakegov_sim_on_switch(struct sim *sim, struct sim_cpu *cpu, struct sim_thread *prev);
@@ -81,3 +86,5 @@ void wakegov_sim_on_wake(struct sim *sim, struct sim_thread *thread);
 void wakegov_sim_on_io_complete(struct sim *sim, struct sim_thread *thread, struct sim_cpu *cpu);
 void wakegov_sim_on_io_start(struct sim *sim, struct sim_thread *thread);
 void wakegov_sim_on_move(struct sim *sim, struct sim_thread *thread, uint32_t from);
+void wakegov_sim_on_fork(struct sim *sim, struct sim_thread *thread, struct sim_thread *parent);
+void wakegov_sim_on_exit(struct sim *sim, struct sim_thread *thread, struct sim_thread *parent);

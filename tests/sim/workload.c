@@ -22,13 +22,17 @@ const char workload_help[] =
 	"  chainNxD        N threads, each of which wakes the next, and the last the first, when it\n"
 	"                  has done its turn of a piece of work; D pieces: a client and its servers, or\n"
 	"                  a pipeline\n"
+	"  forkxN          a thread that forks children, and waits while there are N of them; a child\n"
+	"                  does its work and ends: a shell with its commands, or make\n"
 	"each with ':' and KEY=VALUE, joined by ',', where wanted:\n"
 	"  threads, depth  as above\n"
-	"  cycles          of the best CPU per I/O, round of a busy thread or turn of a chain's\n"
-	"  first-cycles    of the first of a chain, default as the others\n"
+	"  cycles          of the best CPU per I/O, round of a busy thread, turn of a chain's, or child\n"
+	"  first-cycles    of the first of a chain, or before each child, default as the others\n"
 	"  batch-cycles    for each return from a wait\n"
 	"  think           sleep before each batch, or after each round: 1ms\n"
 	"  period          a busy thread's round, or a chain's, begins so long after the last one did\n"
+	"  look            a chain's thread that was woken waits so long, and takes the work over while the\n"
+	"                  one that woke it goes on, as Go's threads do: 3us\n"
 	"  io-max          I/Os a second that all of them may do, as by io.max: 3000/s\n"
 	"  phase-every, phase-for          at the end of each 10s, for 3s …\n"
 	"  phase-cycles, phase-think       … these take the place of cycles and think\n"
@@ -54,6 +58,7 @@ static const struct sim_key keys[] = {
 	GROUP("batch-cycles", &policy_units_none, "0", "1000000000", batch_cycles),
 	GROUP("think", &policy_units_duration, "0ns", "60s", think_ns),
 	GROUP("period", &policy_units_duration, "0ns", "60s", period_ns),
+	GROUP("look", &policy_units_duration, "0ns", "60s", look_ns),
 	GROUP("io-max", &policy_units_rate, "10/s", "100000000/s", io_max_per_s),
 	GROUP("phase-every", &policy_units_duration, "1ms", "60min", phase.every_ns),
 	GROUP("phase-for", &policy_units_duration, "1us", "60min", phase.for_ns),
@@ -69,7 +74,7 @@ static const struct sim_key keys[] = {
 
 static const char *const engine_names[] = {
 	[WORKLOAD_PSYNC] = "psync", [WORKLOAD_IO_URING] = "io_uring", [WORKLOAD_LIBAIO] = "libaio",
-	[WORKLOAD_BUSY] = "busy",   [WORKLOAD_CHAIN] = "chain",
+	[WORKLOAD_BUSY] = "busy",   [WORKLOAD_CHAIN] = "chain",	      [WORKLOAD_FORK] = "fork",
 };
 
 static bool has_depth(const struct workload_group *group)
@@ -91,7 +96,7 @@ static int store(const char *name, const char *value, struct workload *workload,
 	return sim_refuse(
 		ret_message,
 		"found the key '%s', expected threads, depth, cycles, first-cycles, "
-		"batch-cycles, think, period, io-max, phase-every, phase-for, phase-cycles, "
+		"batch-cycles, think, period, look, io-max, phase-every, phase-for, phase-cycles, "
 		"phase-think, cpus, device, flush-every, flush-for, thermal-every, "
 		"thermal-for or thermal-limit",
 		name);
@@ -171,8 +176,7 @@ static int parse_engine(char *text, struct workload_group *group, char **ret_mes
 		return parse_numbers(text + length, group, ret_message);
 	}
 	return sim_refuse(ret_message,
-			  "found '%s', expected psync, io_uring, libaio, busy or "
-			  "chain",
+			  "found '%s', expected psync, io_uring, libaio, busy, chain or fork",
 			  text);
 }
 
@@ -181,8 +185,10 @@ static int check_group(struct workload_group *group, char **ret_message)
 	if (!has_depth(group) && group->depth != 1)
 		return sim_refuse(ret_message, "depth: found %u, expected 1 for %s", group->depth,
 				  engine_names[group->engine]);
-	if (group->engine == WORKLOAD_BUSY)
+	if (group->engine == WORKLOAD_BUSY || group->engine == WORKLOAD_FORK)
 		group->depth = 0;
+	if (group->engine == WORKLOAD_FORK)
+		group->threads++; /* who waits for them */
 	if (!group->first_cycles)
 		group->first_cycles = group->cycles;
 	if (!group->phase_cycles)

@@ -20,6 +20,7 @@ enum workload_engine {
 	WORKLOAD_LIBAIO,   /* depth requests, never in_iowait */
 	WORKLOAD_BUSY,	   /* no I/O: computes, then thinks */
 	WORKLOAD_CHAIN,	   /* no I/O: its threads work in turn, depth of them at a time */
+	WORKLOAD_FORK,	   /* no I/O: the first waits for the others, which begin and end */
 };
 
 struct workload_group {
@@ -29,10 +30,11 @@ struct workload_group {
 	uint32_t device;
 	uint64_t cpus;	 /* a bit per CPU that it may run on */
 	uint32_t cycles; /* per request, or per round of a busy thread, or turn of a chain's */
-	uint32_t first_cycles; /* of the first of a chain */
+	uint32_t first_cycles; /* of the first of a chain, or before each child */
 	uint32_t batch_cycles;
 	uint64_t think_ns;	     /* sleep after each batch */
 	uint64_t period_ns;	     /* of rounds that do not take longer; 0: they have none */
+	uint64_t look_ns;	     /* a chain's thread that was woken takes over so much later */
 	uint32_t io_max_per_s;	     /* of all its threads together: io.max; 0: none */
 	struct platform_spell phase; /* the last for_ns of each every_ns */
 	uint32_t phase_cycles;	     /* in place of cycles and think_ns meanwhile */

@@ -3,34 +3,53 @@
 #include "test-sim.h"
 
 #include "config/keys.h"
+#include "sim/wakegov_kernel.h"
 
-/* Four CPUs of 1 GHz, which take 10,000 cycles to leave idleness, in two domains. */
-#define FOUR                                                                    \
-	"[platform]\nio-cycles = 50000\nidle-exit-cycles = 10000\n"             \
-	"[domain first]\ncpus = 0-1\nopp = 200MHz 800mV\nopp = 600MHz 900mV\n"  \
-	"opp = 1GHz 1000mV\ncapacitance = 100pF\n"                              \
-	"[domain second]\ncpus = 2-3\nopp = 200MHz 800mV\nopp = 600MHz 900mV\n" \
-	"opp = 1GHz 1000mV\ncapacitance = 100pF\n"                              \
+/* CPUs of 1 GHz, which take 10,000 cycles to leave idleness. */
+#define PLATFORM                                                    \
+	"[platform]\nio-cycles = 50000\nidle-exit-cycles = 10000\n" \
 	"[device disk]\nlatency = 60us\nservice = 40us\nchannels = 1\n"
+#define DOMAIN(name, cpus)                                                             \
+	"[domain " name "]\ncpus = " cpus "\nopp = 200MHz 800mV\nopp = 600MHz 900mV\n" \
+	"opp = 1GHz 1000mV\ncapacitance = 100pF\n"
+#define TWO_DOMAINS  PLATFORM DOMAIN("first", "0-1") DOMAIN("second", "2-3")
+#define FOUR_DOMAINS PLATFORM DOMAIN("a", "0") DOMAIN("b", "1") DOMAIN("c", "2") DOMAIN("d", "3")
 
-static struct result run(const char *spec, const char *governor, const struct policy *policy)
+static struct result run_for(const char *machine, const char *spec, const char *governor,
+			     const struct policy *policy, uint64_t warm_up_ns, uint64_t duration_ns)
 {
 	struct run_options options = {
 		.seed = 1,
-		.warm_up_ns = TEST_SIM_S,
-		.duration_ns = 2 * TEST_SIM_S,
+		.warm_up_ns = warm_up_ns,
+		.duration_ns = duration_ns,
 		.policy = policy,
 	};
 	struct platform platform;
 	struct workload workload;
 	struct result result;
 
-	test_sim_platform(FOUR, &platform);
+	test_sim_platform(machine, &platform);
 	test_sim_workload(&platform, spec, &workload);
 	assert_int_equal(result_run(&platform, &workload, sim_governor_find(governor), NULL,
 				    &options, &result),
 			 0);
 	return result;
+}
+
+static struct result run(const char *spec, const char *governor, const struct policy *policy)
+{
+	return run_for(TWO_DOMAINS, spec, governor, policy, TEST_SIM_S, 2 * TEST_SIM_S);
+}
+
+static struct result run_on_four(const char *spec, const char *governor)
+{
+	return run_for(FOUR_DOMAINS, spec, governor, NULL, TEST_SIM_S, 2 * TEST_SIM_S);
+}
+
+/* The first moments, in which chains are found. */
+static struct result run_start(const char *spec, const char *governor)
+{
+	return run_for(FOUR_DOMAINS, spec, governor, NULL, 0, TEST_SIM_S / 5);
 }
 
 /* One at a time: the sum of all turns. As many as there are CPUs: the longest. By a timer: its. */
@@ -55,6 +74,12 @@ static void test_closed_forms(void **state)
 		  1e9 / 4900000 },
 		/* The first leaves idleness once more when it has thought. */
 		{ "chain2x1:cycles=90000,think=1ms", 1 / (1e-3 + 210e-6) },
+		/* Who is woken leaves idleness again when it looks. */
+		{ "chain2x1:cycles=430000,look=300us", 1e9 / (2 * (430000 + 300000 + 20000)) },
+		/* A parent and its child by turns; two children. */
+		{ "forkx1:cycles=90000,first-cycles=40000", 1e9 / (100000 + 50000) },
+		{ "forkx2:cycles=2000000,first-cycles=300000", 2e9 / (2010000 + 310000) },
+		{ "forkx1:cycles=90000,first-cycles=40000,period=10ms", 100 },
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -96,6 +121,80 @@ static void test_governors(void **state)
 }
 
 /*
+ * The same with threads that take work over when they look. A shell's commands have more by
+ * schedutil, which gives a new task half of what its CPU has left; by wakegov each of them also has
+ * its parent's utilisation, and all run at the highest OPP from soon after the first on.
+ */
+static void test_looks_and_forks(void **state)
+{
+	static const struct {
+		const char *spec;
+		double schedutil_most, least, least_at_start;
+	} cases[] = {
+		/* At the start 0.58 to 0.71, where a look is an external wait. */
+		{ "chain2x1:cycles=43000,look=3us", 0.3, 0.98, 0.65 },
+		{ "chain2x1:cycles=430000,look=300us", 0.4, 0.98, 0.65 },
+		{ "chain4x1:cycles=2000000,look=1ms", 0.4, 0.98, 0.73 },
+		{ "forkx1:cycles=90000,first-cycles=40000", 0.5, 0.98, 0.72 },
+		{ "forkx1:cycles=2000000,first-cycles=300000", 0.8, 0.98, 0.8 },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		const char *spec = cases[i].spec;
+		double full = run_on_four(spec, "performance").rounds_per_s;
+		double su = run_on_four(spec, "schedutil").rounds_per_s / full;
+		double found = run_on_four(spec, "wakegov").rounds_per_s / full;
+		double at_start = run_start(spec, "wakegov").rounds_per_s / full;
+
+		print_message("%s: of performance's, schedutil %.3f, wakegov %.3f, at the start "
+			      "%.3f\n",
+			      spec, su, found, at_start);
+		assert_true(su < cases[i].schedutil_most);
+		assert_true(found > cases[i].least);
+		assert_true(at_start > cases[i].least_at_start);
+	}
+}
+
+/*
+ * What a task needs that waits is needed on the CPU of the one that was at work all the while, when
+ * that one wakes it, unless as much was compared with that CPU's own; else its waker is no help.
+ */
+static void test_need_at_waker(void **state)
+{
+	static const struct {
+		uint64_t waker_since_ns;
+		uint32_t near_q, noted_q;
+	} cases[] = {
+		{ 1, 0, CHAIN_ONE },
+		{ 1, CHAIN_ONE, 0 },
+		{ 3 * TEST_SIM_S, 0, 0 },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct wakegov_sim_task tasks[2] = {};
+		struct sim_thread threads[2] = { { .index = 0, .waker = &threads[1] },
+						 { .index = 1, .cpu = 1 } };
+		struct wakegov_sim w = { .tasks = tasks };
+		struct sim sim = { .governor_data = &w, .now_ns = 4 * TEST_SIM_S };
+		struct wakegov_sim_cpu *c = &w.cpus[1];
+
+		for (int j = 0; j < 2; j++) {
+			tasks[j].has_chain = true;
+			chain_start(&tasks[j].chain, 1, cases[i].waker_since_ns, 1024);
+		}
+		tasks[0].chain.util_q = CHAIN_ONE;
+		tasks[0].chain.slept_ns = tasks[0].chain.updated_ns = 2 * TEST_SIM_S;
+		c->load.capacity = 1024;
+		c->band.chain_q = UINT32_MAX;
+		c->compared.near_q = cases[i].near_q;
+		wakegov_sim_chain_wake(&sim, &threads[0]);
+		assert_int_equal(c->chain.util_q, cases[i].noted_q);
+		assert_int_equal(w.cpus[0].chain.util_q, 0);
+		assert_int_equal(tasks[0].chain.slept_ns, 0);
+	}
+}
+
+/*
  * A client that a timer starts, and its server, which work for 4 of 12 ms at the highest OPP: what
  * that takes of one CPU, with headroom, is the second OPP. Two threads with timers of their own
  * are no chain.
@@ -121,8 +220,8 @@ static void test_timers(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_closed_forms),
-		cmocka_unit_test(test_governors),
+		cmocka_unit_test(test_closed_forms),	cmocka_unit_test(test_governors),
+		cmocka_unit_test(test_looks_and_forks), cmocka_unit_test(test_need_at_waker),
 		cmocka_unit_test(test_timers),
 	};
 
