@@ -237,10 +237,37 @@ static inline bool is_no_news(const struct wakegov_cpu *cpu, __u32 need_q, __u64
 	       need_q <= cpu->chain_high_q;
 }
 
+/* The task's waker was at work when it was last seen: chain_look(). */
+static inline void look_at_waker(struct chain_task *chain)
+{
+	const struct chain_task *waker = find_chain(chain->waker.pid);
+
+	if (waker && !waker->slept_ns && waker->generation >= chains_unpaused &&
+	    !(waker->flags & CHAIN_EXITED))
+		chain_look(chain, waker->since.at_ns);
+}
+
+/*
+ * The task is on, and was not seen so since chains are followed again. One that slept before may
+ * have been woken in between, by the one that worked for it then.
+ */
+static __noinline int meet_again(struct chain_task *chain, __u64 now_ns, __u32 level)
+{
+	if (!chain)
+		return 0; /* for the verifier: never so */
+	if (chain->slept_ns)
+		look_at_waker(chain);
+	chain_know(chain, settings.chains, chains_unpaused, now_ns, level);
+	return 0;
+}
+
 /* Returns whether it was known: else it begins now. */
 static inline bool know_chain(struct chain_task *chain, __u64 now_ns, __u32 level)
 {
-	return chain_know(chain, settings.chains, chains_unpaused, now_ns, level);
+	if (chain->generation == settings.chains)
+		return true;
+	meet_again(chain, now_ns, level);
+	return false;
 }
 
 /*

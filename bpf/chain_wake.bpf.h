@@ -45,14 +45,10 @@ static __noinline int wake_by_input(struct wakegov_cpu *cpu, struct task_struct 
  */
 static inline void wake_by_timer(const struct task_struct *task)
 {
-	struct chain_task *chain = find_chain(task->pid), *waker;
+	struct chain_task *chain = find_chain(task->pid);
 
-	if (!chain || !chain->slept_ns || chain->generation != settings.chains ||
-	    is_in_iowait(task))
-		return;
-	waker = find_chain(chain->waker.pid);
-	if (waker && waker->generation == settings.chains && !waker->slept_ns)
-		chain_look(chain, waker->since.at_ns);
+	if (chain && chain->slept_ns && chain->generation == settings.chains && !is_in_iowait(task))
+		look_at_waker(chain);
 }
 
 /*

@@ -22,8 +22,9 @@
 _Static_assert(CHAINS_PAUSED_NS + 2 * CHAINS_FOLLOWED_NS <= WAKEGOV_CHAIN_HOLD_NS,
 	       "the pause is too long");
 
-static bool chains_change;     /* one of them has changed since the last choose_following() */
-static __u64 chains_pause_ns;  /* when the next pause may begin … */
+/* Not static: tests write them. */
+bool chains_change;	       /* one of them has changed since the last choose_following() */
+__u64 chains_pause_ns;	       /* when the next pause may begin … */
 static __u64 chains_resume_ns; /* … and when this one ends; 0: there is none */
 
 /*

@@ -36,6 +36,14 @@ void chainload_compute(uint32_t steps)
 		;
 }
 
+void chainload_work(uint64_t ns)
+{
+	uint64_t end_ns = chainload_now_ns() + ns;
+
+	while (chainload_now_ns() < end_ns)
+		;
+}
+
 void chainload_wait(uint64_t period_ns)
 {
 	static __thread uint64_t next_ns;

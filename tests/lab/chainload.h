@@ -29,6 +29,8 @@ extern size_t chainload_bytes; /* of a message */
 
 uint64_t chainload_now_ns(void);
 void chainload_compute(uint32_t steps);
+/* Computes for so long, whatever its CPU does meanwhile. */
+void chainload_work(uint64_t ns);
 /* Sleeps to the end of this thread's present period, by a timer. */
 void chainload_wait(uint64_t period_ns);
 /* All of a message; or the process ends. */

@@ -40,14 +40,6 @@ static void by_request(uint32_t me)
 	chainload_transfer(chainload_ends[0][0], &message, 1, false);
 }
 
-static void work_for(uint64_t ns)
-{
-	uint64_t end_ns = chainload_now_ns() + ns;
-
-	while (chainload_now_ns() < end_ns)
-		;
-}
-
 static int events[CHAINLOAD_TASKS];
 
 static void make_events(void)
@@ -76,11 +68,11 @@ static void by_dispatcher(uint32_t me)
 {
 	if (me) {
 		wait_for_notice(me);
-		work_for(MS / 2);
+		chainload_work(MS / 2);
 		return;
 	}
 	chainload_wait(FRAME_NS);
-	work_for(MS);
+	chainload_work(MS);
 	for (uint32_t i = 1; i < CHAINLOAD_TASKS; i++)
 		notify(i);
 }
@@ -93,14 +85,14 @@ static void by_compositor(uint32_t me)
 
 	if (me) {
 		wait_for_notice(me);
-		work_for(MS);
+		chainload_work(MS);
 		chainload_transfer(chainload_ends[0][1], frame, 1, true);
 		return;
 	}
 	chainload_wait(FRAME_NS);
 	for (uint32_t i = 1; i <= 3; i++)
 		notify(i);
-	work_for(2 * MS);
+	chainload_work(2 * MS);
 	chainload_transfer(chainload_ends[1][0], frame, 3, false);
 }
 
@@ -111,7 +103,7 @@ static void by_spinning(uint32_t me)
 
 	if (me == 0) {
 		chainload_wait(FRAME_NS);
-		work_for(2 * MS);
+		chainload_work(2 * MS);
 		__atomic_fetch_add(&done, 1, __ATOMIC_RELEASE);
 	} else {
 		uint32_t seen = __atomic_load_n(&done, __ATOMIC_ACQUIRE);
@@ -126,10 +118,10 @@ static void by_logger(uint32_t me)
 {
 	if (me) {
 		wait_for_notice(me);
-		work_for(MS / 4);
+		chainload_work(MS / 4);
 		return;
 	}
-	work_for(5 * MS);
+	chainload_work(5 * MS);
 	notify(1);
 }
 

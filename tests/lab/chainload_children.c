@@ -9,14 +9,6 @@
 
 #define CHILD_NS 2000000
 
-static void live(void)
-{
-	uint64_t end_ns = chainload_now_ns() + CHILD_NS;
-
-	while (chainload_now_ns() < end_ns)
-		;
-}
-
 static void wait_for(pid_t pid)
 {
 	if (pid < 0 || waitpid(pid, NULL, 0) != pid)
@@ -30,7 +22,7 @@ static void wait_for_child(uint32_t late_us)
 	if (!pid) {
 		if (late_us)
 			usleep(late_us);
-		live();
+		chainload_work(CHILD_NS);
 		_exit(EXIT_SUCCESS);
 	}
 	wait_for(pid);
@@ -56,7 +48,7 @@ static void by_vfork(uint32_t me)
 
 	(void)me;
 	if (!pid) {
-		live();
+		chainload_work(CHILD_NS);
 		_exit(EXIT_SUCCESS);
 	}
 	wait_for(pid);

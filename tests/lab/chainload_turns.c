@@ -49,13 +49,31 @@ static long futex(uint32_t *word, int operation, uint32_t value, uintptr_t value
 		       value_3);
 }
 
-static void by_futex(uint32_t me)
+static void wait_for_turn(uint32_t me)
 {
 	while (__atomic_load_n(&turn, __ATOMIC_ACQUIRE) != me)
 		futex(&turn, FUTEX_WAIT, !me, 0, NULL, 0);
-	chainload_compute(WORK);
+}
+
+static void end_turn(uint32_t me)
+{
 	__atomic_store_n(&turn, !me, __ATOMIC_RELEASE);
 	futex(&turn, FUTEX_WAKE, 1, 0, NULL, 0);
+}
+
+static void by_futex(uint32_t me)
+{
+	wait_for_turn(me);
+	chainload_compute(WORK);
+	end_turn(me);
+}
+
+/* So long that few turns end where chains are followed in part. */
+static void by_long_turns(uint32_t me)
+{
+	wait_for_turn(me);
+	chainload_work(3000000);
+	end_turn(me);
 }
 
 /*
@@ -79,6 +97,38 @@ static void by_looking(uint32_t me)
 	nanosleep(&moment, NULL);
 	if (++looks % 8 == 0)
 		__atomic_store_n(&turn, me, __ATOMIC_RELEASE);
+}
+
+/* Two work in turn. A third works for a moment, each 45 ms by its timer. */
+static void by_three(uint32_t me, uint32_t *first_waits)
+{
+	if (me < 2) {
+		while (!me && __atomic_load_n(first_waits, __ATOMIC_ACQUIRE))
+			futex(first_waits, FUTEX_WAIT, 1, 0, NULL, 0);
+		by_futex(me);
+		return;
+	}
+	chainload_wait(45000000);
+	__atomic_store_n(first_waits, 1, __ATOMIC_RELEASE);
+	chainload_compute(20 * WORK);
+	__atomic_store_n(first_waits, 0, __ATOMIC_RELEASE);
+	futex(first_waits, FUTEX_WAKE, 1, 0, NULL, 0);
+}
+
+/* The first one waits for it. */
+static void by_taking_over(uint32_t me)
+{
+	static uint32_t first_waits;
+
+	by_three(me, &first_waits);
+}
+
+/* No one does. */
+static void by_one_beside(uint32_t me)
+{
+	static uint32_t unread[2];
+
+	by_three(me, &unread[me == 2]);
 }
 
 /* As a condition whose waiters go on to wait for its mutex, by whose release they are woken. */
@@ -331,6 +381,9 @@ static void connect_by_thread(void)
 const struct chainload_mode chainload_turns[] = {
 	{ "token", by_condition },
 	{ "futex", by_futex },
+	{ "long-turns", by_long_turns },
+	{ "taking-over", by_taking_over, .n = 3 },
+	{ "one-beside", by_one_beside, .n = 3 },
 	{ "looking", by_looking },
 	{ "requeue", by_requeue },
 	{ "mutex", by_mutex },

@@ -28,6 +28,13 @@ void chains_follow(const struct native *native)
 	tracer_follow_chains(native->tracer, true);
 }
 
+void chains_settle(const struct native *native, bool settled)
+{
+	native->tracer->programs.bss->chains_change = !settled;
+	if (settled)
+		native->tracer->programs.bss->chains_pause_ns = 0;
+}
+
 bool chains_read(const struct native *native, uint32_t pid, struct chain_task *ret)
 {
 	uint32_t index = pid % WAKEGOV_CHAIN_PAIRS;

@@ -23,6 +23,12 @@ pid_t chains_start(const char *mode, bool realtime);
  */
 void chains_follow(const struct native *native);
 
+/*
+ * They are followed for a while, as if one had changed; settled: not so for a while from the next
+ * switch on, as if none had.
+ */
+void chains_settle(const struct native *native, bool settled);
+
 /* What the kernel side has of a thread; false: nothing. */
 bool chains_read(const struct native *native, uint32_t pid, struct chain_task *ret);
 

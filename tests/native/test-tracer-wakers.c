@@ -29,13 +29,16 @@ struct way {
 	int given;	    /* what they may give it of this; 0: all */
 	const char *worker; /* what the comm of one that works for it begins with */
 	bool realtime;	    /* several wait for a CPU at a time */
+	bool at_once;	    /* one look says it */
+	bool settled;	    /* it is taken for one that does not change, and followed in part */
 };
 
 static const struct way ways[] = {
 	/* The one works, or the other. */
 	{ "token", 900, 1024 },
 	{ "futex", 900, 1024 },
-	{ "looking", 950, 1024 },
+	{ "looking", 950, 1024, .at_once = true },
+	{ "long-turns", 985, 1024, .at_once = true, .settled = true },
 	{ "requeue", 900, 1024 },
 	{ "mutex", 900, 1024 },
 	{ "pi-mutex", 900, 1024 },
@@ -168,6 +171,7 @@ static bool look(const struct native *native, const struct way *way, pid_t pid)
 
 	for (int i = 0; i < LOOKS; i++) {
 		chains_look(native, pid, see, &seen);
+		chains_settle(native, way->settled);
 		usleep(LOOK_US);
 	}
 	for (uint32_t i = 0; i < seen.n; i++) {
@@ -192,8 +196,11 @@ static bool passes(const struct native *native, const struct way *way)
 	bool passed = false;
 	int status;
 
-	usleep(SETTLE_US);
-	for (int i = 0; i < TRIES && !passed; i++) {
+	for (int i = 0; i < SETTLE_US / LOOK_US; i++) {
+		chains_settle(native, false);
+		usleep(LOOK_US);
+	}
+	for (int i = 0; i < (way->at_once ? 1 : TRIES) && !passed; i++) {
 		if (waitpid(pid, &status, WNOHANG) == pid) {
 			print_message("%s: not here\n", way->mode);
 			return WIFEXITED(status) && WEXITSTATUS(status) == SKIPPED;

@@ -298,6 +298,35 @@ class Workers(LoadAlone):
         self.assertGreater(min(targets), 2 * LOWEST_KHZ)
 
 
+class Takers(LoadAlone):
+    def targets(self, mode):
+        """Where only the third thread of the load runs, which does little; before, all of them were there"""
+        daemon = guest.KeptDaemon.with_policy(POLICY.format("setspeed", "on"))
+        domain = next(name for name in programs.policies() if CPUS[1] in guest.cpus_of(name))
+        with subprocess.Popen(["taskset", "-c", str(CPUS[1]), f"{guest.BUILD}/tests/lab/chainload", mode, "1000"],
+                              stdout=subprocess.DEVNULL) as load:
+            try:
+                tasks = f"/proc/{load.pid}/task"
+                guest.wait_for(lambda: len(os.listdir(tasks)) == 4, 5, "the threads")
+                time.sleep(0.5)
+                for tid in sorted(map(int, os.listdir(tasks)))[1:3]:
+                    os.sched_setaffinity(tid, {CPUS[0]})
+                time.sleep(0.5)
+                targets = [daemon.domain(domain)["target_khz"] for _ in range(LOOKS) if not time.sleep(0.05)]
+            finally:
+                load.kill()
+        tap.note(f"{mode}: {' '.join(str(khz // 1000) for khz in targets)} MHz")
+        return targets
+
+    def test_taker(self):
+        """One that takes over what a chain waits for is as fast as the chain needs, however little it does"""
+        self.assertGreater(min(self.targets("taking-over")), 2 * LOWEST_KHZ)
+
+    def test_beside(self):
+        """One for which none waits is as fast as it needs itself"""
+        self.assertLess(max(self.targets("one-beside")), 2 * LOWEST_KHZ)
+
+
 class Frames(LoadAlone):
     def check(self, backend):
         """A chain that comes each 17 ms and needs more or less keeps its frequency, and is done in time"""
