@@ -212,8 +212,6 @@ static __noinline int note_chain(struct wakegov_cpu *cpu, __u32 util_q, __u32 wa
 	if (need_q > noted->need_q || over)
 		need_q = chain_need_q(util_q, task);
 	if (need_q > noted->need_q || over) {
-		if (!over)
-			chains_change = true;
 		noted->need_q = need_q;
 		noted->pid = task->pid;
 		noted->waker = waker;
@@ -226,6 +224,8 @@ static __noinline int note_chain(struct wakegov_cpu *cpu, __u32 util_q, __u32 wa
 	}
 	if (need_q <= cpu->chain_high_q)
 		return 0;
+	if (!over)
+		chains_change = true;
 	emit_chain(cpu, bpf_get_smp_processor_id());
 	return 1;
 }
@@ -405,11 +405,23 @@ static inline void fork_chain(struct task_struct *parent, struct task_struct *ch
 		chain_fork(from, to, parent->pid);
 }
 
-/* Where it comes to another CPU, what it needs is to be seen there. */
-static inline void move_chain(__u32 pid)
+/*
+ * Where it comes to another CPU, what it needs is to be seen there, unless as much was compared,
+ * and counts there until this pause ends.
+ */
+static inline void move_chain(__u32 pid, const struct wakegov_cpu *to)
 {
-	if (chains_resume_ns && find_chain(pid))
-		resume_chains(bpf_ktime_get_ns());
+	__u64 now_ns, resume_ns = chains_resume_ns, counts_ns = WAKEGOV_CHAIN_HOLD_NS;
+	const struct chain_task *chain = resume_ns ? find_chain(pid) : NULL;
+
+	if (!chain)
+		return;
+	now_ns = bpf_ktime_get_ns();
+	if (now_ns < resume_ns)
+		counts_ns -= resume_ns - now_ns;
+	if (!chain_is_compared(&to->compared, chain->util_q, counts_ns,
+			       chain_clock(bpf_get_current_task_btf())))
+		resume_chains(now_ns);
 }
 
 /* It still wakes who waits for its end, and may sleep before. */

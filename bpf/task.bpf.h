@@ -61,16 +61,13 @@ static inline void forget_recent(struct wakegov_cpu *cpu, const struct task_stru
 }
 
 /* The task takes its utilisation along. */
-static inline void move_load(struct task_struct *task, struct wakegov_cpu *from_cpu, __u32 to)
+static inline void move_load(struct task_struct *task, struct wakegov_cpu *from_cpu,
+			     struct wakegov_cpu *to_cpu)
 {
 	struct account_task *load = load_of(task);
-	struct wakegov_cpu *to_cpu;
 	__u64 now_ns;
 
 	if (!load || !load->updated_ns)
-		return;
-	to_cpu = cpu_at(to);
-	if (!to_cpu)
 		return;
 	now_ns = bpf_ktime_get_ns();
 	account_task_did(load, &from_cpu->load, task->se.sum_exec_runtime, now_ns);
@@ -87,20 +84,20 @@ int BPF_PROG(on_sched_migrate_task, struct task_struct *task, int to)
 
 	count_event(WAKEGOV_SCHED_MIGRATE);
 	from_cpu = cpu_at(task->thread_info.cpu);
-	if (from_cpu) {
-		forget_recent(from_cpu, task);
-		move_load(task, from_cpu, to);
-	}
-	move_chain(task->pid);
+	to_cpu = cpu_at(to);
+	if (!from_cpu || !to_cpu)
+		return 0;
+	forget_recent(from_cpu, task);
+	move_load(task, from_cpu, to_cpu);
+	move_chain(task->pid, to_cpu);
 	if (!may_be_hot(task->pid))
 		return 0;
 	slot = find_slot(task->pid);
 	if (!slot)
 		return 0;
 	from_cpu = cpu_at(slot->cpu);
-	to_cpu = cpu_at(to);
 	slot->cpu = to;
-	if (!from_cpu || !to_cpu || from_cpu->domain == to_cpu->domain)
+	if (!from_cpu || from_cpu->domain == to_cpu->domain)
 		return 0;
 	now_ns = bpf_ktime_get_ns();
 	if (now_ns - slot->told_move_ns < settings.move_gap_ns)
