@@ -147,11 +147,12 @@ static const struct fault specs[] = {
 	{ "io_uring6x128" },
 	{ "libaio1x32:cycles=100,batch-cycles=0,cpus=0/1,device=disk" },
 	{ "chain4x2:cycles=100,first-cycles=200,period=12ms" },
+	{ "chain2x1:look=3us+forkx2:cycles=100,first-cycles=200" },
 	{ "busyx2:think=1ms+psync:flush-every=1s,flush-for=20ms" },
 	{ "psync:io-max=3000/s,phase-every=600s,phase-for=300s,phase-cycles=9,phase-think=0ns" },
-	{ "sync", "found 'sync', expected psync, io_uring, libaio, busy or chain" },
-	{ "", "found '', expected psync, io_uring, libaio, busy or chain" },
-	{ "psyncx4+", "found '', expected psync, io_uring, libaio, busy or chain" },
+	{ "sync", "found 'sync', expected psync, io_uring, libaio, busy, chain or fork" },
+	{ "", "found '', expected psync, io_uring, libaio, busy, chain or fork" },
+	{ "psyncx4+", "found '', expected psync, io_uring, libaio, busy, chain or fork" },
 	{ "psync4", "found 'psync4', expected psyncxTHREADS" },
 	{ "psync1x4", "found 'psync1x4', expected psyncxTHREADS" },
 	{ "io_uring128", "found 'io_uring128', expected io_uringTHREADSxDEPTH" },
@@ -164,7 +165,7 @@ static const struct fault specs[] = {
 	{ "psync:think", "found 'think', expected KEY=VALUE" },
 	{ "psync:thread=4",
 	  "found the key 'thread', expected threads, depth, cycles, first-cycles, batch-cycles, think, "
-	  "period, io-max, phase-every, phase-for, phase-cycles, phase-think, cpus, device, flush-every, flush-for, thermal-every, thermal-for or thermal-limit" },
+	  "period, look, io-max, phase-every, phase-for, phase-cycles, phase-think, cpus, device, flush-every, flush-for, thermal-every, thermal-for or thermal-limit" },
 	{ "psync:think=1", "think: found '1', expected a duration from 0ns to 60s with its unit "
 			   "(ns, us, ms, s, min)" },
 	{ "psync:io-max=3000",
@@ -181,7 +182,7 @@ static const struct fault specs[] = {
 	  "expected both flush-every and flush-for, and flush-for to be less" },
 	{ "psync:thermal-every=1s,thermal-for=2s",
 	  "expected both thermal-every and thermal-for, and thermal-for to be less" },
-	{ "a+b+c+d+e+f+g+h+i", "found 'a', expected psync, io_uring, libaio, busy or chain" },
+	{ "a+b+c+d+e+f+g+h+i", "found 'a', expected psync, io_uring, libaio, busy, chain or fork" },
 	{ "busy+busy+busy+busy+busy+busy+busy+busy+busy",
 	  "found one more group, expected at most 8" },
 };
