@@ -75,6 +75,17 @@ static bool is_as_predicted(const struct experiment *e, const struct experiment_
 	       found <= e->predicted * 2;
 }
 
+/*
+ * Whether the gain is far below the predicted one, and hardly above the slack: on a full disk pairs
+ * differ by a tenth, and to find out more about what is small would cost more than it can gain.
+ */
+static bool is_far_below(const struct experiment *e, const struct experiment_params *p)
+{
+	return e->evidence.pairs >= FAR_PAIRS * ONE && e->predicted > 2 * ln_gain(p->slack_ppm) &&
+	       evidence_is_below(&e->evidence, e->predicted / 2 - ln_gain(p->slack_ppm), CLEARLY) &&
+	       !evidence_is_above_slack(&e->evidence, HINT);
+}
+
 /* The inverse of the share of time that pairs may spend in the worse arm. */
 static uint64_t spread(const struct experiment *e, const struct experiment_params *p)
 {
@@ -147,7 +158,7 @@ static void judge(struct experiment *e, const struct experiment_params *p, uint6
 	if (seen->sum > 0 && is_as_predicted(e, p))
 		need -= evidence_ln(PRIOR_ODDS) / 16;
 	answered = evidence_ln_odds(seen) >= need;
-	over = seen->pairs >= most * ONE || e->tries >= 2 * most;
+	over = seen->pairs >= most * ONE || e->tries >= 2 * most || is_far_below(e, p);
 	gains = (answered && seen->sum > 0) ||
 		(over && evidence_is_above_slack(seen, may_be_tick ? HINT : CLEARLY));
 	if (gains && may_be_tick) {
