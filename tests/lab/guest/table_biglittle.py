@@ -1,7 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only
 """lab table biglittle --arch arm64: readers and chains on CPUs of unlike capacity, by the kernel's
-governors, with a daemon that only watches (+observe), and with wakegov, also without chains (+off).
+governors, with a daemon that only watches (+observe), with wakegov, also without chains (+off), and
+where the kernel places tasks without its energy model (+unaware, kernel.sched_energy_aware = 0).
 
 Usage: table_biglittle.py ROUNDS WORKLOADS GOVERNORS (lists with commas, or "all"). Prints figures,
 and judges none of them: a load's rate; its ratio to the better of performance and schedutil; what
@@ -17,8 +18,9 @@ import guest
 import table_programs as programs
 import workloads
 
-GOVERNORS = ("performance", "schedutil", "wakegov", "wakegov+off", "schedutil+observe",
-             "performance+observe")
+GOVERNORS = ("performance", "schedutil", "wakegov", "wakegov+off", "wakegov_setspeed", "schedutil+observe",
+             "performance+observe", "schedutil+unaware", "wakegov+unaware")
+ENERGY_AWARE = "/proc/sys/kernel/sched_energy_aware"
 # A device that answers after 200 us; one after 100, of one queue of 16 tags; one that is the limit.
 DEVICE, TAGS, SLOW = "/dev/nullb1", "/dev/nullb5", "/dev/nullb6"
 # Where it is the limit a boost takes some time to be tried.
@@ -78,8 +80,24 @@ def loads():
 
 
 @contextlib.contextmanager
+def unaware():
+    """The kernel has the switch while schedutil governs all."""
+    programs.set_governor("schedutil")
+    guest.write(ENERGY_AWARE, 0)
+    try:
+        yield
+    finally:
+        programs.set_governor("schedutil")
+        guest.write(ENERGY_AWARE, 1)
+
+
+@contextlib.contextmanager
 def governed(name):
     kernels, _, observed = name.partition("+")
+    if observed == "unaware":
+        with unaware(), programs.governed(kernels):
+            yield
+        return
     if observed != "observe":
         with programs.governed(name):
             yield
