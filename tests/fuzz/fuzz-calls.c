@@ -86,7 +86,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		abort();
 	frame_reader_set_max(&calls, MESSAGE_MAX);
 	for (size_t at = 2, n; at < size && r == 0; at += n) {
-		n = data[1] + 1 < (int)(size - at) ? data[1] + 1 : size - at;
+		n = data[1] + 1U < size - at ? data[1] + 1U : size - at;
 		r = buffer_append(&calls.input, data + at, n);
 		if (r == 0)
 			r = answer_all(&context, &calls);
