@@ -209,7 +209,10 @@ static enum ctl_exit run_pairs(struct experiment *experiment)
 		for (int half = 0; half < 2 && code == CTL_OK && !experiment->meters.interrupted;
 		     half++)
 			code = measure(experiment, with_first[i] != half, &blocks[half]);
-		if (experiment->meters.interrupted || time_now_ns() >= experiment->until_ns)
+		/* A block is as long as its command takes: fewer may fit, but enough to say
+		 * something. */
+		if (experiment->meters.interrupted ||
+		    (i + 1 >= BENEFIT_PAIRS_LEAST && time_now_ns() >= experiment->until_ns))
 			experiment->n_pairs = i + 1;
 		if (code == CTL_OK && blocks[0].is_measured && blocks[1].is_measured)
 			benefit_add_pair(&experiment->findings, blocks[!with_first[i]].figures,
