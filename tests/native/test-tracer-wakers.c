@@ -38,7 +38,7 @@ static const struct way ways[] = {
 	{ "token", 900, 1024 },
 	{ "futex", 900, 1024 },
 	{ "looking", 950, 1024, .at_once = true },
-	{ "long-turns", 985, 1024, .at_once = true, .settled = true },
+	{ "long-turns", 940, 1024, .at_once = true, .settled = true },
 	{ "requeue", 900, 1024 },
 	{ "mutex", 900, 1024 },
 	{ "pi-mutex", 900, 1024 },
