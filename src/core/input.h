@@ -79,7 +79,7 @@ struct input_task {
 	uint32_t level_q; /* at which the utilisation of its CPU accrues now: capacity · 2^20, see
 			     decay.h */
 	uint64_t worked_ns;    /* time so far in which it ran, or interrupts that then woke it */
-	uint64_t waited_ns;    /* … and in which other tasks had its CPU */
+	uint64_t waited_ns;    /* … and in which it was runnable and did not run */
 	uint64_t in_flight_ns; /* summed time of its requests so far: its part of its disks' */
 	bool watched;	       /* the kernel side reports the end of its hold time */
 	uint32_t n_ios;	       /* 0: its waits are not for block requests */

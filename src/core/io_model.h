@@ -5,7 +5,7 @@
  * The gain of a task with I/O from a higher frequency.
  *
  * Of the time of one I/O the device takes d, whatever the clock, and the host takes w / f: the work
- * of the task and of the interrupts that wake it, and its waits for a busy CPU. With s, the host's
+ * of the task and of the interrupts that wake it, and its waits for a CPU. With s, the host's
  * share of the time at f, going from f to f' gives
  *
  *	X(f') / X(f) = 1 / (1 − s + s · f / f')

@@ -209,8 +209,7 @@ static enum ctl_exit run_pairs(struct experiment *experiment)
 		for (int half = 0; half < 2 && code == CTL_OK && !experiment->meters.interrupted;
 		     half++)
 			code = measure(experiment, with_first[i] != half, &blocks[half]);
-		/* A block is as long as its command takes: fewer may fit, but enough to say
-		 * something. */
+		/* A command makes its blocks longer: some pairs are measured in any case. */
 		if (experiment->meters.interrupted ||
 		    (i + 1 >= BENEFIT_PAIRS_LEAST && time_now_ns() >= experiment->until_ns))
 			experiment->n_pairs = i + 1;

@@ -298,8 +298,9 @@ static bool add_opp(struct core *core, uint32_t domain, uint32_t khz, uint32_t p
 
 	if (core->topology->domains[domain].n_opps == DOMAIN_OPPS_MAX)
 		return false;
-	modules_each(core, row) if (row->module->add_opp &&
-				    row->module->add_opp(row->state, domain) < 0) return false;
+	modules_each(core, row)
+		if (row->module->add_opp && row->module->add_opp(row->state, domain) < 0)
+			return false;
 	opp_add(&core->topology->domains[domain], khz, power);
 	engine_apply(core->engine, &input);
 	return true;

@@ -66,8 +66,7 @@ static int make_engine(struct core *core, struct past *past)
 
 static int start_modules(struct core *core)
 {
-	modules_each(core, row)
-	{
+	modules_each(core, row) {
 		int r = row->module->start ? row->module->start(row->state) : 0;
 
 		if (r < 0) {

@@ -102,8 +102,9 @@ struct module_instance {
 	for (const struct module_instance *_row = (_core)->modules; _row->module; _row++)
 
 /* Calls a hook of all modules that have it. */
-#define modules_call(_core, _hook, ...)                                  \
-	do {                                                             \
-		modules_each(_core, _row) if (_row->module->_hook)       \
-			_row->module->_hook(_row->state, ##__VA_ARGS__); \
+#define modules_call(_core, _hook, ...)                                          \
+	do {                                                                     \
+		modules_each(_core, _row)                                        \
+			if (_row->module->_hook)                                 \
+				_row->module->_hook(_row->state, ##__VA_ARGS__); \
 	} while (0)

@@ -151,8 +151,7 @@ static void plan_next(struct core *core, uint64_t now_ns)
 {
 	uint64_t next_ns = core->handed_back_until_ns ? UINT64_MAX : engine_next_ns(core->engine);
 
-	modules_each(core, row)
-	{
+	modules_each(core, row) {
 		uint64_t row_ns = UINT64_MAX;
 
 		if (row->module->next_ns)

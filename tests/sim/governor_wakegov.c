@@ -97,9 +97,8 @@ static void learn(struct sim *sim, bool learns)
 	if (learns == w->learns)
 		return;
 	w->learns = learns;
-	for (uint32_t i = 0; i < sim->n_threads; i++) {
+	for (uint32_t i = 0; i < sim->n_threads; i++)
 		begin_in_flight(sim, &w->tasks[i]);
-	}
 }
 
 static void sample_task(struct sim *sim, uint32_t handle, uint64_t now_ns)

@@ -90,7 +90,7 @@ static void change_limits(struct world *world, struct test_random *random)
 	world_round(world);
 }
 
-/* Limits of somebody's own, or their end. */
+/* Limits by overrides of a domain, or none any more. */
 static void do_override(struct world *world, struct test_random *random)
 {
 	uint32_t domain = pick(random, 0, world->topology->n_domains - 1);

@@ -43,8 +43,7 @@ int api_list_overrides(const struct call *call, struct reply *reply)
 
 	field_open(out, "overrides", '[');
 	for (int of_tasks = 0; of_tasks < 2; of_tasks++)
-		overrides_each(overrides, override)
-		{
+		overrides_each(overrides, override) {
 			if (override->of_domain == !of_tasks && !override->ended)
 				put_override(out, manager->core.topology, override);
 		}

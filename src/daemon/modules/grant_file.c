@@ -22,8 +22,7 @@ static const struct statefile old_files[] = {
 
 static void print_overrides(FILE *out, const struct grant_tables *tables)
 {
-	overrides_each(tables->overrides, o)
-	{
+	overrides_each(tables->overrides, o) {
 		const struct policy_override *target = &o->target;
 		const struct policy_properties *p = &o->properties;
 		const char *kind = o->of_domain ? "domain" : target->pid ? "task" : "rule";

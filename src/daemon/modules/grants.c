@@ -79,8 +79,7 @@ static void scan_ended(void *state, enum scan_end end)
 
 	if (end != SCAN_DONE || rules_are_full(rules))
 		return;
-	overrides_each(&grants->overrides, override)
-	{
+	overrides_each(&grants->overrides, override) {
 		if (override->target.pid && !override->ended &&
 		    !rules_find(rules, override->target.pid))
 			override->ended = OVERRIDE_TASK_GONE;

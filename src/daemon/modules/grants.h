@@ -23,8 +23,8 @@ struct query_peer;
 struct subscription;
 
 /*
- * override_table.c: the overrides, by id. Those of domains are limits that the core is told of. One
- * of a task or of a rule becomes a rule at the end of the policy in force (core/settings.h), so
+ * override_table.c: the overrides, by id. The limits of one of a domain are an input of the core.
+ * One of a task or of a rule becomes a rule at the end of the policy in force (core/settings.h), so
  * that it behaves as rules do.
  */
 
@@ -56,8 +56,8 @@ struct overrides {
 	uint32_t n;
 };
 
-#define overrides_each(_overrides, _one)                    \
-	for (struct override *_one = (_overrides)->entries; \
+#define overrides_each(_overrides, _one)                                         \
+	for (__typeof__(&(_overrides)->entries[0]) _one = (_overrides)->entries; \
 	     _one < (_overrides)->entries + (_overrides)->n; _one++)
 
 /* Adds one with another id. Returns false when there is no room for more of its kind. */
@@ -68,18 +68,18 @@ struct override *overrides_find(struct overrides *overrides, uint32_t id);
 void overrides_remove(struct overrides *overrides, struct override *override);
 
 /* The number of overrides of domains, or of those of tasks and rules. */
-uint32_t overrides_count(struct overrides *overrides, bool of_domain);
+uint32_t overrides_count(const struct overrides *overrides, bool of_domain);
 /* How many there may be: of domains, or of tasks and rules beside the rules of the policy. */
 uint32_t overrides_room(const struct policy *policy, bool of_domain);
 
 /* What those of the domain ask together: the newest that gives a limit gives it. */
-struct override_limits overrides_limits(struct overrides *overrides, uint32_t domain);
+struct override_limits overrides_limits(const struct overrides *overrides, uint32_t domain);
 
 /* Marks the overrides that end under this policy; its own overrides do not matter. */
 void overrides_check(struct overrides *overrides, const struct policy *policy);
 
 /* Replaces the policy's overrides by those of tasks and rules that have not ended. */
-void overrides_fill(struct overrides *overrides, struct policy *policy);
+void overrides_fill(const struct overrides *overrides, struct policy *policy);
 
 /*
  * Ends the overrides of a task that has ended; another start_ns means that another task has its
@@ -88,7 +88,7 @@ void overrides_fill(struct overrides *overrides, struct policy *policy);
 void overrides_end_task(struct overrides *overrides, uint32_t pid, uint64_t start_ns);
 
 /* When the first override ends: 0 when one has already, UINT64_MAX when there is none. */
-uint64_t overrides_next_ns(struct overrides *overrides);
+uint64_t overrides_next_ns(const struct overrides *overrides);
 
 /* grants.c */
 

@@ -6,11 +6,12 @@
 
 #include "core/rule.h"
 
-uint32_t overrides_count(struct overrides *overrides, bool of_domain)
+uint32_t overrides_count(const struct overrides *overrides, bool of_domain)
 {
 	uint32_t n = 0;
 
-	overrides_each(overrides, override) n += override->of_domain == of_domain;
+	overrides_each(overrides, override)
+		n += override->of_domain == of_domain;
 	return n;
 }
 
@@ -31,7 +32,9 @@ bool overrides_insert(struct overrides *overrides, const struct override *overri
 
 struct override *overrides_find(struct overrides *overrides, uint32_t id)
 {
-	overrides_each(overrides, override) if (override->id == id) return override;
+	overrides_each(overrides, override)
+		if (override->id == id)
+			return override;
 	return NULL;
 }
 
@@ -52,12 +55,11 @@ uint32_t overrides_room(const struct policy *policy, bool of_domain)
 	return room < TASK_OVERRIDES_MAX ? room : TASK_OVERRIDES_MAX;
 }
 
-struct override_limits overrides_limits(struct overrides *overrides, uint32_t domain)
+struct override_limits overrides_limits(const struct overrides *overrides, uint32_t domain)
 {
 	struct override_limits limits = { 0 };
 
-	overrides_each(overrides, override)
-	{
+	overrides_each(overrides, override) {
 		if (!override->of_domain || override->domain != domain)
 			continue;
 		if (override->min_khz) {
@@ -80,8 +82,7 @@ void overrides_check(struct overrides *overrides, const struct policy *policy)
 {
 	uint32_t room = overrides_room(policy, false);
 
-	overrides_each(overrides, override)
-	{
+	overrides_each(overrides, override) {
 		if (override->ended || override->of_domain)
 			continue;
 		if (!override->target.pid && rule_named(policy, override->target.rule) < 0)
@@ -93,11 +94,10 @@ void overrides_check(struct overrides *overrides, const struct policy *policy)
 	}
 }
 
-void overrides_fill(struct overrides *overrides, struct policy *policy)
+void overrides_fill(const struct overrides *overrides, struct policy *policy)
 {
 	policy->n_overrides = 0;
-	overrides_each(overrides, override)
-	{
+	overrides_each(overrides, override) {
 		int rule = rule_named(policy, override->target.rule);
 		struct policy_rule *added;
 
@@ -116,20 +116,18 @@ void overrides_fill(struct overrides *overrides, struct policy *policy)
 
 void overrides_end_task(struct overrides *overrides, uint32_t pid, uint64_t start_ns)
 {
-	overrides_each(overrides, override)
-	{
+	overrides_each(overrides, override) {
 		if (override->target.pid == pid && override->target.start_ns != start_ns &&
 		    !override->ended)
 			override->ended = OVERRIDE_TASK_GONE;
 	}
 }
 
-uint64_t overrides_next_ns(struct overrides *overrides)
+uint64_t overrides_next_ns(const struct overrides *overrides)
 {
 	uint64_t next_ns = UINT64_MAX;
 
-	overrides_each(overrides, override)
-	{
+	overrides_each(overrides, override) {
 		if (override->ended)
 			return 0;
 		if (override->end_ns < next_ns)

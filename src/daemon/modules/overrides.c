@@ -39,9 +39,10 @@ static void apply_to_tasks(struct grants *grants)
 
 void overrides_resume(struct grants *grants)
 {
-	overrides_each(&grants->overrides, override) if (override->of_domain)
-		apply_to_domain(grants, override->domain);
-	if (grants->overrides.n)
+	overrides_each(&grants->overrides, override)
+		if (override->of_domain)
+			apply_to_domain(grants, override->domain);
+	if (overrides_count(&grants->overrides, false))
 		apply_to_tasks(grants);
 }
 
