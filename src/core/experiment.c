@@ -34,6 +34,7 @@ static void open_again(struct experiment *e, uint64_t now_ns)
 	e->tries = 0;
 	e->same = 0;
 	e->silent_ns = e->seen_ns = 0;
+	e->silences = 0;
 	e->verdict = EXPERIMENT_OPEN;
 	e->next_ns = now_ns;
 }
@@ -134,13 +135,17 @@ static uint64_t settle_ns(const struct experiment *e, const struct experiment_pa
 	return e->is_long ? TICK_NS : p->settle_ns;
 }
 
-/* Whether short windows show a gain that a tick may explain, by the silence in them. */
+/*
+ * Whether short windows show a gain that a tick may explain, by the silence in them. A tick is
+ * silent again and again, and the flush of a disk once.
+ */
 static bool may_be_of_tick(const struct experiment *e, const struct experiment_params *p)
 {
 	int64_t gain = evidence_mean(&e->evidence) + ln_gain(p->slack_ppm);
 	int64_t silent_us = e->silent_ns / 1000;
 
 	return !e->is_long && !e->is_confirmed && e->evidence.sum > 0 &&
+	       SILENT_TICKS * e->silences * TICK_NS >= e->seen_ns &&
 	       SILENCES * silent_us << 20 >= gain * (int64_t)(e->seen_ns / 1000);
 }
 
@@ -322,8 +327,10 @@ static uint64_t look_ns(const struct experiment *e, const struct experiment_para
 /* Ends a silence. One that is longer than a tick is a pause, which the boost did not cause. */
 static void end_silence(struct experiment *e)
 {
-	if (e->silence_ns < TICK_NS * 3 / 4)
+	if (e->silence_ns && e->silence_ns < TICK_NS * 3 / 4) {
 		e->silent_ns += e->silence_ns;
+		e->silences++;
+	}
 	e->silence_ns = 0;
 }
 

@@ -86,9 +86,10 @@ struct experiment {
 	struct experiment_window first; /* of the pair under way */
 	uint32_t on_level;		/* mean levels of the pairs */
 	uint32_t off_level;
-	uint32_t tries; /* pairs since the start, void ones included; after an answer, those to
-			   come since one put it in doubt */
-	uint32_t tried; /* valid pairs in all */
+	uint32_t silences; /* number of those that silent_ns is the sum of */
+	uint32_t tries;	   /* pairs since the start, void ones included; after an answer, those to
+			      come since one put it in doubt */
+	uint32_t tried;	   /* valid pairs in all */
 	enum experiment_verdict verdict;
 	uint8_t window;	   /* 0: no pair under way; 1, 2 */
 	uint8_t same;	   /* consecutive pairs at equal levels */

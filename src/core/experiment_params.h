@@ -49,7 +49,8 @@
 #define TICK_NS		(100 * NS_PER_MS) /* the longest */
 #define TICK_PAIRS_MOST 24		  /* long pairs (ten seconds): half is boosted */
 #define LOOKS		4		  /* looks for silence per window */
-#define SILENCES	4 /* times the share of silence: a smaller gain may come from a tick */
+#define SILENCES	4 /* times the share of silence: a smaller gain may come from a tick … */
+#define SILENT_TICKS	4 /* … of which one in so many was silent: a flush is no tick */
 
 /* Requests in flight, in thousandths: one at a time. More would count short queues as well. */
 #define ALONE_MILLI 1250

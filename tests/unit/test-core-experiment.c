@@ -328,6 +328,7 @@ struct exact {
 	uint32_t on_level;		       /* 400 without the boost */
 	void (*each_s)(struct experiment *e, const struct experiment_params *p, uint64_t now_ns);
 	struct outcome is;
+	uint32_t flush_ms; /* nothing is done for so long, once in two seconds */
 };
 
 static void disturb(struct experiment *e, const struct experiment_params *p, uint64_t now_ns)
@@ -367,7 +368,8 @@ static bool run_exact(const struct exact *row)
 
 		if (row->each_s && now_ms % 1000 == 0)
 			row->each_s(&e, &row->params, now_ns);
-		parts += (base + gained) * (1000 + noise) / 1000;
+		if (now_ms % 2000 >= row->flush_ms)
+			parts += (base + gained) * (1000 + noise) / 1000;
 		if (!row->tick_ms || now_ms % row->tick_ms == 0)
 			tally.ios = parts >> 20;
 		tally.other_ios += 100 - ((gained * row->lost_percent / 100) >> 20);
@@ -460,6 +462,8 @@ static void test_exact(void **state)
 		  { 4, 37, 54, 5562, 11162, 74312, 775319, 0, 44040, 127594, 2500, 4800, 900, 400, 0 } },
 		{ "pauses", OF_BOOST, 200000, 20000, 100, 100, 50, 0, 110, 900, NULL,
 		  { 2, 13, 21, 28635, 2631, -245124, 1704089, 1, 39302, 30813, 0, 2105, 900, 400, 0 } },
+		{ "a small one, of a disk that flushes", OF_BOOST, 80000, 4000, 60, 60, 600, 0, 0, 900, NULL,
+		  { 2, 64, 97, 28495, 2709, 152961, 252342, 1, 31791, 31233, 32, 1838, 900, 400, 0 }, 40 },
 		{ "slow", OF_BOOST, 200000, 500, 200, 200, 300, 0, 0, 900, NULL,
 		  { 2, 8, 13, 29602, 544, 178090, 1106878, 1, 31229, 7338, 0, 386, 900, 400, 0 } },
 		{ "too slow", OF_BOOST, 200000, 100, 200, 200, 300, 0, 0, 900, NULL,
