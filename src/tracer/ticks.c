@@ -66,9 +66,9 @@ static void begin(struct tracer *tracer)
 	for (uint32_t cpu = 0; cpu < tracer->topology->n_cpus; cpu++) {
 		struct wakegov_cpu *shared = &tracer->cpus[cpu];
 
+		shared->watched = cpu; /* each another one */
 		account_cpu(&shared->load, now_ns);
 		memset(shared->recent, 0, sizeof(shared->recent));
-		shared->watched = cpu; /* each another one */
 	}
 }
 

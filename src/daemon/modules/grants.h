@@ -56,8 +56,8 @@ struct overrides {
 	uint32_t n;
 };
 
-#define overrides_each(_overrides, _one)                                         \
-	for (__typeof__(&(_overrides)->entries[0]) _one = (_overrides)->entries; \
+#define overrides_each(_overrides, _one)                   \
+	for (__auto_type _one = &(_overrides)->entries[0]; \
 	     _one < (_overrides)->entries + (_overrides)->n; _one++)
 
 /* Adds one with another id. Returns false when there is no room for more of its kind. */
