@@ -189,6 +189,15 @@ static inline void engine_mark_domain(const struct engine *engine, uint32_t inde
 	engine_plan_domain(engine, index);
 }
 
+/* The same for the domain of a CPU, if it has one. */
+static inline void engine_mark_cpu(const struct engine *engine, uint32_t cpu)
+{
+	uint32_t index = topology_domain_of(engine->topology, cpu);
+
+	if (index != TOPOLOGY_NO_DOMAIN)
+		engine_mark_domain(engine, index);
+}
+
 /*
  * Whether an experiment runs the domain without the task's boost at present. While its question is
  * open, which can take seconds, boosts of others that have an answer stay: their tasks would lose

@@ -16,14 +16,6 @@
 /* Utilisation takes as long to grow: what is shorter is no saturation. */
 #define FULL_NS (100 * NS_PER_MS)
 
-void engine_mark_due(struct engine *engine, uint32_t cpu)
-{
-	uint32_t index = topology_domain_of(engine->topology, cpu);
-
-	if (index != TOPOLOGY_NO_DOMAIN)
-		engine_mark_domain(engine, index);
-}
-
 /* The next OPP below the target, or 0 when the limits allow none. */
 static uint32_t lower_khz(const struct domain *domain)
 {

@@ -14,6 +14,11 @@
 /* A CPU that goes idle during a decision makes its domain due again, without an event. */
 #define DECISIONS_MOST 4
 
+void engine_mark_due(struct engine *engine, uint32_t cpu)
+{
+	engine_mark_cpu(engine, cpu);
+}
+
 static void apply_cpu(struct engine *engine, const struct input_cpu *input)
 {
 	if (input->cpu >= engine->topology->n_cpus)
@@ -24,7 +29,7 @@ static void apply_cpu(struct engine *engine, const struct input_cpu *input)
 	engine->cpus[input->cpu].est_q = input->est_q;
 	engine->cpus[input->cpu].burst_ns = input->burst_ns;
 	engine->cpus[input->cpu].chain = input->chain;
-	engine_mark_due(engine, input->cpu);
+	engine_mark_cpu(engine, input->cpu);
 }
 
 /* Whether the sample is of the same process and program as the entry: a pid may be used again. */
@@ -85,7 +90,7 @@ static void apply_task_end(struct engine *engine, uint32_t pid)
 
 	if (!task)
 		return;
-	engine_mark_due(engine, task->cpu);
+	engine_mark_cpu(engine, task->cpu);
 	if (task->flip.holds)
 		engine_mark_domain(engine, task->flip.domain);
 	boosts_forget_task(engine, task);

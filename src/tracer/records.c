@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What the kernel side reports: records in the ring, news, and children that wait. */
+/*
+ * What the kernel side reports: records in the ring, news, and children that wait; what makes a CPU
+ * emit a record, and the sample of its load that follows.
+ */
 #include <bpf/libbpf.h>
 #include <errno.h>
 
@@ -161,4 +164,60 @@ uint64_t tracer_report_children(struct tracer *tracer, uint32_t pid, uint64_t be
 	if (oldest_ns != UINT64_MAX)
 		bss->children_wait = 1;
 	return oldest_ns;
+}
+
+/* Writes the band before the flag that makes the kernel side compare with it. */
+bool tracer_arm(struct tracer *tracer, uint32_t cpu, const struct engine_band *band)
+{
+	struct wakegov_cpu *shared = &tracer->cpus[cpu];
+	uint32_t armed = 0;
+
+	if (band->watch)
+		armed |= WAKEGOV_ARM_BAND;
+	if (band->watch_idle)
+		armed |= WAKEGOV_ARM_IDLE;
+	if (band->watch_ran | band->watch_long_running)
+		armed |= WAKEGOV_ARM_CLASSES;
+	shared->band_low_q = band->low_q;
+	shared->band_high_q = band->high_q;
+	shared->band_burst_ns = band->burst_ns;
+	shared->chain_high_q = band->chain_q;
+	shared->watch_ran = band->watch_ran;
+	shared->watch_long_running = band->watch_long_running;
+	shared->long_burst_ns = band->long_burst_ns;
+	/* The kernel side writes the running task first, and then reads `armed`. */
+	__atomic_store_n(&shared->armed, armed, __ATOMIC_SEQ_CST);
+	return !band->watch_idle || __atomic_load_n(&shared->load.running, __ATOMIC_SEQ_CST);
+}
+
+/*
+ * The kernel side may write the fields during this read. A torn set is a sample that is off by one
+ * event's time; the next one is right again.
+ */
+void tracer_read_cpu(const struct tracer *tracer, uint32_t cpu, uint64_t now_ns, struct input *ret)
+{
+	struct account_cpu load = *(volatile struct account_cpu *)&tracer->cpus[cpu].load;
+	struct wakegov_chain chain = *(volatile struct wakegov_chain *)&tracer->cpus[cpu].chain;
+
+	account_cpu(&load, now_ns);
+	if (chain.seen_ns && !chain.waker)
+		chain.seen_ns -= WAKEGOV_CHAIN_HOLD_NS - WAKEGOV_INPUT_HOLD_NS;
+	*ret = (struct input){
+		.now_ns = now_ns,
+		.type = INPUT_CPU,
+		.cpu = {
+			.cpu = cpu,
+			.util_q = account_util_q(&load),
+			.running = load.running != 0,
+			.idle_since_ns = load.idle_since_ns,
+			.est_q = load.est_q,
+			.burst_ns = account_burst_ns(&load, now_ns),
+			.chain = {
+				.util_q = chain.need_q,
+				.pid = chain.pid,
+				.waker = chain.waker,
+				.seen_ns = chain.seen_ns,
+			},
+		},
+	};
 }
