@@ -152,7 +152,6 @@ COLUMNS = {"1C": ("1C-turbo",), "4C": ("4C-turbo",),
            "I_PSTATE": ("intel_pstate", "intel_pstate/hwp")}
 SUMMARISED = {"dbench4": "dbench4", "pgbench-read": "pgbench-ro", "pgbench-write": "pgbench-rw",
               "netperf-tcp": "netperf-tcp", "netperf-udp": "netperf-udp"}
-EIGHT_CPUS = "8x-SKYLAKE-UMA"
 
 
 def detailed(name, number, governor):
@@ -166,10 +165,8 @@ def detailed(name, number, governor):
 
 def summarised(benchmark, governor):
     for row in published("invariance-summary"):
-        kind = row["machine"], row["figure"], row["benchmark"]
-        if kind == (EIGHT_CPUS, "comparison ratio", benchmark) and \
-                row["governor"].startswith(governor):
-            return float(row["value"])
+        if row["benchmark"] == benchmark:
+            return float(row[governor])
     return None
 
 
@@ -261,17 +258,15 @@ def draw_caps(figures):
 
 
 SPREAD = "fork-spread"
-SPLIT = "split LLC, 2 x 64 cores"  # of the two machines the one with several caches in a socket
 DOUBT, LET_GO = 0.03, 1.1
 
 
 def published_spread(workload):
     """How many times as much as with no hint; None: it was not published."""
-    benchmark = workload.rstrip("0123456789")
-    row = workload.removeprefix(benchmark) + ("-groups" if benchmark == "hackbench" else "")
-    values = {one["hint"].replace("_", "-"): float(one["value"]) for one in published("placement-2022")
-              if (one["machine"], one["benchmark"], one["row"]) == (SPLIT, benchmark, row)}
-    return values[SPREAD] / values["no-hint"] if SPREAD in values else None
+    for row in published("placement-2022"):
+        if row["benchmark"] + row["row"] == workload:
+            return float(row[SPREAD]) / float(row["no-hint"])
+    return None
 
 
 def gain(workload, ratio):
