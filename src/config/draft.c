@@ -77,14 +77,14 @@ void policy_draft_set(struct policy_reader *reader, const struct policy_key *key
 	if (key->section == POLICY_SECTION_DOMAIN && domain_section == POLICY_NO_DOMAIN_SECTION) {
 		base = &draft->policy.domain;
 	} else if (key->section == POLICY_SECTION_DOMAIN) {
-		draft->policy.domain_sections[domain_section].given |= key->domain_field;
+		draft->policy.domain_sections[domain_section].given |= key->domain_bit;
 		base = &draft->policy.domain_sections[domain_section].values;
 		limits = &draft->section_limits[domain_section];
 	}
 	policy_key_store(key, base, value);
-	if (!(key->domain_field & (POLICY_DOMAIN_MIN | POLICY_DOMAIN_MAX)))
+	if (!(key->domain_bit & (POLICY_DOMAIN_BIT(min) | POLICY_DOMAIN_BIT(max))))
 		return;
-	limit = key->domain_field == POLICY_DOMAIN_MIN ? &limits->min : &limits->max;
+	limit = key->domain_bit == POLICY_DOMAIN_BIT(min) ? &limits->min : &limits->max;
 	limit->place = reader->place;
 	limit->domain_section = domain_section;
 	limit->order = ++draft->n_limits;
@@ -135,8 +135,8 @@ int policy_draft_check(const struct policy_draft *draft, char **ret_message)
 		if (!is_crossed(&domain))
 			continue;
 		error = refuse_crossed(
-			draft, section->given & POLICY_DOMAIN_MIN ? &own->min : &all->min,
-			section->given & POLICY_DOMAIN_MAX ? &own->max : &all->max, &message);
+			draft, section->given & POLICY_DOMAIN_BIT(min) ? &own->min : &all->min,
+			section->given & POLICY_DOMAIN_BIT(max) ? &own->max : &all->max, &message);
 		policy_error_append(ret_message, message);
 	}
 	return error;

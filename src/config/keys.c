@@ -15,8 +15,9 @@
 #define FIELD_OF(_struct, _field, _form)                                                           \
 	.offset = offsetof(struct _struct, _field), .size = sizeof(((struct _struct *)0)->_field), \
 	.form = POLICY_FORM_##_form
-#define FIELD(_field, _form)	    FIELD_OF(policy, _field, _form)
-#define DOMAIN_FIELD(_field, _form) FIELD_OF(policy_domain, _field, _form)
+#define FIELD(_field, _form) FIELD_OF(policy, _field, _form)
+#define DOMAIN_FIELD(_field, _form) \
+	FIELD_OF(policy_domain, _field, _form), .domain_bit = POLICY_DOMAIN_BIT(_field)
 #define RANGE(_units, _least, _most) \
 	.units = &policy_units_##_units, .least = (_least), .most = (_most)
 
@@ -39,31 +40,31 @@ static const struct policy_key keys[] = {
 
 	{ POLICY_SECTION_DOMAIN, "min-frequency", "none",
 	  .words = { "none" }, RANGE(frequency, "1MHz", "100GHz"),
-	  DOMAIN_FIELD(min, FREQUENCY), POLICY_DOMAIN_MIN },
+	  DOMAIN_FIELD(min, FREQUENCY) },
 	{ POLICY_SECTION_DOMAIN, "max-frequency", "none",
 	  .words = { "none" }, RANGE(frequency, "1MHz", "100GHz"),
-	  DOMAIN_FIELD(max, FREQUENCY), POLICY_DOMAIN_MAX },
+	  DOMAIN_FIELD(max, FREQUENCY) },
 	{ POLICY_SECTION_DOMAIN, "headroom", "125%", RANGE(share, "110%", "400%"),
-	  DOMAIN_FIELD(headroom_percent, NUMBER), POLICY_DOMAIN_HEADROOM },
+	  DOMAIN_FIELD(headroom_percent, NUMBER) },
 	{ POLICY_SECTION_DOMAIN, "rate-limit", "auto",
 	  .words = { "auto" }, RANGE(duration, "100us", "1s"),
-	  DOMAIN_FIELD(rate_limit_ns, NUMBER), POLICY_DOMAIN_RATE_LIMIT },
+	  DOMAIN_FIELD(rate_limit_ns, NUMBER) },
 	{ POLICY_SECTION_DOMAIN, "down-hold", "20ms", RANGE(duration, "1ms", "10s"),
-	  DOMAIN_FIELD(down_hold_ns, NUMBER), POLICY_DOMAIN_DOWN_HOLD },
+	  DOMAIN_FIELD(down_hold_ns, NUMBER) },
 	{ POLICY_SECTION_DOMAIN, "rise-time", "24ms", RANGE(duration, "4ms", "10s"),
-	  DOMAIN_FIELD(rise_time_ns, NUMBER), POLICY_DOMAIN_RISE_TIME },
+	  DOMAIN_FIELD(rise_time_ns, NUMBER) },
 	{ POLICY_SECTION_DOMAIN, "frequency-reference", "auto",
 	  .words = { [POLICY_REFERENCE_AUTO] = "auto", [POLICY_REFERENCE_TURBO_4C] = "turbo-4c",
 		     [POLICY_REFERENCE_TURBO_1C] = "turbo-1c", [POLICY_REFERENCE_BASE] = "base" },
 	  RANGE(frequency, "1MHz", "100GHz"),
-	  DOMAIN_FIELD(reference, REFERENCE), POLICY_DOMAIN_REFERENCE },
+	  DOMAIN_FIELD(reference, REFERENCE) },
 	{ POLICY_SECTION_DOMAIN, "energy-preference", "none",
 	  .words = { [POLICY_PREFERENCE_NONE] = "none", [POLICY_PREFERENCE_DEFAULT] = "default",
 		     [POLICY_PREFERENCE_PERFORMANCE] = "performance",
 		     [POLICY_PREFERENCE_BALANCE_PERFORMANCE] = "balance_performance",
 		     [POLICY_PREFERENCE_BALANCE_POWER] = "balance_power",
 		     [POLICY_PREFERENCE_POWER] = "power" },
-	  DOMAIN_FIELD(preference, NUMBER), POLICY_DOMAIN_PREFERENCE },
+	  DOMAIN_FIELD(preference, NUMBER) },
 
 	{ POLICY_SECTION_UTILISATION, "chains", "on", .words = { [false] = "off", [true] = "on" },
 	  FIELD(chains, NUMBER) },
@@ -136,7 +137,7 @@ void policy_init(struct policy *policy)
 		int r = policy_value_parse(&keys[i], keys[i].built_in, &value);
 
 		assert(r == 0);
-		policy_key_store(&keys[i], keys[i].domain_field ? (void *)&policy->domain : policy,
+		policy_key_store(&keys[i], keys[i].domain_bit ? (void *)&policy->domain : policy,
 				 &value);
 	}
 	memcpy(policy->classes, classes, sizeof(classes));

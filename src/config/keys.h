@@ -61,7 +61,7 @@ struct policy_key {
 		POLICY_FORM_REFERENCE,	  /* struct policy_reference */
 		POLICY_FORM_FREQUENCY,	  /* struct policy_frequency */
 	} form;
-	enum policy_domain_field domain_field;
+	uint32_t domain_bit; /* POLICY_DOMAIN_BIT() of the field; 0: it is of struct policy */
 };
 
 /* The built-in policy: what an empty file means. */
@@ -77,7 +77,7 @@ const struct policy_key *policy_keys_find(enum policy_section section, const cha
 static inline bool policy_key_takes_share(const struct policy_key *key)
 {
 	return key->units == &policy_units_frequency &&
-	       key->domain_field != POLICY_DOMAIN_REFERENCE;
+	       key->domain_bit != POLICY_DOMAIN_BIT(reference);
 }
 
 /* "wakegov" for POLICY_SECTION_WAKEGOV. */

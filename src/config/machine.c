@@ -30,15 +30,14 @@ __attribute__((format(printf, 2, 3))) static void warn(const struct check *check
 
 static const struct limit {
 	const char *key;
-	enum policy_domain_field field;
+	uint32_t field;
 } limits[] = {
-	{ "min-frequency", POLICY_DOMAIN_MIN },
-	{ "max-frequency", POLICY_DOMAIN_MAX },
+	{ "min-frequency", POLICY_DOMAIN_BIT(min) },
+	{ "max-frequency", POLICY_DOMAIN_BIT(max) },
 };
 
 /* Whether [domain policyN] gives the domain a value of its own. */
-static bool is_overridden(const struct policy *policy, const char *domain,
-			  enum policy_domain_field field)
+static bool is_overridden(const struct policy *policy, const char *domain, uint32_t field)
 {
 	for (uint32_t i = 0; i < policy->n_domain_sections; i++)
 		if (!strcmp(policy->domain_sections[i].name, domain))
@@ -50,7 +49,7 @@ static bool is_overridden(const struct policy *policy, const char *domain,
 static void check_limit(const struct check *check, const char *section, const struct limit *limit,
 			const struct policy_domain *values)
 {
-	bool is_min = limit->field == POLICY_DOMAIN_MIN;
+	bool is_min = limit->field == POLICY_DOMAIN_BIT(min);
 	const struct policy_frequency *wanted = is_min ? &values->min : &values->max;
 	const struct topology_domain *odd = NULL;
 	uint32_t used_khz;

@@ -50,8 +50,8 @@ static void print_plain_section(struct show *show, const struct policy *defaults
 	show->is_begun = false;
 	keys = policy_keys_get(&n);
 	for (size_t i = 0; i < n; i++) {
-		const void *base = keys[i].domain_field ? (const void *)&defaults->domain
-							: (const void *)defaults;
+		const void *base = keys[i].domain_bit ? (const void *)&defaults->domain
+						      : (const void *)defaults;
 		_cleanup_free_ char *text = NULL;
 		struct policy_value value;
 

@@ -6,22 +6,10 @@
 
 static void apply_section(struct policy_domain *domain, const struct policy_domain_section *section)
 {
-	if (section->given & POLICY_DOMAIN_MIN)
-		domain->min = section->values.min;
-	if (section->given & POLICY_DOMAIN_PREFERENCE)
-		domain->preference = section->values.preference;
-	if (section->given & POLICY_DOMAIN_MAX)
-		domain->max = section->values.max;
-	if (section->given & POLICY_DOMAIN_HEADROOM)
-		domain->headroom_percent = section->values.headroom_percent;
-	if (section->given & POLICY_DOMAIN_RATE_LIMIT)
-		domain->rate_limit_ns = section->values.rate_limit_ns;
-	if (section->given & POLICY_DOMAIN_DOWN_HOLD)
-		domain->down_hold_ns = section->values.down_hold_ns;
-	if (section->given & POLICY_DOMAIN_REFERENCE)
-		domain->reference = section->values.reference;
-	if (section->given & POLICY_DOMAIN_RISE_TIME)
-		domain->rise_time_ns = section->values.rise_time_ns;
+	for (size_t at = 0; at < sizeof(*domain); at += POLICY_DOMAIN_FIELD_BYTES)
+		if (section->given >> at / POLICY_DOMAIN_FIELD_BYTES & 1)
+			memcpy((char *)domain + at, (const char *)&section->values + at,
+			       POLICY_DOMAIN_FIELD_BYTES);
 }
 
 void policy_copy(struct policy *to, const struct policy *from)

@@ -7,6 +7,7 @@
  */
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "core/topology.h"
@@ -73,17 +74,10 @@ struct policy_domain {
 	enum policy_preference preference; /* for drivers that choose frequencies themselves */
 };
 
-/* Which fields a [domain policyN] section gives; the others come from [domain]. */
-enum policy_domain_field {
-	POLICY_DOMAIN_MIN = 1 << 0,
-	POLICY_DOMAIN_MAX = 1 << 1,
-	POLICY_DOMAIN_HEADROOM = 1 << 2,
-	POLICY_DOMAIN_RATE_LIMIT = 1 << 3,
-	POLICY_DOMAIN_DOWN_HOLD = 1 << 4,
-	POLICY_DOMAIN_RISE_TIME = 1 << 5,
-	POLICY_DOMAIN_REFERENCE = 1 << 6,
-	POLICY_DOMAIN_PREFERENCE = 1 << 7,
-};
+/* A field as a bit. Each field has its own eight bytes, so that the bit says what to copy. */
+#define POLICY_DOMAIN_FIELD_BYTES 8
+#define POLICY_DOMAIN_BIT(_field) \
+	(1u << offsetof(struct policy_domain, _field) / POLICY_DOMAIN_FIELD_BYTES)
 
 /* The power of a busy CPU at an OPP. */
 struct policy_opp_power {
@@ -94,7 +88,7 @@ struct policy_opp_power {
 
 struct policy_domain_section {
 	char name[DOMAIN_NAME_SIZE];
-	uint32_t given; /* enum policy_domain_field */
+	uint32_t given; /* POLICY_DOMAIN_BIT() of its own fields; the others come from [domain] */
 	struct policy_domain values;
 };
 

@@ -116,7 +116,7 @@ static void add_values(json_t *values, const char *section, enum policy_section 
 		_cleanup_free_ char *text = NULL;
 		char name[96];
 
-		if (keys[i].section != of || (given && !(given & keys[i].domain_field)))
+		if (keys[i].section != of || (given && !(given & keys[i].domain_bit)))
 			continue;
 		policy_key_load(&keys[i], base, &value);
 		policy_key_load(&keys[i], defaults, &built_in);

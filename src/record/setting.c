@@ -97,10 +97,10 @@ static void put_keys(struct record_out *out, bool of_domain, const void *base, u
 
 	keys = policy_keys_get(&n);
 	for (size_t i = 0; i < n; i++)
-		n_put += of_domain == !!keys[i].domain_field && !(keys[i].domain_field & ~given);
+		n_put += of_domain == !!keys[i].domain_bit && !(keys[i].domain_bit & ~given);
 	record_put_varint(out, n_put);
 	for (size_t i = 0; i < n; i++) {
-		if (of_domain != !!keys[i].domain_field || keys[i].domain_field & ~given)
+		if (of_domain != !!keys[i].domain_bit || keys[i].domain_bit & ~given)
 			continue;
 		policy_key_load(&keys[i], base, &value);
 		record_put_text(out, policy_section_name(keys[i].section));
@@ -177,10 +177,10 @@ static int get_keys(struct record_in *in, bool of_domain, void *base, uint32_t *
 			break;
 		if (!key)
 			return -EPROTONOSUPPORT;
-		if (of_domain != !!key->domain_field || !policy_value_allowed(key, &value))
+		if (of_domain != !!key->domain_bit || !policy_value_allowed(key, &value))
 			return -EBADMSG;
 		policy_key_store(key, base, &value);
-		*ret_given |= key->domain_field;
+		*ret_given |= key->domain_bit;
 	}
 	return in->bad ? -EBADMSG : 0;
 }

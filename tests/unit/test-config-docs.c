@@ -26,7 +26,7 @@ static char *read_document(const char *path)
 static void load(const struct policy *policy, const struct policy_key *key,
 		 struct policy_value *ret)
 {
-	policy_key_load(key, key->domain_field ? (const void *)&policy->domain : policy, ret);
+	policy_key_load(key, key->domain_bit ? (const void *)&policy->domain : policy, ret);
 }
 
 static void assert_policy_equal(const struct policy *a, const struct policy *b)

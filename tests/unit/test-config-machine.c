@@ -52,7 +52,7 @@ static void test_good(void **state)
 	expect("");
 	policy.domain.min = (struct policy_frequency){ POLICY_FREQUENCY_KHZ, 1000000 };
 	policy.domain.max = (struct policy_frequency){ POLICY_FREQUENCY_PERCENT, 71 };
-	add_override("policy2", POLICY_DOMAIN_HEADROOM);
+	add_override("policy2", POLICY_DOMAIN_BIT(headroom_percent));
 	expect("");
 }
 
@@ -79,7 +79,7 @@ static void test_one_domain_has_it(void **state)
 	policy.domain.max = (struct policy_frequency){ POLICY_FREQUENCY_KHZ, 1900000 };
 	topology->domains[1].opp_khz[5] = 1900000;
 	expect("");
-	add_override("policy2", POLICY_DOMAIN_MAX)->values.max =
+	add_override("policy2", POLICY_DOMAIN_BIT(max))->values.max =
 		(struct policy_frequency){ POLICY_FREQUENCY_KHZ, 1850000 };
 	expect("[domain] max-frequency = 1900 MHz: policy0 has no such frequency, 1800 MHz is used\n"
 	       "[domain policy2] max-frequency = 1850 MHz: policy2 has no such frequency, 1600 MHz "
@@ -88,7 +88,7 @@ static void test_one_domain_has_it(void **state)
 
 static void test_no_such_domain(void **state)
 {
-	add_override("policy4", POLICY_DOMAIN_MAX)->values.max =
+	add_override("policy4", POLICY_DOMAIN_BIT(max))->values.max =
 		(struct policy_frequency){ POLICY_FREQUENCY_KHZ, 1 };
 	expect("[domain policy4] does nothing: this machine has no such domain (see wakegovctl "
 	       "domains)\n");

@@ -312,8 +312,10 @@ static void test_override_fields(void **state)
 	assert_memory_equal(&draft.policy.domain, &untouched, sizeof(untouched));
 	assert_int_equal(draft.policy.n_domain_sections, 2);
 	assert_int_equal(draft.policy.domain_sections[0].given,
-			 POLICY_DOMAIN_MIN | POLICY_DOMAIN_MAX | POLICY_DOMAIN_HEADROOM |
-				 POLICY_DOMAIN_RATE_LIMIT | POLICY_DOMAIN_DOWN_HOLD);
+			 POLICY_DOMAIN_BIT(min) | POLICY_DOMAIN_BIT(max) |
+				 POLICY_DOMAIN_BIT(headroom_percent) |
+				 POLICY_DOMAIN_BIT(rate_limit_ns) |
+				 POLICY_DOMAIN_BIT(down_hold_ns));
 	assert_int_equal(draft.policy.domain_sections[1].given, 0);
 
 	policy_domain_for(&draft.policy, "policy1023", &domain);

@@ -369,7 +369,7 @@ static void test_reload_makes_all_due(void **state)
 	policy.n_domain_sections = 1;
 	policy.domain_sections[0] = (struct policy_domain_section){
 		.name = "b",
-		.given = POLICY_DOMAIN_MIN,
+		.given = POLICY_DOMAIN_BIT(min),
 		.values.min = { POLICY_FREQUENCY_PERCENT, 75 },
 	};
 	world_set_policy(&world, &policy);

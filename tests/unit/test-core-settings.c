@@ -12,10 +12,6 @@ static void test_flags(void **state)
 	static const struct {
 		uint32_t n, flags[10];
 	} rows[] = {
-		{ 8,
-		  { POLICY_DOMAIN_MIN, POLICY_DOMAIN_MAX, POLICY_DOMAIN_HEADROOM,
-		    POLICY_DOMAIN_RATE_LIMIT, POLICY_DOMAIN_DOWN_HOLD, POLICY_DOMAIN_RISE_TIME,
-		    POLICY_DOMAIN_REFERENCE, POLICY_DOMAIN_PREFERENCE } },
 		{ 10,
 		  { POLICY_MATCH_COMM, POLICY_MATCH_EXE, POLICY_MATCH_COMMAND, POLICY_MATCH_USER,
 		    POLICY_MATCH_CGROUP, POLICY_MATCH_UNIT, POLICY_MATCH_USER_UNIT,
@@ -32,6 +28,27 @@ static void test_flags(void **state)
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
 		for (uint32_t j = 0; j < rows[i].n; j++)
 			assert_int_equal(rows[i].flags[j], 1u << j);
+}
+
+/* Each key of a domain has a field with a bit of its own. */
+static void test_bits_of_domains(void **state)
+{
+	const struct policy_key *keys;
+	uint32_t bits = 0;
+	size_t n;
+
+	keys = policy_keys_get(&n);
+	for (size_t i = 0; i < n; i++) {
+		assert_int_equal(!!keys[i].domain_bit, keys[i].section == POLICY_SECTION_DOMAIN);
+		assert_int_equal(bits & keys[i].domain_bit, 0);
+		bits |= keys[i].domain_bit;
+		if (keys[i].domain_bit) {
+			assert_int_equal(keys[i].offset % POLICY_DOMAIN_FIELD_BYTES, 0);
+			assert_in_range(keys[i].size, 1, POLICY_DOMAIN_FIELD_BYTES);
+		}
+	}
+	assert_int_equal(bits,
+			 (1u << sizeof(struct policy_domain) / POLICY_DOMAIN_FIELD_BYTES) - 1);
 }
 
 /* A section gives what it names and nothing else, and only to its domain. */
@@ -55,25 +72,25 @@ static void test_section(void **state)
 	strcpy(policy.domain_sections[1].name, "b");
 	policy.domain_sections[1].given = UINT32_MAX;
 	policy.domain_sections[0].values = policy.domain_sections[1].values = other;
-	for (uint32_t bit = 0; bit < 8; bit++) {
+	for (uint32_t bit = 1; bit <= POLICY_DOMAIN_BIT(preference); bit *= 2) {
 		struct policy_domain expected = policy.domain, found;
 
-		policy.domain_sections[0].given = 1u << bit;
-		if (bit == 0)
+		policy.domain_sections[0].given = bit;
+		if (bit == POLICY_DOMAIN_BIT(min))
 			expected.min = other.min;
-		if (bit == 1)
+		if (bit == POLICY_DOMAIN_BIT(max))
 			expected.max = other.max;
-		if (bit == 2)
+		if (bit == POLICY_DOMAIN_BIT(headroom_percent))
 			expected.headroom_percent = other.headroom_percent;
-		if (bit == 3)
+		if (bit == POLICY_DOMAIN_BIT(rate_limit_ns))
 			expected.rate_limit_ns = other.rate_limit_ns;
-		if (bit == 4)
+		if (bit == POLICY_DOMAIN_BIT(down_hold_ns))
 			expected.down_hold_ns = other.down_hold_ns;
-		if (bit == 5)
+		if (bit == POLICY_DOMAIN_BIT(rise_time_ns))
 			expected.rise_time_ns = other.rise_time_ns;
-		if (bit == 6)
+		if (bit == POLICY_DOMAIN_BIT(reference))
 			expected.reference = other.reference;
-		if (bit == 7)
+		if (bit == POLICY_DOMAIN_BIT(preference))
 			expected.preference = other.preference;
 		policy_domain_for(&policy, "a", &found);
 		assert_memory_equal(&found, &expected, sizeof(found));
@@ -102,6 +119,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_flags),
+		cmocka_unit_test(test_bits_of_domains),
 		cmocka_unit_test(test_section),
 		cmocka_unit_test(test_copy),
 	};

@@ -39,11 +39,11 @@ static int check_policy(const struct policy *policy)
 
 static void *base_of(struct policy *policy, const struct policy_key *key, int domain_section)
 {
-	if (!key->domain_field)
+	if (!key->domain_bit)
 		return policy;
 	if (domain_section < 0)
 		return &policy->domain;
-	policy->domain_sections[domain_section].given |= key->domain_field;
+	policy->domain_sections[domain_section].given |= key->domain_bit;
 	return &policy->domain_sections[domain_section].values;
 }
 
@@ -64,7 +64,7 @@ static void check_keys(const char *(*text_of)(const struct policy_key *key), int
 		if (!text_of(&keys[i]))
 			continue;
 		assert_int_equal(policy_value_parse(&keys[i], text_of(&keys[i]), &value), 0);
-		for (int o = -1; o < (keys[i].domain_field ? n_domain_sections : 0); o++)
+		for (int o = -1; o < (keys[i].domain_bit ? n_domain_sections : 0); o++)
 			policy_key_store(&keys[i], base_of(&policy, &keys[i], o), &value);
 		policy_init(&one);
 		policy_key_store(&keys[i], base_of(&one, &keys[i], -1), &value);
