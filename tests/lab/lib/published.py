@@ -28,7 +28,7 @@ PARTS = {
                   ("iops", "little_mhz", "big_mhz", "uj_per_read", "changes_per_s")),
     "invariance": Part("--driver pstate --turbo 1800,1700,1600,1500 --packages " +
                        os.environ["TABLE_PROGRAMS"], "published_invariance.py",
-                       ("figure", "mean_mhz", "joule_per_work")),
+                       ("figure", "joule_per_work")),
     "placement": Part("--driver pstate --stalls --llcs 2 --packages rt-tests,dbench",
                       "published_placement.py", ("figure",)),
     "crude": Part("--driver pstate", "published_crude.py",
