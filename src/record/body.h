@@ -24,10 +24,18 @@ enum record_expect {
 	RECORD_EXPECT_NOW,  /* the record's time */
 };
 
+/* What the engine trusts besides an upper bound, since its callers take it from the machine. */
+enum record_check {
+	RECORD_CHECK_NOTHING,
+	RECORD_CHECK_DOMAIN, /* one of the topology */
+	RECORD_CHECK_PID,    /* not 0 */
+};
+
 struct record_field {
 	struct field field; /* of struct record */
 	uint8_t expect;	    /* enum record_expect */
 	uint8_t like;	    /* index in the row, below this one's */
+	uint8_t check;	    /* enum record_check */
 };
 
 struct record_layout {

@@ -9,6 +9,9 @@
 #define U64(_field) MOST(_field, UINT64_MAX)
 #define NOW(_field) { FIELD(record, _field, UINT64_MAX), RECORD_EXPECT_NOW, 0 }
 #define LIKE(_field, _like) { FIELD(record, _field, UINT64_MAX), RECORD_EXPECT_LIKE, _like }
+#define DOMAIN(_field) \
+	{ FIELD(record, _field, UINT32_MAX), RECORD_EXPECT_LAST, 0, RECORD_CHECK_DOMAIN }
+#define PID(_field) { FIELD(record, _field, UINT32_MAX), RECORD_EXPECT_LAST, 0, RECORD_CHECK_PID }
 #define END { FIELD_END, 0, 0 }
 
 /* A comm is written as two numbers; the last byte of the second is its NUL. */
@@ -44,7 +47,7 @@ static const struct record_layout layouts[RECORD_TYPES] = {
 		U64(input.task.in_flight_ns),
 		U32(input.task.cpu), U32(input.task.level_q),
 		TASK_IO(1), TASK_IO(2), TASK_IO(3),
-		MOST(input.task.n_ios, TASK_IOS_MAX), U32(input.task.pid), U32(input.task.tgid),
+		MOST(input.task.n_ios, TASK_IOS_MAX), PID(input.task.pid), U32(input.task.tgid),
 		COMM(input.task.comm), FLAG(input.task.watched),
 		TASK_DEVICE(0), TASK_DEVICE(1), TASK_DEVICE(2), TASK_DEVICE(3)),
 	[RECORD_TASK_END] = ROW(1, U32(input.ended_pid)),
@@ -54,34 +57,34 @@ static const struct record_layout layouts[RECORD_TYPES] = {
 		U32(input.device.completion_cpu)),
 	[RECORD_DEVICE_END] = ROW(1, MOST(input.ended_device, INPUT_DEVICES_MAX - 1)),
 	[RECORD_LIMITS] = ROW(64,
-		U32(input.limits.domain), U32(input.limits.min_khz), U32(input.limits.max_khz)),
+		DOMAIN(input.limits.domain), U32(input.limits.min_khz), U32(input.limits.max_khz)),
 	[RECORD_DOMAIN] = ROW(1,
-		U32(input.domain.domain), FLAG(input.domain.active), FLAG(input.domain.driven),
+		DOMAIN(input.domain.domain), FLAG(input.domain.active), FLAG(input.domain.driven),
 		FLAG(input.domain.clamps)),
-	[RECORD_DECIDE] = ROW(256, U32(decision.domain), DECISION(decision),
+	[RECORD_DECIDE] = ROW(256, DOMAIN(decision.domain), DECISION(decision),
 		MOST(outcome, ENGINE_NOT_SET)),
-	[RECORD_FORGET_TARGET] = ROW(1, U32(domain)),
+	[RECORD_FORGET_TARGET] = ROW(1, DOMAIN(domain)),
 	[RECORD_POP_ENDED] = ROW(1, U32(handle)),
 	[RECORD_TASK_RULES] = ROW(256,
-		U32(input.task_rules.pid), U64(input.task_rules.matched),
+		PID(input.task_rules.pid), U64(input.task_rules.matched),
 		U32(input.task_rules.tgid), COMM(input.task_rules.comm)),
 	[RECORD_CLASS_RUN] = ROW(256,
 		U32(input.class_run.cpu), NOW(input.class_run.ran_ns), NOW(input.class_run.long_running_ns),
 		U64(input.class_run.matched), U32(input.class_run.ran_pid),
 		U32(input.class_run.long_running_pid), U32(input.class_run.own)),
-	[RECORD_CO_RUNNER] = ROW(256, U32(input.co_runner.pid), U64(input.co_runner.matched),
+	[RECORD_CO_RUNNER] = ROW(256, PID(input.co_runner.pid), U64(input.co_runner.matched),
 		U32(input.co_runner.own)),
-	[RECORD_REFERENCE] = ROW(256, U32(input.reference.domain), U32(input.reference.khz)),
-	[RECORD_OWN_CLAMPS] = ROW(256, U32(input.own_clamps.pid), U32(input.own_clamps.own)),
+	[RECORD_REFERENCE] = ROW(256, DOMAIN(input.reference.domain), U32(input.reference.khz)),
+	[RECORD_OWN_CLAMPS] = ROW(256, PID(input.own_clamps.pid), U32(input.own_clamps.own)),
 	[RECORD_BURSTS] = ROW(256, U64(input.bursts.length_ns), U64(input.bursts.matched), U32(input.bursts.own)),
-	[RECORD_OPP] = ROW(64, U32(input.opp.domain), U32(input.opp.khz), U32(input.opp.power)),
+	[RECORD_OPP] = ROW(64, DOMAIN(input.opp.domain), U32(input.opp.khz), U32(input.opp.power)),
 	[RECORD_POP_CLASS] = ROW(256, U32(class.pid), U32(class.class), U32(class.before)),
 	[RECORD_POP_CLAMP] = ROW(256,
 		U32(clamp.pid), U32(clamp.min_cap), U32(clamp.max_cap),
 		MOST(clamp.min_why, CLAMP_NEED), MOST(clamp.max_why, CLAMP_NEED),
 		U32(clamp.min_rule), U32(clamp.max_rule)),
 	[RECORD_OVERRIDE] = ROW(64,
-		U32(input.override.domain), U32(input.override.limits.min_khz),
+		DOMAIN(input.override.domain), U32(input.override.limits.min_khz),
 		U32(input.override.limits.max_khz), U32(input.override.limits.frozen_khz),
 		U32(input.override.limits.min_id), U32(input.override.limits.max_id),
 		U32(input.override.limits.frozen_id)),

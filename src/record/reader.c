@@ -312,37 +312,20 @@ int record_reader_begin(struct record_reader *reader)
 	return r < 0 ? r : read_state(reader);
 }
 
-/* Checks numbers that the engine trusts, since its callers take them from the topology. */
+/* Whether the engine can trust the record's domain and task. */
 static bool is_sound(const struct record_reader *reader, const struct record *record)
 {
-	uint32_t n_domains = reader->topology->n_domains;
+	const struct record_field *field = record_layout_of(record->type)->fields;
 
-	switch (record->type) {
-	case RECORD_TASK:
-		return record->input.task.pid > 0;
-	case RECORD_TASK_RULES:
-		return record->input.task_rules.pid > 0;
-	case RECORD_CO_RUNNER:
-		return record->input.co_runner.pid > 0;
-	case RECORD_OWN_CLAMPS:
-		return record->input.own_clamps.pid > 0;
-	case RECORD_REFERENCE:
-		return record->input.reference.domain < n_domains;
-	case RECORD_OPP:
-		return record->input.opp.domain < n_domains;
-	case RECORD_LIMITS:
-		return record->input.limits.domain < n_domains;
-	case RECORD_DOMAIN:
-		return record->input.domain.domain < n_domains;
-	case RECORD_OVERRIDE:
-		return record->input.override.domain < n_domains;
-	case RECORD_DECIDE:
-		return record->decision.domain < n_domains;
-	case RECORD_FORGET_TARGET:
-		return record->domain < n_domains;
-	default:
-		return true;
+	for (; field && field->field.size; field++) {
+		uint64_t value = field_load(&field->field, record);
+
+		if (field->check == RECORD_CHECK_DOMAIN && value >= reader->topology->n_domains)
+			return false;
+		if (field->check == RECORD_CHECK_PID && !value)
+			return false;
 	}
+	return true;
 }
 
 int record_reader_next(struct record_reader *reader, struct record *ret)

@@ -4,6 +4,7 @@
 #include "test-record-drive.h"
 
 #include "config/keys.h"
+#include "record/body.h"
 #include "record/codec.h"
 
 static struct test_recording whole, spoilt;
@@ -213,6 +214,68 @@ static void test_full_disk(void **state)
 	free(topology);
 }
 
+/* Reads a recording of a machine with two domains that has the record alone. */
+static int read_one(const struct record *record)
+{
+	struct recorder *recorder = test_recorder_new(&spoilt);
+	struct topology *topology = test_topology_usual(2, 1);
+	struct record_state *fields = record_state_new();
+	uint8_t block[512];
+	struct record_out out = { .data = block + RECORD_BLOCK_HEADER,
+				  .size = sizeof(block) - RECORD_BLOCK_HEADER };
+	struct record_reader *reader;
+	struct policy policy;
+	struct record read;
+	int r;
+
+	policy_init(&policy);
+	engine_free(record_engine_new(recorder, topology, &policy));
+	assert_int_equal(recorder_flush(recorder), 0);
+	assert_int_equal(record_body_put(fields, &out, record), 0);
+	record_block_seal(block, out.n);
+	test_recording_write(&spoilt, block, RECORD_BLOCK_HEADER + out.n);
+	reader = test_reader_new(&spoilt);
+	assert_int_equal(record_reader_begin(reader), 0);
+	r = record_reader_next(reader, &read);
+	record_reader_free(reader);
+	record_state_free(fields);
+	recorder_free(recorder);
+	free(topology);
+	return r;
+}
+
+/* A domain that the machine has, and a task that can be: what the engine does not check. */
+static void test_trusted(void **state)
+{
+	static const struct {
+		enum record_type type;
+		size_t offset;
+		uint32_t good, bad;
+	} rows[] = {
+		{ RECORD_LIMITS, offsetof(struct record, input.limits.domain), 1, 2 },
+		{ RECORD_DOMAIN, offsetof(struct record, input.domain.domain), 1, 2 },
+		{ RECORD_OVERRIDE, offsetof(struct record, input.override.domain), 1, 2 },
+		{ RECORD_REFERENCE, offsetof(struct record, input.reference.domain), 1, 2 },
+		{ RECORD_OPP, offsetof(struct record, input.opp.domain), 1, 2 },
+		{ RECORD_DECIDE, offsetof(struct record, decision.domain), 1, 2 },
+		{ RECORD_FORGET_TARGET, offsetof(struct record, domain), 1, 2 },
+		{ RECORD_TASK, offsetof(struct record, input.task.pid), 1, 0 },
+		{ RECORD_TASK_RULES, offsetof(struct record, input.task_rules.pid), 1, 0 },
+		{ RECORD_CO_RUNNER, offsetof(struct record, input.co_runner.pid), 1, 0 },
+		{ RECORD_OWN_CLAMPS, offsetof(struct record, input.own_clamps.pid), 1, 0 },
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct record record = { .type = rows[i].type };
+		uint32_t *number = (uint32_t *)((char *)&record + rows[i].offset);
+
+		*number = rows[i].good;
+		assert_int_equal(read_one(&record), RECORD_READ);
+		*number = rows[i].bad;
+		assert_int_equal(read_one(&record), -EBADMSG);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -222,6 +285,7 @@ int main(void)
 		cmocka_unit_test(test_others),
 		cmocka_unit_test(test_other_versions),
 		cmocka_unit_test(test_after_end),
+		cmocka_unit_test(test_trusted),
 		cmocka_unit_test(test_full_disk),
 	};
 
