@@ -48,7 +48,7 @@ void match_say_user(FILE *out, uint32_t uid);
 size_t policy_patterns_length(const char *text, const char *stops);
 
 /*
- * Takes the next pattern, shorter than POLICY_PATTERN_SIZE, off *list, whose patterns are divided
+ * Pops the next pattern, shorter than POLICY_PATTERN_SIZE, off *list, whose patterns are divided
  * by blanks without a backslash before them. False: none is left.
  */
 bool policy_patterns_next(const char **list, char ret[static POLICY_PATTERN_SIZE]);

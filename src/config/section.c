@@ -159,7 +159,7 @@ static int parse_power(const char *text, struct policy_opp_power *ret)
 	return 0;
 }
 
-/* Takes one line of the table; the first in a file replaces what earlier files gave. */
+/* Parses one line of the table; the first in a file replaces what earlier files gave. */
 static int assign_power(struct policy_reader *reader, const char *text)
 {
 	struct policy *policy = &reader->draft->policy;
@@ -202,7 +202,7 @@ static int assign_power(struct policy_reader *reader, const char *text)
 	return 0;
 }
 
-/* Takes a key of the table in config/keys.h. */
+/* Parses a key of the table in config/keys.h. */
 static int assign_key(struct policy_reader *reader, const char *name, const char *text)
 {
 	const struct policy_key *key = policy_keys_find(reader->current, name);

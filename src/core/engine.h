@@ -210,13 +210,13 @@ void engine_band(const struct engine *engine, uint32_t cpu, struct engine_band *
 bool engine_uses_target(const struct engine *engine, uint32_t domain);
 
 /*
- * Takes one task whose boost has ended: returns true and its handle, which the caller gives back,
+ * Pops one task whose boost has ended: returns true and its handle, which the caller gives back,
  * or false when there is none. Results for the task are kept for a second.
  */
 bool engine_pop_ended(struct engine *engine, uint32_t *ret_handle);
 
 /*
- * Takes one task whose clamp class changed, for the kernel side: returns true, or false when there
+ * Pops one task whose clamp class changed, for the kernel side: returns true, or false when there
  * is none. A task with class 0 may have exited.
  */
 struct task_class {
@@ -232,7 +232,7 @@ const struct clamp_classes *engine_clamp_classes(const struct engine *engine);
 void engine_clamp_of_class(const struct engine *engine, uint32_t class, struct class_clamp *ret);
 
 /*
- * Takes one task whose clamps changed: returns true and its new clamps, or false when there is
+ * Pops one task whose clamps changed: returns true and its new clamps, or false when there is
  * none. When no domain is driven by clamps any more, this hands out the end of all clamps.
  */
 bool engine_pop_clamp(struct engine *engine, struct task_clamp *ret);

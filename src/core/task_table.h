@@ -92,7 +92,7 @@ uint32_t task_count_max(const struct task_table *table);
 
 void task_queue(struct task_table *table, struct task *task, enum task_wait wait);
 bool task_any_waits(const struct task_table *table, enum task_wait wait);
-/* Takes the first waiting record and clears its wait; NULL: none. */
+/* Pops the first waiting record and clears its wait; NULL: none. */
 struct task *task_pop_waiting(struct task_table *table, enum task_wait wait);
 
 /* The entry or NULL. Borrowed until io_task_remove(). */

@@ -43,7 +43,7 @@ struct experiment {
 	uint32_t n_pairs; /* until then */
 	char *config; /* a configuration to compare with, instead of a governor; NULL: a governor */
 	int lent_fd;  /* the connection of HandBack; negative: wakegov governs */
-	json_t *governed; /* what take_state() gave while wakegov governs */
+	json_t *governed; /* what ask_state() gave while wakegov governs */
 	FILE *plot;	  /* NULL: no picture is asked for */
 	bool told_few;	  /* the user was told that the chosen tasks seldom wake up */
 	struct benefit_meters meters;
@@ -51,7 +51,7 @@ struct experiment {
 };
 
 /* What another user could change during the experiment. */
-static enum ctl_exit take_state(const struct ctl *ctl, json_t **ret)
+static enum ctl_exit ask_state(const struct ctl *ctl, json_t **ret)
 {
 	json_auto_t *status = NULL, *overrides = NULL, *states = json_array(), *ids = json_array();
 	const json_t *item;
@@ -82,7 +82,7 @@ static bool is_undisturbed(const struct experiment *experiment, enum ctl_exit *r
 	json_auto_t *now = NULL;
 	size_t i;
 
-	*ret = take_state(experiment->ctl, &now);
+	*ret = ask_state(experiment->ctl, &now);
 	states = json_object_get(before, "states");
 	if (*ret != CTL_OK ||
 	    json_array_size(states) != json_array_size(json_object_get(now, "states")) ||
@@ -138,7 +138,7 @@ static enum ctl_exit lend(struct experiment *experiment)
 	return r < 0 ? complain_call(ctl->path, r) : CTL_OK;
 }
 
-static enum ctl_exit take_again(struct experiment *experiment)
+static enum ctl_exit end_hand_back(struct experiment *experiment)
 {
 	uint64_t until_ns = time_now_ns() + TAKE_OVER_NS;
 	enum ctl_exit code = CTL_OK;
@@ -173,7 +173,7 @@ static enum ctl_exit measure(struct experiment *experiment, bool with, struct bl
 {
 	struct benefit_meters *meters = &experiment->meters;
 	const struct benefit_findings *findings = &experiment->findings;
-	enum ctl_exit code = with ? take_again(experiment) : lend(experiment);
+	enum ctl_exit code = with ? end_hand_back(experiment) : lend(experiment);
 	uint64_t start_ns = time_now_ns();
 	bool good;
 
@@ -226,7 +226,7 @@ static enum ctl_exit run_pairs(struct experiment *experiment)
 
 static enum ctl_exit run(struct experiment *experiment)
 {
-	enum ctl_exit code = take_state(experiment->ctl, &experiment->governed), printed;
+	enum ctl_exit code = ask_state(experiment->ctl, &experiment->governed), printed;
 	json_t *answer;
 
 	if (code != CTL_OK)

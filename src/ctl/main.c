@@ -154,7 +154,7 @@ static int parse_option(struct ctl *ctl, int option)
 }
 
 /*
- * Takes the general options and those of the command, if it is known yet. first is "+" if options
+ * Parses the general options and those of the command, if it is known yet. first is "+" if options
  * end at the first other word. Returns 1 to continue, else minus the exit code.
  */
 static int parse_options(int argc, char **argv, const char *first, struct ctl *ctl)

@@ -119,7 +119,7 @@ static void find_tables(json_t *found, const json_t *status, const json_t *rules
 }
 
 /* Who else decides about frequencies. */
-static void find_rivals(json_t *found, const char *sys)
+static void find_scheduler(json_t *found, const char *sys)
 {
 	char name[64];
 
@@ -198,7 +198,7 @@ static void note_service(struct processes *processes, const char *directory, con
 	snprintf(processes->comm, sizeof(processes->comm), "%s", comm);
 }
 
-static void look_at_process(const char *directory, struct processes *processes)
+static void add_process(const char *directory, struct processes *processes)
 {
 	unsigned long long user = 0, system = 0, flags = 0;
 	long nice = 0, policy = 0;
@@ -256,7 +256,7 @@ static void find_work(json_t *found, const char *proc)
 		if (!isdigit((unsigned char)entry->d_name[0]))
 			continue;
 		snprintf(path, sizeof(path), "%s/%.16s", proc, entry->d_name);
-		look_at_process(path, &processes);
+		add_process(path, &processes);
 	}
 	suggest_background(found, &processes.niced, "niced", "nice = 1..19",
 			   "with a nice value above 0");
@@ -368,7 +368,7 @@ json_t *recommend_find(const struct recommend_sources *sources)
 		return NULL;
 	find_faults(found, sources->findings);
 	find_worth(found, sources->stats);
-	find_rivals(found, sources->sys);
+	find_scheduler(found, sources->sys);
 	find_tables(found, sources->status, sources->rules);
 	find_heat(found, sources->sys);
 	find_work(found, sources->proc);

@@ -94,7 +94,7 @@ static int on_reply(struct session *session, const char *text, size_t length)
 	return r;
 }
 
-/* Takes all that has arrived. -ECANCELED: it stops, and the reason was printed. */
+/* Receives all that has arrived. -ECANCELED: it stops, and the reason was printed. */
 static int read_replies(struct session *session)
 {
 	const char *message;

@@ -53,7 +53,7 @@ static json_t *ask(int fd, const char *method, json_t *parameters, uint64_t dead
 	return ret;
 }
 
-/* Takes a list out of a reply. Consumes the reply. */
+/* Moves a list out of a reply. Consumes the reply. */
 static void set_list(struct top_view *view, enum top_pane pane, json_t *reply, const char *key)
 {
 	json_t *list = json_object_get(reply, key);

@@ -62,7 +62,7 @@ struct top_model {
 void top_model_deinit(struct top_model *model);
 
 /*
- * Takes a new list of the daemon's; consumes all. The selected row stays selected while it is
+ * Stores a new list of the daemon's; consumes all. The selected row stays selected while it is
  * there. Domains are added to the history, as of now_us on CLOCK_MONOTONIC.
  */
 void top_model_set(struct top_model *model, enum top_pane pane, json_t *all, uint64_t now_us);

@@ -30,7 +30,7 @@ void loop_close(struct loop *loop);
 /* inputs.c; userdata is the daemon's core. */
 
 /*
- * Takes one record of the tracer. Records of tasks, CPUs and devices only say that there is
+ * Handles one record of the tracer. Records of tasks, CPUs and devices only say that there is
  * something to read; the others go to the file or the module that they are for.
  */
 void inputs_on_event(void *userdata, const struct wakegov_record *record);

@@ -197,7 +197,7 @@ struct manager *manager_free(struct manager *manager)
 	if (!manager)
 		return NULL;
 	core = &manager->core;
-	/* Takes other programs' last writes before the end. */
+	/* Reads other programs' last writes before the end. */
 	if (core->watch)
 		domains_verify_touched(core);
 	modules_call(core, stop);

@@ -198,14 +198,14 @@ void rule_tracking_report_children(struct core *core, uint32_t pid)
 	tracer_report_children(core->tracer, pid, UINT64_MAX, inputs_on_event, core);
 }
 
-void rule_tracking_look_at(struct core *core, const struct task_facts *facts)
+void rule_tracking_update_task(struct core *core, const struct task_facts *facts)
 {
 	rules_expect_change(core->rules);
 	on_facts(core, facts);
 	tracer_send_marks(core->tracer);
 }
 
-void rule_tracking_look_at_process(struct core *core, uint32_t tgid)
+void rule_tracking_update_process(struct core *core, uint32_t tgid)
 {
 	rules_expect_change(core->rules);
 	tracer_scan_process(core->tracer, tgid, on_facts, core);
@@ -246,7 +246,7 @@ static void on_event(void *state, const struct wakegov_record *record, uint64_t 
 
 	switch (record->type) {
 	case WAKEGOV_RECORD_FACTS:
-		rule_tracking_look_at(core, wakegov_record_facts(record));
+		rule_tracking_update_task(core, wakegov_record_facts(record));
 		if (rules_keys(core->rules) & CHANGES_UNSEEN)
 			plan_scan(core, SECOND_LOOK_NS);
 		break;

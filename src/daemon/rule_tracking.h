@@ -16,11 +16,11 @@ void rule_tracking_check_policy(struct core *core);
 /* Other rules are in force: the policy and the engine have them. */
 void rule_tracking_set_policy(struct core *core);
 
-/* Takes a task's present facts, which no event may have reported. */
-void rule_tracking_look_at(struct core *core, const struct task_facts *facts);
+/* Compares the rules with a task's present facts, which no event may have reported. */
+void rule_tracking_update_task(struct core *core, const struct task_facts *facts);
 
 /* The same for all threads of a process. */
-void rule_tracking_look_at_process(struct core *core, uint32_t tgid);
+void rule_tracking_update_process(struct core *core, uint32_t tgid);
 
 /* Hints ended or changed, with the rules unchanged. */
 void rule_tracking_rehint(struct core *core);

@@ -67,7 +67,7 @@ static void signal_released(struct desktop *desktop, const char *client, uint32_
 	}
 }
 
-/* Takes the profile in force from a reply. Returns 0 or -EREMOTEIO, logged. */
+/* Reads the profile in force from a reply. Returns 0 or -EREMOTEIO, logged. */
 static int on_active(struct desktop *desktop, const json_t *reply)
 {
 	const char *active = NULL, *error = NULL;

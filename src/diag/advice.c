@@ -51,7 +51,7 @@ struct search {
  * " 38:   2   1904  IR-PCI-MSI-0000:01:00.0   3-edge      nvme0q3": number, a count per CPU, the
  * chip, perhaps with its address, the number there, and the actions, separated by commas.
  */
-static void look_at(struct search *search, const char *line)
+static void check_line(struct search *search, const char *line)
 {
 	unsigned long number;
 	uint64_t count = 0;
@@ -106,7 +106,7 @@ int interrupts_find(FILE *table, const char *path, uint32_t cpu, struct interrup
 	if (search.column < 0)
 		return -ENOENT;
 	while (getline(&line, &size, table) >= 0)
-		look_at(&search, line);
+		check_line(&search, line);
 	if (ferror(table))
 		return errno ? -errno : -EIO;
 	if (!search.most)

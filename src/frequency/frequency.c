@@ -112,9 +112,9 @@ static enum frequency_outcome drop(struct frequency *frequency, const char *why)
 }
 
 /* Three implausible measurements in a row drop the reader. The time that passed bounds counts. */
-static enum frequency_outcome take(struct frequency *frequency, uint32_t cpu,
-				   const struct base *from, uint32_t reference_khz,
-				   uint32_t *ret_khz)
+static enum frequency_outcome accept_counts(struct frequency *frequency, uint32_t cpu,
+					    const struct base *from, uint32_t reference_khz,
+					    uint32_t *ret_khz)
 {
 	const struct base *to = &frequency->bases[cpu];
 	double most = (double)(to->ns - from->ns) / NS_PER_MS * reference_khz;
@@ -165,7 +165,7 @@ enum frequency_outcome frequency_measure(struct frequency *frequency, uint32_t c
 	frequency->bases[cpu] = to;
 	if (!unchanged || !reference_khz)
 		return FREQUENCY_NOTHING;
-	return take(frequency, cpu, &from, reference_khz, ret_khz);
+	return accept_counts(frequency, cpu, &from, reference_khz, ret_khz);
 }
 
 void frequency_forget(struct frequency *frequency, uint32_t cpu)

@@ -118,7 +118,7 @@ struct columns {
  */
 int columns_begin(struct columns *ret, uint32_t n_domains, uint64_t begin_ns, uint64_t end_ns);
 /*
- * Takes the next decision for a domain, by its now_ns, on the clock of begin_ns. One from before
+ * Adds the next decision for a domain, by its now_ns, on the clock of begin_ns. One from before
  * the beginning counts from there on. Names in it are foreign.
  */
 void columns_decide(struct columns *columns, const struct decision *decision);

@@ -102,7 +102,7 @@ static void report_tasks(struct run *run, uint64_t now_ns)
 }
 
 /* Plays the record, and reports what comes of it. */
-static int take(struct run *run, const struct record *record)
+static int play(struct run *run, const struct record *record)
 {
 	struct played played;
 	struct decision decision;
@@ -145,7 +145,7 @@ static int replay_all(struct run *run)
 		if (is_first)
 			report_tasks(run, record.now_ns);
 		played_time_add(time, &record);
-		r = take(run, &record);
+		r = play(run, &record);
 		if (r < 0)
 			return r;
 	}

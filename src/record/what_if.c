@@ -208,7 +208,7 @@ static void copy_overrides(struct run *run, const struct policy *recorded)
 	       n * sizeof(recorded->rules[0]));
 }
 
-static int take(struct run *run, const struct record *record)
+static int play(struct run *run, const struct record *record)
 {
 	struct decision *recorded;
 	struct played played;
@@ -277,7 +277,7 @@ static int replay_all(struct run *run)
 			catch_up(run, record.now_ns);
 			run->now_ns = record.now_ns;
 		}
-		r = take(run, &record);
+		r = play(run, &record);
 		if (r < 0)
 			return r;
 		for (uint32_t i = 0; i < run->ret->n_domains; i++)

@@ -73,7 +73,7 @@ static void say_too_long(struct check *check, const char *pattern)
 	    is_literal(shorter) ? "*" : "");
 }
 
-/* Takes the next pattern that only one text can match off *patterns. False: none is left. */
+/* Pops the next pattern that only one text can match off *patterns. False: none is left. */
 static bool next_literal(const char **patterns, char ret[static POLICY_PATTERN_SIZE])
 {
 	while (policy_patterns_next(patterns, ret))

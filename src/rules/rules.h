@@ -45,8 +45,9 @@ struct rules_task {
 };
 
 /*
- * Takes a task's present facts. Returns whether its matches changed, with *ret; 0 in matched: it
- * matches no rule any more and is dropped. A task for which there is no room is counted.
+ * Compares the rules with a task's present facts. Returns whether its matches changed, with *ret; 0
+ * in matched: it matches no rule any more and is dropped. A task for which there is no room is
+ * counted.
  */
 bool rules_update(struct rules *rules, const struct task_facts *facts, struct rules_task *ret);
 

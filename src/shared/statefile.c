@@ -84,7 +84,7 @@ static size_t count_lines(const char *text)
 	return n;
 }
 
-/* Takes the next whole line, or NULL. */
+/* Pops the next whole line, or NULL. */
 static char *next_line(struct statefile_reader *reader)
 {
 	char *line = reader->next, *end = strchr(line, '\n');

@@ -237,7 +237,7 @@ static int keep_all(struct programs *programs, const struct wakegov *skel)
 }
 
 /* libbpf has copied what it needs from the object: unmaps the image's pages. */
-static void let_image_go(const struct bpf_object_skeleton *skeleton)
+static void unmap_image(const struct bpf_object_skeleton *skeleton)
 {
 	uintptr_t page = sysconf(_SC_PAGESIZE);
 	uintptr_t from = ((uintptr_t)skeleton->data + page - 1) / page * page;
@@ -263,7 +263,7 @@ static int load_and_keep(struct programs *programs, uint32_t n_cpus, bool timers
 	if (r == 0) {
 		*ret_why = "the BPF maps cannot be mapped";
 		r = keep_all(programs, skel);
-		let_image_go(skel->skeleton);
+		unmap_image(skel->skeleton);
 	}
 	wakegov__destroy(skel);
 	return r;
@@ -289,7 +289,7 @@ int programs_load(struct programs *programs, uint32_t n_cpus, const char **ret_w
 	return r;
 }
 
-static void let_go(int *fd)
+static void close_kept(int *fd)
 {
 	if (*fd > 0)
 		close(*fd);
@@ -307,7 +307,7 @@ static void attach(struct programs *programs, enum wakegov_program program)
 	if (programs->states[program] != TRACER_ATTACHED || wanted == (*link > 0))
 		return;
 	if (!wanted) {
-		let_go(link);
+		close_kept(link);
 		return;
 	}
 	*link = is_dump ? bpf_link_create(programs->fds[program], 0, BPF_TRACE_ITER, NULL)
@@ -372,14 +372,14 @@ int programs_attach(struct programs *programs, const char **ret_why)
 void programs_unload(struct programs *programs)
 {
 	for (int i = 0; i < WAKEGOV_PROGRAMS; i++) {
-		let_go(&programs->links[i]);
-		let_go(&programs->fds[i]);
+		close_kept(&programs->links[i]);
+		close_kept(&programs->fds[i]);
 	}
 	for (int i = 0; i < PROGRAM_MAPS; i++)
-		let_go(&programs->maps[i]);
-	let_go(&programs->read_task);
-	let_go(&programs->read_limits);
-	let_go(&programs->watch_hold);
+		close_kept(&programs->maps[i]);
+	close_kept(&programs->read_task);
+	close_kept(&programs->read_limits);
+	close_kept(&programs->watch_hold);
 	if (programs->bss)
 		munmap(programs->bss, programs->bss_bytes);
 }

@@ -316,7 +316,7 @@ void rules_say_match(FILE *out, const struct policy_rule *rule)
 	fprintf(out, "comm = tar*");
 }
 
-void rule_tracking_look_at(struct core *core, const struct task_facts *facts)
+void rule_tracking_update_task(struct core *core, const struct task_facts *facts)
 {
 }
 

@@ -301,7 +301,7 @@ int api_explain_rules(const struct call *call, struct reply *reply)
 		return api_refuse_task(reply, pid);
 	if (r < 0)
 		return r;
-	rule_tracking_look_at(core, &facts);
+	rule_tracking_update_task(core, &facts);
 	hides_program = !call->peer->sees_all && call->peer->uid != facts.uid;
 	out = reply_begin(reply);
 	field_open(out, "rules", '[');

@@ -101,7 +101,7 @@ static void apply_changed(struct clamps *clamps, uint64_t now_ns)
 }
 
 /*
- * Takes own clamps from the kernel side, except for a task with our clamps: there they hide its
+ * Reads own clamps from the kernel side, except for a task with our clamps: there they hide its
  * own.
  */
 static void on_own(struct clamps *clamps, uint32_t pid, uint32_t own, bool ended, uint64_t now_ns)

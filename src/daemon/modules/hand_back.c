@@ -33,7 +33,7 @@ static int check_governor(const struct core *core, const char *governor)
 	return n_driven ? 0 : -ENODEV;
 }
 
-static void take_again(struct core *core, uint32_t domain)
+static void drive_again(struct core *core, uint32_t domain)
 {
 	struct governed *governed = &core->domains[domain];
 	struct actuator_domain *actuator = &governed->actuator;
@@ -57,7 +57,7 @@ static void take_again(struct core *core, uint32_t domain)
 
 static void end(struct core *core)
 {
-	/* Takes take-overs by other programs while the domain is not ours: they keep it. */
+	/* Reads take-overs by other programs while the domain is not ours: they keep it. */
 	domains_verify_touched(core);
 	core->handed_back_until_ns = 0;
 	tracer_resume(core->tracer);
@@ -67,7 +67,7 @@ static void end(struct core *core)
 		enum actuator_state state = core->domains[i].actuator.state;
 
 		if (state == ACTUATOR_STATE_HANDED_BACK || state == ACTUATOR_STATE_RELEASED)
-			take_again(core, i);
+			drive_again(core, i);
 		else
 			domains_verify(core, i);
 	}

@@ -144,7 +144,7 @@ int hinting_give(struct grants *grants, const struct hint_request *request, stru
 		hinting_apply(grants);
 	/* A new hint has no heirs yet: its threads are reported to the core. */
 	if (!was_there)
-		rule_tracking_look_at_process(core, facts.tgid);
+		rule_tracking_update_process(core, facts.tgid);
 	if (!hint->n_tasks || hints_rule(&core->policy, hint->class) < 0) {
 		hints_remove(hints_in(grants), hint);
 		hinting_apply(grants);

@@ -153,7 +153,7 @@ static void set_task(struct idle_latency *idle, uint32_t pid, uint32_t us)
 }
 
 /* A rule wins over the I/O boost, also a rule that says "none". */
-static void take_task(void *state, uint32_t pid)
+static void update_task(void *state, uint32_t pid)
 {
 	struct idle_latency *idle = state;
 	struct core *core = idle->core;
@@ -178,7 +178,7 @@ static void take_task(void *state, uint32_t pid)
  * without it is one. The kernel side forgets which tasks ran there so far, and reports the
  * next one that asks for a limit.
  */
-static void take_boosts(struct idle_latency *idle, uint64_t now_ns)
+static void follow_boosts(struct idle_latency *idle, uint64_t now_ns)
 {
 	struct core *core = idle->core;
 	const struct io_task *task = NULL;
@@ -188,9 +188,9 @@ static void take_boosts(struct idle_latency *idle, uint64_t now_ns)
 		return;
 	idle->boost_changes = engine_idle_changes(core->engine);
 	while ((place = pid_index_next(idle->index, place)) != PID_INDEX_NONE)
-		take_task(idle, idle->tasks[place++].pid);
+		update_task(idle, idle->tasks[place++].pid);
 	while ((task = io_task_next(engine_tasks(core->engine), task)))
-		take_task(idle, task->pid);
+		update_task(idle, task->pid);
 	for (uint32_t cpu = 0; cpu < core->topology->n_cpus; cpu++)
 		if (idle->cpus[cpu].us != NONE)
 			tracer_pop_idle_latency(core->tracer, cpu, &pid);
@@ -199,13 +199,13 @@ static void take_boosts(struct idle_latency *idle, uint64_t now_ns)
 
 static void run(void *state, uint64_t now_ns)
 {
-	take_boosts(state, now_ns);
+	follow_boosts(state, now_ns);
 	look(state, now_ns);
 }
 
 static void task_seen(void *state, const struct task_facts *facts)
 {
-	take_task(state, facts->pid);
+	update_task(state, facts->pid);
 }
 
 static void task_ended(void *state, uint32_t pid)
@@ -317,7 +317,7 @@ const struct module idle_latency_module = {
 	.rules_changed = rules_changed,
 	.reloaded = reloaded,
 	.task_seen = task_seen,
-	.task_rehinted = take_task,
+	.task_rehinted = update_task,
 	.task_ended = task_ended,
 	.on_event = on_event,
 	.run = run,

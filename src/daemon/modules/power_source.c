@@ -20,7 +20,7 @@ struct roles {
 };
 
 /* "[source] sink" */
-static void look_at_role(const char *path, void *context)
+static void note_role(const char *path, void *context)
 {
 	struct roles *roles = context;
 	char line[32];
@@ -36,12 +36,12 @@ static bool is_source(const char *supply)
 {
 	struct roles roles = { 0 };
 
-	sysfs_each(look_at_role, &roles, "%s/device/typec/port*/power_role", supply);
+	sysfs_each(note_role, &roles, "%s/device/typec/port*/power_role", supply);
 	return roles.source && !roles.sink;
 }
 
 /* online is 1 on fixed voltage, and 2 on one that the machine may set (USB-PD). */
-static void look_at_line(const char *supply, void *context)
+static void note_online(const char *supply, void *context)
 {
 	bool *is_online = context;
 	double online;
@@ -52,7 +52,7 @@ static void look_at_line(const char *supply, void *context)
 	*is_online = !says(supply, "type", "USB") || !is_source(supply);
 }
 
-static void look_at_battery(const char *supply, void *context)
+static void note_discharging(const char *supply, void *context)
 {
 	bool *discharges = context;
 
@@ -66,8 +66,8 @@ bool power_source_is_battery(void)
 {
 	bool is_online = false, discharges = false;
 
-	sysfs_each(look_at_line, &is_online, SUPPLIES);
+	sysfs_each(note_online, &is_online, SUPPLIES);
 	if (!is_online)
-		sysfs_each(look_at_battery, &discharges, SUPPLIES);
+		sysfs_each(note_discharging, &discharges, SUPPLIES);
 	return discharges;
 }

@@ -291,7 +291,7 @@ int profile_listen(struct policies *policies)
 		arm_clock(policies);
 	if (r < 0)
 		log_error("cannot watch the conditions of profiles: %s", strerror(-r));
-	/* Takes changes from before the daemon listened. */
+	/* What changed before the daemon listened counts as well. */
 	reconsider(policies);
 	return r < 0 ? r : 0;
 }
