@@ -215,6 +215,7 @@ static __noinline int note_chain(struct wakegov_cpu *cpu, __u32 util_q, __u32 wa
 		noted->need_q = need_q;
 		noted->pid = task->pid;
 		noted->waker = waker;
+		__builtin_memcpy(cpu->chain_comm, task->comm, sizeof(cpu->chain_comm));
 	}
 	if (clock_ns > noted->clock_ns + WAKEGOV_CHAIN_STEP_NS) {
 		noted->seen_ns = bpf_ktime_get_ns();

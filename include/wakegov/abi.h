@@ -213,6 +213,7 @@ struct wakegov_cpu {
 	/* written by the kernel side */
 	struct wakegov_recent recent[WAKEGOV_RECENT];
 	__u64 came_ran_ns; /* the scheduler's count of its time when one of them came unseen */
+	char chain_comm[TASK_COMM_SIZE]; /* the name of the task of chain.pid */
 
 	/* the fields that each request touches: a cache line */
 	__u32 last_device __attribute__((aligned(64))); /* of the last request sent here */

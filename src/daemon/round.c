@@ -15,26 +15,30 @@
 #define CHECK_NS	  (NS_PER_S / 10)
 #define TIMER_ACCURACY_US 200 /* sd-event's default, 250 ms, is too coarse for rounds */
 
-/*
- * Stores a decision that changed the target, and publishes it. The core has no name for a task
- * without I/O and rules: it is looked up here.
- */
+/* The core has no name for a task without I/O and rules. */
+static void name_task(const struct core *core, struct decision *decision)
+{
+	if (!decision->pid || decision->comm[0])
+		return;
+	if (decision->reason != REASON_CHAIN ||
+	    !tracer_chain_name(core->tracer, decision->cpu, decision->pid, decision->comm))
+		process_comm((pid_t)decision->pid, decision->comm);
+}
+
+/* Stores a decision that changed the target, and publishes it. */
 static void publish(struct core *core, const struct decision *decision, uint32_t read_back_khz)
 {
-	struct decision_entry named = { *decision, read_back_khz,
-					*engine_explanation(core->engine, decision->domain) };
+	const struct decision_entry entry = { *decision, read_back_khz,
+					      *engine_explanation(core->engine, decision->domain) };
 	const char *domain = core->topology->domains[decision->domain].name;
-	char comm[PROCESS_COMM_SIZE];
 
-	if (process_name(decision->pid, decision->comm, comm) == comm)
-		memcpy(named.decision.comm, comm, sizeof(named.decision.comm));
-	modules_call(core, target_changed, &named);
+	modules_call(core, target_changed, &entry);
 	if (log_is_shown(LOG_DEBUG))
 		journal_log(MESSAGE_DECISION,
 			    &(struct message_about){
 				    .domain = domain,
 				    .pid = decision->pid,
-				    .comm = named.decision.comm[0] ? named.decision.comm : NULL,
+				    .comm = decision->comm[0] ? decision->comm : NULL,
 				    .reason = reason_name(decision->reason),
 			    },
 			    "%s: %u -> %u kHz, reads %u: %s", domain, decision->previous_khz,
@@ -112,10 +116,13 @@ static void commit(struct core *core, const struct decision *decision)
 static void on_decision(void *userdata, const struct decision *decision)
 {
 	struct core *core = userdata;
+	struct decision named = *decision;
 
-	commit(core, decision);
+	if (decision->reason == REASON_CHAIN || decision->target_khz != decision->previous_khz)
+		name_task(core, &named);
+	commit(core, &named);
 	if (governed_is_driven(&core->domains[decision->domain]))
-		modules_call(core, decided, decision);
+		modules_call(core, decided, &named);
 	topology_for_each_cpu(core->topology, cpu, decision->domain) {
 		struct engine_band band;
 

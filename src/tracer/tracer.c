@@ -65,6 +65,18 @@ void tracer_set_reference(struct tracer *tracer, uint32_t cpu, uint32_t khz)
 	tracer_set_frequency(tracer, cpu, tracer->cpus[cpu].freq_khz);
 }
 
+bool tracer_chain_name(const struct tracer *tracer, uint32_t cpu, uint32_t pid,
+		       char ret[static TASK_COMM_SIZE])
+{
+	const volatile struct wakegov_cpu *shared = &tracer->cpus[cpu];
+
+	if (shared->chain.pid != pid)
+		return false;
+	memcpy(ret, (const void *)shared->chain_comm, sizeof(shared->chain_comm));
+	ret[sizeof(shared->chain_comm) - 1] = '\0';
+	return true;
+}
+
 /* Read in this order, a change that comes in between is never missed: its time is written first. */
 uint32_t tracer_reported_khz(const struct tracer *tracer, uint32_t cpu, uint64_t *ret_ns)
 {

@@ -65,6 +65,12 @@ void tracer_set_frequency(struct tracer *tracer, uint32_t cpu, uint32_t khz);
 void tracer_set_measured(struct tracer *tracer, uint32_t cpu, uint32_t khz);
 /* Sets the frequency at which the CPU has its capacity. */
 void tracer_set_reference(struct tracer *tracer, uint32_t cpu, uint32_t khz);
+/*
+ * The name of the task with this pid, as it was when its chain came to this CPU. Returns false,
+ * with nothing written, where another chain is noted there.
+ */
+bool tracer_chain_name(const struct tracer *tracer, uint32_t cpu, uint32_t pid,
+		       char ret[static TASK_COMM_SIZE]);
 /* The frequency that the kernel last reported, 0: none yet, and when. */
 uint32_t tracer_reported_khz(const struct tracer *tracer, uint32_t cpu, uint64_t *ret_ns);
 /*

@@ -160,11 +160,9 @@ static void explain_chain(const struct core *core, const struct decision *decisi
 			  struct stats_effect *ret)
 {
 	const struct explanation *rests_on = engine_explanation(core->engine, decision->domain);
-	char comm[PROCESS_COMM_SIZE];
 
 	ret->key.kind = STATS_CHAIN;
-	snprintf(ret->key.name, sizeof(ret->key.name), "%s",
-		 process_name(decision->pid, decision->comm, comm) ?: "");
+	snprintf(ret->key.name, sizeof(ret->key.name), "%s", decision->comm);
 	ret->without_khz = khz_for(core, decision->domain,
 				   highest_cap(rests_on, REASON_CHAIN, false));
 }
