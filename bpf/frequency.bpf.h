@@ -3,6 +3,7 @@
 
 /* What happens to frequencies: their changes, changes of limits, and the end of a suspend. */
 
+#include "limits.bpf.h"
 #include "maps.bpf.h"
 #include "wakegov/decay.h"
 
@@ -26,11 +27,27 @@ int BPF_PROG(on_cpu_frequency, unsigned int freq_khz, unsigned int cpu_id)
 	return 0;
 }
 
+static inline bool are_own(const struct wakegov_limits *limits, const struct wakegov_limits *own)
+{
+	return own->known && limits->governor == own->governor && limits->min_khz == own->min_khz &&
+	       limits->max_khz == own->max_khz &&
+	       limits->in_force_min_khz == own->in_force_min_khz &&
+	       limits->in_force_max_khz == own->in_force_max_khz &&
+	       limits->hardware_max_khz == own->hardware_max_khz;
+}
+
+/* What the daemon wrote itself is no news, unless limits of others, turbo or governor changed. */
 SEC("tp_btf/cpu_frequency_limits")
 int BPF_PROG(on_cpu_frequency_limits, struct cpufreq_policy *policy)
 {
+	struct wakegov_cpu *cpu = cpu_at(policy->cpu);
+	struct wakegov_limits limits = { 0 };
+
 	count_event(WAKEGOV_CPU_LIMITS);
-	keep_news(cpu_at(policy->cpu), WAKEGOV_NEWS_LIMITS);
+	read_policy(policy, &limits);
+	if (cpu && are_own(&limits, &cpu->own_limits))
+		return 0;
+	keep_news(cpu, WAKEGOV_NEWS_LIMITS);
 	emit(WAKEGOV_RECORD_NEWS, 0, 0);
 	return 0;
 }

@@ -189,8 +189,16 @@ struct kobject {
 	const char *name;
 };
 
+struct cpufreq_cpuinfo {
+	unsigned int max_freq;
+};
+
 struct cpufreq_policy {
 	unsigned int cpu;
+	struct cpufreq_cpuinfo cpuinfo;
+	unsigned int min;
+	unsigned int max;
+	struct cpufreq_governor *governor;
 	struct freq_qos_request *min_freq_req; /* not pointers in 7.x */
 	struct freq_qos_request *max_freq_req;
 	struct kobject kobj;

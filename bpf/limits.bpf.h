@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #pragma once
 
-/* What was asked for in scaling_min_freq and scaling_max_freq. */
+/* What was asked for in scaling_min_freq and scaling_max_freq, and what came of it. */
 
 #include "kernel.h"
 #include "wakegov/abi.h"
@@ -24,10 +24,14 @@ static inline struct cpufreq_policy *policy_of(const struct file *file)
 	return kobj - bpf_core_field_offset(struct cpufreq_policy, kobj);
 }
 
-static inline void read_requests(const struct cpufreq_policy *policy, struct wakegov_limits *limits)
+static inline void read_policy(const struct cpufreq_policy *policy, struct wakegov_limits *limits)
 {
 	const struct cpufreq_policy___7_x *newer = (const void *)policy;
 
+	limits->in_force_min_khz = BPF_CORE_READ(policy, min);
+	limits->in_force_max_khz = BPF_CORE_READ(policy, max);
+	limits->hardware_max_khz = BPF_CORE_READ(policy, cpuinfo.max_freq);
+	limits->governor = (__u64)BPF_CORE_READ(policy, governor);
 	if (bpf_core_field_exists(newer->min_freq_req)) {
 		limits->min_khz = BPF_CORE_READ(newer, min_freq_req.pnode.prio);
 		limits->max_khz = BPF_CORE_READ(newer, max_freq_req.pnode.prio);
@@ -47,6 +51,6 @@ int read_limits(struct wakegov_limits *limits)
 	bpf_probe_read_kernel(&file, sizeof(file), files + limits->fd);
 	limits->known = BPF_CORE_READ(file, f_inode, i_sb, s_magic) == SYSFS_MAGIC;
 	if (limits->known)
-		read_requests(policy_of(file), limits);
+		read_policy(policy_of(file), limits);
 	return 0;
 }

@@ -175,6 +175,22 @@ struct wakegov_chain_pair {
 	struct chain_task chains[2];
 };
 
+/*
+ * The limits of a domain. What was last asked for, policy->min_freq_req and max_freq_req, is not
+ * what reading the files gives.
+ */
+struct wakegov_limits {
+	__u32 fd;      /* for read_limits(): an open file of the domain, in the caller … */
+	__u32 known;   /* … and 0 if it is not in sysfs; else 0: nothing is expected */
+	__u32 min_khz; /* what was last asked for … */
+	__u32 max_khz;
+	__u32 in_force_min_khz; /* … and what came of it, with the limits of others */
+	__u32 in_force_max_khz;
+	__u32 hardware_max_khz; /* the driver's highest frequency, by turbo */
+	__u32 pad;
+	__u64 governor; /* the address of the domain's governor; 0: it is not known */
+};
+
 /* A task that ran on the CPU lately, and nowhere else since; see switch_unseen(). */
 struct wakegov_recent {
 	__u32 pid;	/* 0: none */
@@ -247,8 +263,9 @@ struct wakegov_cpu {
 
 	/* written by the daemon */
 	__u64 watch_ran; /* clamp classes, as bits: report when one of their tasks runs … */
-	__u64 watch_long_running; /* … or a long-running one */
-	__u32 max_khz;		  /* 0: the CPU has no known frequency */
+	__u64 watch_long_running;	  /* … or a long-running one */
+	struct wakegov_limits own_limits; /* of the domain; a change to these is no news */
+	__u32 max_khz;			  /* 0: the CPU has no known frequency */
 	__u32 domain;
 	__u32 cache; /* WAKEGOV_NO_CACHE: none in the table */
 
@@ -331,17 +348,6 @@ struct wakegov_watch {
 	__u64 hold_ns;
 	__u32 slot;
 	__u32 pad;
-};
-
-/*
- * The argument of the program that reads the requests of a domain's limits, which reading the files
- * does not give: policy->min_freq_req and max_freq_req.
- */
-struct wakegov_limits {
-	__u32 fd;    /* an open file of the domain, in the caller */
-	__u32 known; /* 0: it is not in sysfs */
-	__u32 min_khz;
-	__u32 max_khz;
 };
 
 /*

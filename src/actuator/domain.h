@@ -15,6 +15,7 @@ struct backend;
 struct saved_value;
 struct saved_values;
 struct tunable;
+struct wakegov_limits;
 
 enum actuator_state {
 	ACTUATOR_STATE_RELEASED, /* not acquired, or released */
@@ -39,10 +40,14 @@ struct actuator_domain {
 	uint32_t read_back_khz; /* frequency after the last apply; 0: not read yet */
 	bool measures;		/* scaling_cur_freq is a measurement, by cpuinfo_avg_freq */
 	/*
-	 * Reads what was last asked for in scaling_min_freq and scaling_max_freq, of which fd is
-	 * one. Where only the files tell, as in a made-up tree, it may be NULL, or change nothing.
+	 * Reads the domain's limits, of which fd is one of the files, and what was last asked for.
+	 * Where only the files tell, as in a made-up tree, it may be NULL, or return false, with
+	 * nothing read.
 	 */
-	void (*read_requests)(void *userdata, int fd, uint32_t *ret_min_khz, uint32_t *ret_max_khz);
+	bool (*read_limits)(void *userdata, int fd, struct wakegov_limits *ret);
+	/* These are about to be written to the two files. NULL: nobody wants to know. */
+	void (*expect_limits)(void *userdata, const struct actuator_domain *domain,
+			      uint32_t min_khz, uint32_t max_khz);
 	void *userdata;
 	uint32_t hardware_max_khz; /* cpuinfo_max_freq, as last read */
 	bool boost_switched;	   /* since the last verify: actuator_domain_see_boost() */

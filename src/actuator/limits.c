@@ -11,6 +11,7 @@
 #include "actuator/backend.h"
 #include "actuator/saved.h"
 #include "shared/cleanup.h"
+#include "wakegov/abi.h"
 
 static void forget_past(struct range_limit *limit)
 {
@@ -53,16 +54,18 @@ static uint32_t find_default_min_khz(uint32_t policy, uint32_t in_force_khz)
 	return fd >= 0 && control_read_u32(fd, &khz) == 0 && khz <= in_force_khz ? khz : 0;
 }
 
-/* -EBUSY: the domain is offline. */
+/* What was asked for, and all else where more than the files tells. -EBUSY: it is offline. */
 static int read_requests(struct actuator_domain *domain, int min_fd, int max_fd,
-			 uint32_t *ret_min_khz, uint32_t *ret_max_khz)
+			 struct wakegov_limits *ret)
 {
-	int r = control_read_u32(min_fd, ret_min_khz);
+	int r;
 
+	*ret = (struct wakegov_limits){ 0 };
+	r = control_read_u32(min_fd, &ret->min_khz);
 	if (r == 0)
-		r = control_read_u32(max_fd, ret_max_khz);
-	if (r == 0 && domain->read_requests)
-		domain->read_requests(domain->userdata, max_fd, ret_min_khz, ret_max_khz);
+		r = control_read_u32(max_fd, &ret->max_khz);
+	if (r == 0 && domain->read_limits)
+		domain->read_limits(domain->userdata, max_fd, ret);
 	return r;
 }
 
@@ -70,8 +73,9 @@ int range_take(struct actuator_domain *domain)
 {
 	_cleanup_close_ int min_fd = open_limit(domain, CONTROL_MIN_FREQ);
 	_cleanup_close_ int max_fd = -1;
-	uint32_t policy = domain->info->first_cpu, min_khz, max_khz, in_force_khz;
+	uint32_t policy = domain->info->first_cpu, in_force_khz;
 	struct saved_value entries[2];
+	struct wakegov_limits now;
 	int r;
 
 	if (min_fd < 0)
@@ -82,19 +86,19 @@ int range_take(struct actuator_domain *domain)
 
 	r = control_read_u32(min_fd, &in_force_khz);
 	if (r == 0)
-		r = read_requests(domain, min_fd, max_fd, &min_khz, &max_khz);
+		r = read_requests(domain, min_fd, max_fd, &now);
 	if (r == -EBUSY)
 		return r;
 	if (r < 0)
 		return actuator_domain_explain_file(domain, r, control_name(CONTROL_MAX_FREQ));
-	entries[0] = saved_entry_khz(policy, CONTROL_MIN_FREQ, min_khz);
-	entries[1] = saved_entry_khz(policy, CONTROL_MAX_FREQ, max_khz);
+	entries[0] = saved_entry_khz(policy, CONTROL_MIN_FREQ, now.min_khz);
+	entries[1] = saved_entry_khz(policy, CONTROL_MAX_FREQ, now.max_khz);
 	r = actuator_domain_save(domain, entries, ARRAY_SIZE(entries), NULL, 0);
 	if (r < 0)
 		return r;
 
-	init_limit(domain, &domain->range.min, CONTROL_MIN_FREQ, take_fd(&min_fd), min_khz);
-	init_limit(domain, &domain->range.max, CONTROL_MAX_FREQ, take_fd(&max_fd), max_khz);
+	init_limit(domain, &domain->range.min, CONTROL_MIN_FREQ, take_fd(&min_fd), now.min_khz);
+	init_limit(domain, &domain->range.max, CONTROL_MAX_FREQ, take_fd(&max_fd), now.max_khz);
 	domain->range.default_min_khz = find_default_min_khz(policy, in_force_khz);
 	return 0;
 }
@@ -134,6 +138,8 @@ int range_write(struct actuator_domain *domain, uint32_t min_khz, uint32_t max_k
 	second_khz = clamp_khz(min_khz, range->min.saved_khz, first_khz);
 	if (second_khz <= range_others_min_khz(range))
 		second_khz = range->min.saved_khz;
+	if (domain->expect_limits)
+		domain->expect_limits(domain->userdata, domain, second_khz, first_khz);
 	if (first_khz < range->min.put_khz) {
 		uint32_t khz = first_khz;
 
@@ -174,21 +180,23 @@ static int check_limit(struct actuator_domain *domain, enum control control,
 int range_verify(struct actuator_domain *domain)
 {
 	struct range *range = &domain->range;
-	uint32_t policy = domain->info->first_cpu, khz, min_khz, max_khz;
+	uint32_t policy = domain->info->first_cpu, khz;
 	enum control control = CONTROL_MAX_FREQ;
 	char text[CONTROL_VALUE_SIZE];
-	int r = read_requests(domain, range->min.fd, range->max.fd, &min_khz, &max_khz);
+	struct wakegov_limits now;
+	int r = read_requests(domain, range->min.fd, range->max.fd, &now);
 
 	if (r == -EBUSY)
 		return actuator_domain_mark_offline(domain);
 	if (r < 0)
 		return r;
 
-	khz = max_khz;
+	range->governor = now.governor;
+	khz = now.max_khz;
 	r = check_limit(domain, control, &range->max, khz);
 	if (r == 0) {
 		control = CONTROL_MIN_FREQ;
-		khz = min_khz;
+		khz = now.min_khz;
 		r = check_limit(domain, control, &range->min, khz);
 	}
 	domain->boost_switched = false;

@@ -7,7 +7,7 @@
  * requests, which the kernel merges with those of others (thermal limits, firmware, turbo switched
  * off). Reading the files gives the merged values, from a work queue a moment after a write. What
  * was before us, what is restored, and whether another program has written, goes by the requests
- * (domain->read_requests): a thermal limit saved as the user's would never end.
+ * (domain->read_limits): a thermal limit saved as the user's would never end.
  */
 
 #include <pthread.h>
@@ -88,8 +88,9 @@ struct range {
 	struct range_limit min, max;
 	uint32_t default_min_khz; /* the driver's while no program requests one; 0: its lowest */
 	uint32_t own_min_khz, own_max_khz; /* the domain's own limits, of the last request */
-	struct schedutil_visit visit;	   /* before they are widened */
-	struct schedutil_caller caller;	   /* after a write that is wanted at once */
+	uint64_t governor; /* its address when they were last verified; 0: it is not known */
+	struct schedutil_visit visit;	/* before they are widened */
+	struct schedutil_caller caller; /* after a write that is wanted at once */
 };
 
 static inline void range_init(struct range *range)

@@ -16,6 +16,7 @@
 #include "shared/cleanup.h"
 #include "shared/log.h"
 #include "shared/time.h"
+#include "wakegov/abi.h"
 
 static void set_active(struct core *core, uint32_t domain, bool active)
 {
@@ -31,8 +32,11 @@ static void set_active(struct core *core, uint32_t domain, bool active)
 	};
 
 	engine_apply(core->engine, &input);
-	if (!active)
-		modules_call(core, target_set, domain, 0, input.now_ns);
+	if (active)
+		return;
+	modules_call(core, target_set, domain, 0, input.now_ns);
+	tracer_expect_limits(core->tracer, core->topology->domains[domain].first_cpu,
+			     &(struct wakegov_limits){ 0 });
 }
 
 int domains_read_limits(struct core *core, uint32_t domain)
@@ -52,6 +56,29 @@ int domains_read_limits(struct core *core, uint32_t domain)
 	governed->others_max_khz = input.limits.max_khz;
 	engine_apply(core->engine, &input);
 	return 0;
+}
+
+void domains_expect_limits(struct core *core, const struct actuator_domain *actuator,
+			   uint32_t min_khz, uint32_t max_khz)
+{
+	uint32_t cpu = actuator->info->first_cpu, domain = core->topology->cpu_domain[cpu];
+	const struct governed *governed = &core->domains[domain];
+	uint32_t others_min_khz = governed->others_min_khz;
+	uint32_t others_max_khz = governed->others_max_khz;
+	struct wakegov_limits limits = {
+		.min_khz = min_khz,
+		.max_khz = max_khz,
+		.in_force_min_khz = min_khz > others_min_khz ? min_khz : others_min_khz,
+		.in_force_max_khz = max_khz < others_max_khz ? max_khz : others_max_khz,
+		.hardware_max_khz = actuator->hardware_max_khz,
+		.governor = actuator->range.governor,
+	};
+	uint64_t reported_ns;
+
+	/* Where the kernel reports no frequencies, each record is a time to read one. */
+	tracer_reported_khz(core->tracer, cpu, &reported_ns);
+	limits.known = limits.governor && reported_ns;
+	tracer_expect_limits(core->tracer, cpu, &limits);
 }
 
 /*
@@ -166,6 +193,10 @@ void domains_verify(struct core *core, uint32_t domain)
 			       "%s: back online, governed again", governed->actuator.info->name);
 	set_active(core, domain, true);
 	domains_read_limits(core, domain);
+	if (range_is_taken(&governed->actuator.range))
+		domains_expect_limits(core, &governed->actuator,
+				      governed->actuator.range.min.put_khz,
+				      governed->actuator.range.max.put_khz);
 	read_frequency(core, domain);
 	/* The request may be lost: hotplug and resume restart the governor. */
 	asked_khz = governed->actuator.asked_khz;

@@ -205,11 +205,17 @@ int startup_start_tracer(struct core *core)
 	return 0;
 }
 
-static void read_requests(void *userdata, int fd, uint32_t *ret_min_khz, uint32_t *ret_max_khz)
+static bool read_limits(void *userdata, int fd, struct wakegov_limits *ret)
 {
 	const struct core *core = userdata;
 
-	tracer_read_limits(core->tracer, fd, ret_min_khz, ret_max_khz);
+	return tracer_read_limits(core->tracer, fd, ret);
+}
+
+static void expect_limits(void *userdata, const struct actuator_domain *actuator, uint32_t min_khz,
+			  uint32_t max_khz)
+{
+	domains_expect_limits(userdata, actuator, min_khz, max_khz);
 }
 
 static int init_domain(struct core *core, uint32_t i)
@@ -229,7 +235,8 @@ static int init_domain(struct core *core, uint32_t i)
 		log_error("%s: cannot open its controls: %s", info->name, strerror(-r));
 		return r;
 	}
-	governed->actuator.read_requests = read_requests;
+	governed->actuator.read_limits = read_limits;
+	governed->actuator.expect_limits = expect_limits;
 	governed->actuator.userdata = core;
 	if (control_read(governed->actuator.governor_fd, governed->governor_before,
 			 sizeof(governed->governor_before)) < 0)

@@ -87,17 +87,20 @@ uint32_t tracer_reported_khz(const struct tracer *tracer, uint32_t cpu, uint64_t
 	return khz;
 }
 
-bool tracer_read_limits(const struct tracer *tracer, int fd, uint32_t *ret_min_khz,
-			uint32_t *ret_max_khz)
+bool tracer_read_limits(const struct tracer *tracer, int fd, struct wakegov_limits *ret)
 {
 	struct wakegov_limits limits = { .fd = (uint32_t)fd };
 	LIBBPF_OPTS(bpf_test_run_opts, opts, .ctx_in = &limits, .ctx_size_in = sizeof(limits));
 
 	if (bpf_prog_test_run_opts(tracer->programs.read_limits, &opts) < 0 || !limits.known)
 		return false;
-	*ret_min_khz = limits.min_khz;
-	*ret_max_khz = limits.max_khz;
+	*ret = limits;
 	return true;
+}
+
+void tracer_expect_limits(struct tracer *tracer, uint32_t cpu, const struct wakegov_limits *limits)
+{
+	tracer->cpus[cpu].own_limits = *limits;
 }
 
 uint32_t tracer_level_q(const struct tracer *tracer, uint32_t cpu)

@@ -16,6 +16,7 @@
 #include "wakegov/record.h"
 
 struct tracer;
+struct wakegov_limits;
 
 /* The record is borrowed. */
 typedef void (*tracer_handler_t)(void *userdata, const struct wakegov_record *record);
@@ -74,12 +75,16 @@ bool tracer_chain_name(const struct tracer *tracer, uint32_t cpu, uint32_t pid,
 /* The frequency that the kernel last reported, 0: none yet, and when. */
 uint32_t tracer_reported_khz(const struct tracer *tracer, uint32_t cpu, uint64_t *ret_ns);
 /*
- * Reads what was last asked for in scaling_min_freq and scaling_max_freq of the domain of which fd
- * is an open file. The files themselves give what is in force. Returns false, with nothing read,
- * where fd is not in sysfs.
+ * Reads the limits of the domain of which fd is an open file: in one call, and also what was last
+ * asked for, which the files do not tell. Returns false, with nothing read, where fd is not in
+ * sysfs.
  */
-bool tracer_read_limits(const struct tracer *tracer, int fd, uint32_t *ret_min_khz,
-			uint32_t *ret_max_khz);
+bool tracer_read_limits(const struct tracer *tracer, int fd, struct wakegov_limits *ret);
+/*
+ * A change of the limits of the domain whose first CPU this is emits no record if these come of it
+ * and are `known`.
+ */
+void tracer_expect_limits(struct tracer *tracer, uint32_t cpu, const struct wakegov_limits *limits);
 /* The level at which the CPU's utilisation accrues now. */
 uint32_t tracer_level_q(const struct tracer *tracer, uint32_t cpu);
 /* Whether a task other than the daemon runs there. */

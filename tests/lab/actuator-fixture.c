@@ -253,16 +253,16 @@ static int load_tracer(void)
 	return 0;
 }
 
-static void read_requests(void *userdata, int fd, uint32_t *ret_min_khz, uint32_t *ret_max_khz)
+static bool read_limits(void *userdata, int fd, struct wakegov_limits *ret)
 {
-	assert_true(tracer_read_limits(tracer, fd, ret_min_khz, ret_max_khz));
+	return tracer_read_limits(tracer, fd, ret);
 }
 
 static int open_domain(struct fixture *f, uint32_t d)
 {
 	if (actuator_domain_init(&f->domains[d], &f->topology->domains[d], f->saved) < 0)
 		return -1;
-	f->domains[d].read_requests = read_requests;
+	f->domains[d].read_limits = read_limits;
 	return 0;
 }
 

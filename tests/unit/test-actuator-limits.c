@@ -7,6 +7,8 @@
 
 #include <sched.h>
 
+#include "wakegov/abi.h"
+
 #define MIN    "cpufreq/policy0/scaling_min_freq"
 #define MAX    "cpufreq/policy0/scaling_max_freq"
 #define NO_MAX 2147483647
@@ -19,11 +21,14 @@ static const struct topology_domain info = {
 };
 
 static uint32_t asked_min_khz, asked_max_khz;
+static struct wakegov_limits in_force; /* and what else is known of the domain */
 
-static void read_asked(void *userdata, int fd, uint32_t *ret_min_khz, uint32_t *ret_max_khz)
+static bool read_asked(void *userdata, int fd, struct wakegov_limits *ret)
 {
-	*ret_min_khz = asked_min_khz;
-	*ret_max_khz = asked_max_khz;
+	*ret = in_force;
+	ret->min_khz = asked_min_khz;
+	ret->max_khz = asked_max_khz;
+	return true;
 }
 
 /* A thermal limit of 1000 MHz is in force; no program asked for a limit. */
@@ -40,7 +45,13 @@ static int set_up(void **state)
 	asked_max_khz = NO_MAX;
 	if (setting_open(s, &info) < 0)
 		return -1;
-	s->domain.read_requests = read_asked;
+	in_force = (struct wakegov_limits){
+		.in_force_min_khz = 400000,
+		.in_force_max_khz = 1000000,
+		.hardware_max_khz = s->domain.hardware_max_khz,
+		.governor = 1,
+	};
+	s->domain.read_limits = read_asked;
 	return backend_limits.acquire(&s->domain);
 }
 

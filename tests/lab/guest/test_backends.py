@@ -31,6 +31,16 @@ def set_cooling(state):
             guest.write(f"{path}/cur_state", state)
 
 
+BPF_STATS = "/proc/sys/kernel/bpf_stats_enabled"
+
+
+def requests_read():
+    """How often wakegovd has read what was asked for, as it does to verify."""
+    shown = subprocess.run(["bpftool", "-j", "prog", "show"], check=True, stdout=subprocess.PIPE)
+    return sum(program.get("run_cnt", 0) for program in json.loads(shown.stdout)
+               if program.get("name") == "read_limits")
+
+
 class Limits(unittest.TestCase):
     def setUp(self):
         guest.restart_governors()
@@ -97,6 +107,29 @@ class Limits(unittest.TestCase):
         guest.wait_for(lambda: limits("policy0") == (400000, 1400000), 10, "the user's")
         guest.shell_write(path, 1800000)
         guest.wait_for(lambda: guest.snapshot() == self.before, 10, "everything restored")
+
+    def test_own_writes(self):
+        """limits: what wakegovd wrote itself is not verified, what another program writes is at once"""
+        path = guest.policy("policy2", "scaling_max_freq")
+        self.addCleanup(guest.write, path, 1400000)
+        self.addCleanup(guest.write, BPF_STATS, "0")
+        guest.write(BPF_STATS, "1")
+
+        def floors(*frequencies):
+            for mhz in frequencies:
+                daemon.set_policy(LIMITS + f"[domain]\nmin-frequency = {mhz}MHz\n")
+                daemon.call("Reload")
+                guest.wait_for(lambda wanted=1000 * mhz: limits("policy2")[0] == wanted, 10, "the floor")
+                time.sleep(0.1)
+            return requests_read()
+        with guest.Daemon(LIMITS) as daemon:
+            before = floors(600, 1000)
+            self.assertEqual(floors(600, 1000, 600), before)
+            guest.shell_write(path, 1000000)
+            guest.wait_for(lambda: daemon.domain("policy2")["max_khz"] == 1000000, 1, "the user's maximum")
+            after = requests_read()
+            self.assertGreater(after, before)
+            self.assertEqual(floors(1000, 600), after)
 
     def test_quiet(self):
         """limits: a load costs no writes but those of its chain's floor, which comes and goes once"""
