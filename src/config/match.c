@@ -291,30 +291,39 @@ void match_say_fact(FILE *out, enum policy_match_key key, const struct task_fact
 
 void match_say_wanted(FILE *out, const struct policy_match *match, enum policy_match_key key)
 {
-	const struct {
-		enum policy_match_key key;
-		const char *name, *text;
-	} texts[] = {
-		{ POLICY_MATCH_COMM, "comm", match->comm },
-		{ POLICY_MATCH_EXE, "exe", match->exe },
-		{ POLICY_MATCH_COMMAND, "command", match->command },
-		{ POLICY_MATCH_USER, "user", match->user },
-		{ POLICY_MATCH_CGROUP, "cgroup", match->cgroup },
-		{ POLICY_MATCH_UNIT, "unit", match->unit },
-		{ POLICY_MATCH_USER_UNIT, "user-unit", match->user_unit },
-	};
-
-	for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
-		if (texts[i].key == key)
-			fprintf(out, "%s = %s", texts[i].name, texts[i].text);
-	if (key == POLICY_MATCH_NICE)
-		fprintf(out, "nice = %d..%d", match->nice_min, match->nice_max);
-	if (key == POLICY_MATCH_KERNEL_THREAD)
-		fprintf(out, "kernel-thread = %s", match->kernel_thread ? "yes" : "no");
-	if (key == POLICY_MATCH_SCHEDULER) {
-		fputs("scheduler =", out);
+	fprintf(out, "%s =", keys[__builtin_ctz(key)].name);
+	switch (key) {
+	case POLICY_MATCH_COMM:
+		fprintf(out, " %s", match->comm);
+		break;
+	case POLICY_MATCH_EXE:
+		fprintf(out, " %s", match->exe);
+		break;
+	case POLICY_MATCH_COMMAND:
+		fprintf(out, " %s", match->command);
+		break;
+	case POLICY_MATCH_USER:
+		fprintf(out, " %s", match->user);
+		break;
+	case POLICY_MATCH_CGROUP:
+		fprintf(out, " %s", match->cgroup);
+		break;
+	case POLICY_MATCH_UNIT:
+		fprintf(out, " %s", match->unit);
+		break;
+	case POLICY_MATCH_USER_UNIT:
+		fprintf(out, " %s", match->user_unit);
+		break;
+	case POLICY_MATCH_SCHEDULER:
 		for (uint32_t i = 0; i < SCHEDULERS; i++)
 			if (match->schedulers >> i & 1)
 				fprintf(out, " %s", schedulers[i]);
+		break;
+	case POLICY_MATCH_NICE:
+		fprintf(out, " %d..%d", match->nice_min, match->nice_max);
+		break;
+	case POLICY_MATCH_KERNEL_THREAD:
+		fputs(match->kernel_thread ? " yes" : " no", out);
+		break;
 	}
 }
