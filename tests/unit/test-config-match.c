@@ -105,36 +105,65 @@ static void test_patterns_of_units(void **state)
 	assert_false(match_unit("*", NULL));
 }
 
-/* Each key alone, once so that it holds and once so that it does not. */
+static void check_wanted(const struct policy_match *match, const char *expected)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	match_say_wanted(out, match, match->given);
+	fclose(out);
+	assert_string_equal(text, expected);
+	free(text);
+}
+
+/* Each key alone, once so that it holds and once so that it does not; and what is said of it. */
 static void test_keys(void **state)
 {
 	static const struct {
 		struct policy_match holds, holds_not;
+		const char *wanted; /* by the second */
 	} cases[] = {
-		{ { POLICY_MATCH_COMM, .comm = "f[aio]o" }, { POLICY_MATCH_COMM, .comm = "fi" } },
+		{ { POLICY_MATCH_COMM, .comm = "f[aio]o" },
+		  { POLICY_MATCH_COMM, .comm = "fi" },
+		  "comm = fi" },
 		{ { POLICY_MATCH_COMM, .comm = "steam  f*" },
-		  { POLICY_MATCH_COMM, .comm = "steam f\\ io o" } },
+		  { POLICY_MATCH_COMM, .comm = "steam f\\ io o" },
+		  "comm = steam f\\ io o" },
 		{ { POLICY_MATCH_EXE, .exe = "/bin/* */fio" },
-		  { POLICY_MATCH_EXE, .exe = "/bin/*" } },
+		  { POLICY_MATCH_EXE, .exe = "/bin/*" },
+		  "exe = /bin/*" },
 		{ { POLICY_MATCH_UNIT, .unit = "db.service c*.service" },
-		  { POLICY_MATCH_UNIT, .unit = "web.service user.slice" } },
+		  { POLICY_MATCH_UNIT, .unit = "web.service user.slice" },
+		  "unit = web.service user.slice" },
 		/* A command line is one text with blanks in it, and so is its pattern. */
 		{ { POLICY_MATCH_COMMAND, .command = "fio --rw=*" },
-		  { POLICY_MATCH_COMMAND, .command = "fio* nothing" } },
-		{ { POLICY_MATCH_EXE, .exe = "*/fio" }, { POLICY_MATCH_EXE, .exe = "/usr/bin" } },
+		  { POLICY_MATCH_COMMAND, .command = "fio* nothing" },
+		  "command = fio* nothing" },
+		{ { POLICY_MATCH_EXE, .exe = "*/fio" },
+		  { POLICY_MATCH_EXE, .exe = "/usr/bin" },
+		  "exe = /usr/bin" },
 		{ { POLICY_MATCH_COMMAND, .command = "*--rw=read*" },
-		  { POLICY_MATCH_COMMAND, .command = "--rw=read" } },
-		{ { POLICY_MATCH_USER, .user = "1000" }, { POLICY_MATCH_USER, .user = "1001" } },
+		  { POLICY_MATCH_COMMAND, .command = "--rw=read" },
+		  "command = --rw=read" },
+		{ { POLICY_MATCH_USER, .user = "1000" },
+		  { POLICY_MATCH_USER, .user = "1001" },
+		  "user = 1001" },
 		{ { POLICY_MATCH_CGROUP, .cgroup = "/system.slice" },
-		  { POLICY_MATCH_CGROUP, .cgroup = "/user.slice" } },
+		  { POLICY_MATCH_CGROUP, .cgroup = "/user.slice" },
+		  "cgroup = /user.slice" },
 		{ { POLICY_MATCH_UNIT, .unit = "cpu.service" },
-		  { POLICY_MATCH_UNIT, .unit = "db.service" } },
+		  { POLICY_MATCH_UNIT, .unit = "db.service" },
+		  "unit = db.service" },
 		{ { POLICY_MATCH_SCHEDULER, .schedulers = 1 << 3 },
-		  { POLICY_MATCH_SCHEDULER, .schedulers = 1 << 0 } },
+		  { POLICY_MATCH_SCHEDULER, .schedulers = 1 << 0 },
+		  "scheduler = other" },
 		{ { POLICY_MATCH_NICE, .nice_min = 5, .nice_max = 5 },
-		  { POLICY_MATCH_NICE, .nice_min = 6, .nice_max = 19 } },
+		  { POLICY_MATCH_NICE, .nice_min = 6, .nice_max = 19 },
+		  "nice = 6..19" },
 		{ { POLICY_MATCH_KERNEL_THREAD, .kernel_thread = false },
-		  { POLICY_MATCH_KERNEL_THREAD, .kernel_thread = true } },
+		  { POLICY_MATCH_KERNEL_THREAD, .kernel_thread = true },
+		  "kernel-thread = yes" },
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -144,7 +173,13 @@ static void test_keys(void **state)
 		assert_int_equal(match_find_mismatch(match, uid, &task, &texts), 0);
 		match = &cases[i].holds_not;
 		assert_int_equal(match_find_mismatch(match, uid + 1, &task, &texts), match->given);
+		check_wanted(match, cases[i].wanted);
 	}
+	check_wanted(&(struct policy_match){ POLICY_MATCH_USER_UNIT, .user_unit = "a.service" },
+		     "user-unit = a.service");
+	check_wanted(
+		&(struct policy_match){ POLICY_MATCH_SCHEDULER, .schedulers = 1 << 3 | 1 << 5 },
+		"scheduler = batch idle");
 }
 
 /* A blank that is part of a name has a backslash before it. */
