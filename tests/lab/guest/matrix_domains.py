@@ -434,14 +434,6 @@ class Domains(Matrix):
             for step in STEPS[1:]:
                 self.no_cell(step, "programs are loaded and attached at the start")
 
-    def program_refused(self, n):
-        up = self.starts(self.strace("bpf", "error=EINVAL", n, []))
-        if up:
-            self.stop()
-        else:
-            self.said_once("cannot trace", "Invalid argument")
-        self.assertTrue(self.is_as_before())
-
     def test_ring(self):
         """ring overflow"""
         rule = "[rule any]\ncomm = wg-*\ncap = 90%\n"
