@@ -45,7 +45,7 @@ struct actuator_domain {
 	 * nothing read.
 	 */
 	bool (*read_limits)(void *userdata, int fd, struct wakegov_limits *ret);
-	/* These are about to be written to the two files. NULL: nobody wants to know. */
+	/* These are about to be written to the two files. NULL: not called. */
 	void (*expect_limits)(void *userdata, const struct actuator_domain *domain,
 			      uint32_t min_khz, uint32_t max_khz);
 	void *userdata;
