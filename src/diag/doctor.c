@@ -227,6 +227,24 @@ static const char *advise_on_no_domain(void)
 	       "firmware's settings; most virtual machines have none";
 }
 
+/*
+ * Where CPUs are of unlike capacity. The model knows what domains are expected to do, and not which
+ * task waits for another on one CPU (tests/bench/README.md, CPUs of unlike capacity).
+ */
+static void examine_placement(const struct examination *e, const struct topology *topology)
+{
+	bool differs = false;
+	double aware = 0;
+
+	for (uint32_t i = 1; i < topology->n_domains; i++)
+		differs |= topology->domains[i].capacity != topology->domains[0].capacity;
+	if (differs && sysfs_read_number(&aware, "/proc/sys/kernel/sched_energy_aware") && aware)
+		report(e, FINDING_GOOD, "placement of tasks", "by the kernel's energy model",
+		       "it saves energy, and can leave tasks that read to wait for one CPU beside "
+		       "idle ones: if their rate counts for more, sysctl "
+		       "kernel.sched_energy_aware=0");
+}
+
 static int examine_domains(const struct examination *e)
 {
 	_cleanup_free_ struct topology *topology = NULL;
@@ -241,6 +259,7 @@ static int examine_domains(const struct examination *e)
 		examine_domain(e, &topology->domains[i]);
 		n_known += examine_energy(e, &topology->domains[i]);
 	}
+	examine_placement(e, topology);
 	if (topology->n_domains && !n_known)
 		report(e, FINDING_NOTE, "energy of the OPPs", "not known",
 		       geteuid() == 0 ? "the kernel has no energy model of these CPUs, so no "

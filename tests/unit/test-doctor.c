@@ -78,6 +78,25 @@ static void test_dynamic_epp(void **state)
 	assert_found("note amd-pstate's dynamic_epp: enabled (");
 }
 
+/* The energy model places tasks only where capacities differ and its switch is on. */
+static void test_placement(void **state)
+{
+	static const char aware[] = "../../../../proc/sys/kernel/sched_energy_aware";
+
+	assert_int_equal(mount("fake", "/proc/sys/kernel", "tmpfs", 0, "mode=755"), 0);
+	fake_policy(2, 3);
+	fake_write(aware, "1");
+	examine("/run/none");
+	assert_not_found("placement of tasks");
+	fake_write("cpu2/cpu_capacity", "446");
+	examine("/run/none");
+	assert_found("good placement of tasks: by the kernel's energy model (");
+	fake_write(aware, "0");
+	examine("/run/none");
+	assert_not_found("placement of tasks");
+	assert_int_equal(umount2("/proc/sys/kernel", MNT_DETACH), 0);
+}
+
 static void test_power_limits(void **state)
 {
 	const char *zone = "../../../class/powercap/intel-rapl:0";
@@ -250,6 +269,7 @@ int main(void)
 		TEST(test_nothing_else_decides),
 		TEST(test_sched_ext),
 		TEST(test_dynamic_epp),
+		TEST(test_placement),
 		TEST(test_power_limits),
 		TEST(test_own_governor),
 		TEST(test_energy),

@@ -222,7 +222,13 @@ class Wakegov(unittest.TestCase):
         self.assertIn(f"{BIG}, {LITTLE}: driver: mtk-cpufreq-hw", said)
         self.assertIn("backend = auto takes uclamp; other governors: ", said)
         self.assertIn(f"{BIG}, {LITTLE}: energy of the OPPs: by the kernel's energy model", said)
+        self.assertIn("placement of tasks: by the kernel's energy model", said)
+        self.assertIn("sysctl kernel.sched_energy_aware=0", said)
         self.assertNotIn("bad ", said)
+        path = "/proc/sys/kernel/sched_energy_aware"
+        self.addCleanup(guest.write, path, 1)
+        guest.write(path, 0)
+        self.assertNotIn("placement of tasks", ctl("doctor"))
         for text in (said, status):
             self.assertNotIn("msr", text)
             self.assertNotIn("PMU", text)
