@@ -118,10 +118,14 @@ static void test_many_tasks(void **state)
 		"--numjobs=200", "--thread=1",	  NULL
 	};
 	struct native *native = *state;
+	struct policy_io_boost policy = native->policy;
 	struct disk_under_test disk;
 	uint64_t completions, ios = 0;
 	pid_t pid;
 
+	/* A disk that others use too has little for each of so many. */
+	policy.min_rate_per_s = 50;
+	tracer_set_policy(native->tracer, &policy);
 	disk_find(native, &disk);
 	pid = work_fio(native->file, options);
 	usleep(2000000);
@@ -134,7 +138,7 @@ static void test_many_tasks(void **state)
 	work_end(pid);
 	print_message("%llu completions, %llu of followed tasks\n", (unsigned long long)completions,
 		      (unsigned long long)ios);
-	assert_in_range(ios, 1, completions + completions / 50 + 300); /* some are too slow */
+	assert_in_range(ios, completions / 2, completions + completions / 50 + 300);
 	native_consume(native);
 	for (uint32_t handle = 0; handle < WAKEGOV_SLOTS; handle++)
 		tracer_release_task(native->tracer, handle);
