@@ -363,7 +363,8 @@ suite_arm() {
 		"$conformance setspeed" "$conformance limits" "$conformance uclamp" "$conformance observe" test_arm.py \
 		"test_promises.py Setspeed.test_unclean_end Setspeed.test_cap Setspeed.test_overrides Limits.test_unclean_end
 		Limits.test_cap Limits.test_floor Uclamp.test_unclean_end Uclamp.test_cap Uclamp.test_floor_is_a_clamp Observe" \
-		"test_govern.py Govern.test_cpu_bound Govern.test_boost_follows" "test_chains.py Chains"
+		"test_govern.py Govern.test_cpu_bound Govern.test_boost_follows" "test_chains.py Chains" \
+		"test_response.py Response" "test_benefit.py Benefit.test_command Benefit.test_interrupted"
 	for clusters in 4x1400x485,2x1800x800,2x1800x1024 4x1400x1024 8x1800x1024; do
 		echo "# clusters $clusters"
 		in_lab "--machine timed --arch arm64 --clusters $clusters" "test_arm.py Clusters"
