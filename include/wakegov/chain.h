@@ -11,9 +11,7 @@
  * The utilisation is the decayed share of on-time, with PELT's half-life, on PELT's clock: each
  * nanosecond counts by the speed at which it passed, and what a slow clock took longer, the *lost*
  * time, is caught up with in external waits. Without external waits the utilisation goes to
- * CHAIN_ONE at any speed, with them to what the work needs. A chain that has lost
- * CHAIN_LOST_MOST_NS and has had no such waits to catch up counts as always on: the slow clock
- * hides what it needs.
+ * CHAIN_ONE at any speed, with them to what the work needs.
  *
  * T sleeps at s, and W, which is on since b, wakes it. Since b T was on as well. If s is before b,
  * what W did from s to b is in its utilisation:
@@ -44,12 +42,8 @@
  * External waits catch up with four times their length at most. At the frequency that a headroom of
  * 1.25 chooses a fifth of the time is external, and no more than four times of that is lost.
  */
-#define CHAIN_CATCH_UP 4
-/*
- * With twice the time, a chain that a slow clock keeps always on waits twice as long for the
- * highest frequency. With half of it, one of 30 frames a second has that for each late frame.
- */
-#define CHAIN_LOST_MOST_NS DECAY_HALF_LIFE_NS
+#define CHAIN_CATCH_UP	   4
+#define CHAIN_LOST_MOST_NS (8 * DECAY_HALF_LIFE_NS)
 /*
  * Growth of less than this time is accounted later, at the speed of then. With twice the time, a
  * task that hops to a slow CPU is known there that much later.
@@ -130,10 +124,8 @@ static inline void chain_grow(struct chain_task *task, __u64 on_ns, __u32 level)
 
 	task->util_q = decay_toward(task->util_q, CHAIN_ONE, scaled_ns);
 	task->lost_ns += on_ns - scaled_ns;
-	if (task->lost_ns > CHAIN_LOST_MOST_NS) {
+	if (task->lost_ns > CHAIN_LOST_MOST_NS)
 		task->lost_ns = CHAIN_LOST_MOST_NS;
-		task->util_q = CHAIN_ONE;
-	}
 }
 
 /* The task, which is on, was so until now, at this level: 1024 is full speed. */
