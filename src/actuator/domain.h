@@ -41,10 +41,9 @@ struct actuator_domain {
 	bool measures;		/* scaling_cur_freq is a measurement, by cpuinfo_avg_freq */
 	/*
 	 * Reads the domain's limits, of which fd is one of the files, and what was last asked for.
-	 * Where only the files tell, as in a made-up tree, it may be NULL, or return false, with
-	 * nothing read.
+	 * Where only the files tell, as in a made-up tree, it may be NULL, or change nothing.
 	 */
-	bool (*read_limits)(void *userdata, int fd, struct wakegov_limits *ret);
+	void (*read_limits)(void *userdata, int fd, struct wakegov_limits *ret);
 	/* These are about to be written to the two files. NULL: not called. */
 	void (*expect_limits)(void *userdata, const struct actuator_domain *domain,
 			      uint32_t min_khz, uint32_t max_khz);

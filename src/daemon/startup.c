@@ -205,11 +205,11 @@ int startup_start_tracer(struct core *core)
 	return 0;
 }
 
-static bool read_limits(void *userdata, int fd, struct wakegov_limits *ret)
+static void read_limits(void *userdata, int fd, struct wakegov_limits *ret)
 {
 	const struct core *core = userdata;
 
-	return tracer_read_limits(core->tracer, fd, ret);
+	tracer_read_limits(core->tracer, fd, ret);
 }
 
 static void expect_limits(void *userdata, const struct actuator_domain *actuator, uint32_t min_khz,

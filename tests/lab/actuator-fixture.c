@@ -253,9 +253,9 @@ static int load_tracer(void)
 	return 0;
 }
 
-static bool read_limits(void *userdata, int fd, struct wakegov_limits *ret)
+static void read_limits(void *userdata, int fd, struct wakegov_limits *ret)
 {
-	return tracer_read_limits(tracer, fd, ret);
+	tracer_read_limits(tracer, fd, ret);
 }
 
 static int open_domain(struct fixture *f, uint32_t d)

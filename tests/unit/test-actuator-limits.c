@@ -23,12 +23,11 @@ static const struct topology_domain info = {
 static uint32_t asked_min_khz, asked_max_khz;
 static struct wakegov_limits in_force; /* and what else is known of the domain */
 
-static bool read_asked(void *userdata, int fd, struct wakegov_limits *ret)
+static void read_asked(void *userdata, int fd, struct wakegov_limits *ret)
 {
 	*ret = in_force;
 	ret->min_khz = asked_min_khz;
 	ret->max_khz = asked_max_khz;
-	return true;
 }
 
 /* A thermal limit of 1000 MHz is in force; no program asked for a limit. */
