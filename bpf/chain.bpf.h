@@ -4,9 +4,8 @@
 /*
  * Chains: tasks that work for each other in turn (include/wakegov/chain.h). Who wakes a task is the
  * current one, unless an interrupt came in between: then it is a bystander, and the wait was for a
- * timer or a device. Of softirqs, one that receives packets may be its sender's work: a packet to
- * this machine is received as soon as the sender enables softirqs. A network card's interrupt
- * raises the same softirq.
+ * timer or a device. A softirq may be its work: a packet to this machine is received as soon as its
+ * sender enables softirqs. A network card's interrupt raises the same softirq.
  *
  * Who is woken by an input event, as by a key press, and whom that one wakes, and so on, does the
  * event's work: as if its chain had always worked. input.bpf.h says which events.
@@ -17,6 +16,7 @@
 
 #include "clamped.bpf.h"
 #include "following.bpf.h"
+#include "interrupt.bpf.h"
 #include "slot.bpf.h"
 
 #define NET_RX_SOFTIRQ 3 /* include/linux/interrupt.h */
@@ -35,16 +35,12 @@
 
 static __u64 input_at_ns; /* CPUs are to be prepared for the work of an event of then; 0: none is */
 
-/* The current task of a CPU is … */
+/* The current task of a CPU … */
 enum context {
-	IN_INTERRUPT = 1 << 0, /* … a bystander of a device's interrupt */
-	IN_TIMER = 1 << 1,     /* … of the scheduler's tick, or another timer */
-	IN_SOFTIRQ = 1 << 2,   /* … of a softirq that is not its own work */
-	AT_INPUT = 1 << 3,     /* … at an input event, or a bystander of one */
-	OF_INPUT = 1 << 4,     /* … at an input event's work */
+	SENT_PACKET = 1 << 0, /* … sent the packet that was last to be received here */
+	AT_INPUT = 1 << 1,    /* … is at an input event, or a bystander of one: is_at_input() */
+	OF_INPUT = 1 << 2,    /* … is at an input event's work */
 };
-
-#define BYSTANDER (IN_INTERRUPT | IN_TIMER | IN_SOFTIRQ)
 
 /* ksoftirqd/N, whose own work is what others raised. */
 static inline bool is_softirq_thread(const struct task_struct *task)
@@ -58,37 +54,34 @@ static inline bool is_softirq_thread(const struct task_struct *task)
 	       task->flags & PF_KTHREAD;
 }
 
-static inline void enter_softirq(struct wakegov_cpu *cpu, __u32 vector)
+/*
+ * Whether the current task has no part in what is done here. That another softirq than its packet's
+ * wakes who waits for a timer of the kernel, before the next switch, is taken for its work.
+ */
+static inline bool is_bystander(const struct wakegov_cpu *cpu, __u32 interrupts)
 {
-	if (vector == NET_RX_SOFTIRQ && !cpu->received)
-		return;
-	if (vector == NET_RX_SOFTIRQ)
-		cpu->received = 0;
-	if (!is_softirq_thread(bpf_get_current_task_btf()))
-		cpu->context |= IN_SOFTIRQ;
+	if (!interrupts || (interrupts == IN_SOFTIRQ && cpu->context & SENT_PACKET))
+		return false;
+	return interrupts != IN_SOFTIRQ || !is_softirq_thread(bpf_get_current_task_btf());
 }
 
-/* Packets from outside: their receiver's waker is not the current task. */
+/* A packet to this machine, or one from outside. What a softirq sends goes on as it began. */
 SEC("tp_btf/softirq_raise")
 int BPF_PROG(on_softirq_raise, unsigned int vector)
 {
 	struct wakegov_cpu *cpu;
+	__u32 interrupts;
 
 	if (vector != NET_RX_SOFTIRQ)
 		return 0;
 	cpu = count_event(WAKEGOV_SOFTIRQ_RAISE);
-	if (cpu && cpu->context & BYSTANDER)
-		cpu->received = 1;
-	return 0;
-}
-
-SEC("tp_btf/hrtimer_expire_exit")
-int BPF_PROG(on_hrtimer_expire_exit)
-{
-	struct wakegov_cpu *cpu = count_event(WAKEGOV_TIMER_EXIT);
-
-	if (cpu)
-		cpu->context &= ~IN_TIMER;
+	if (!cpu)
+		return 0;
+	interrupts = interrupts_here(cpu);
+	if (interrupts & IN_HARDIRQ)
+		cpu->context &= ~SENT_PACKET;
+	else if (!interrupts)
+		cpu->context |= SENT_PACKET;
 	return 0;
 }
 

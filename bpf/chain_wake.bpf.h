@@ -16,18 +16,31 @@ VERIFIED_ONCE int chain_follows(struct chain_task *task, struct chain_task *wake
 }
 
 /*
+ * An event in an interrupt is over with it. When that is is not seen: another one of the same kind
+ * in the same jiffy, or the next, is taken for it.
+ */
+static inline bool is_at_input(const struct wakegov_cpu *cpu, __u32 interrupts)
+{
+	if (!(cpu->context & AT_INPUT) || interrupts != cpu->input_interrupts)
+		return false;
+	return !interrupts || (__u32)bpf_jiffies64() - cpu->input_jiffy <= 1;
+}
+
+/*
  * An input event, or the current task at its work, wakes this one, which may have been met by no
  * tick so far.
  */
-static __noinline int wake_by_input(struct wakegov_cpu *cpu, struct task_struct *task)
+static __noinline int wake_by_input(struct wakegov_cpu *cpu, struct task_struct *task,
+				    __u32 interrupts)
 {
 	__u64 now_ns = bpf_ktime_get_ns(), until_ns = now_ns + INPUT_NS;
 	struct chain_task *from, *chain;
 
 	if (!cpu)
 		return 0; /* for the verifier: never so */
-	if (!(cpu->context & AT_INPUT)) {
-		from = cpu->context & BYSTANDER ? NULL : find_chain(bpf_get_current_pid_tgid());
+	if (!is_at_input(cpu, interrupts)) {
+		from = is_bystander(cpu, interrupts) ? NULL
+						     : find_chain(bpf_get_current_pid_tgid());
 		until_ns = from ? from->input_ns : 0;
 	}
 	if (until_ns <= now_ns || (__u32)task->tgid == settings.own_tgid)
@@ -41,7 +54,8 @@ static __noinline int wake_by_input(struct wakegov_cpu *cpu, struct task_struct 
 }
 
 /*
- * A timer wakes the task, which may look what its waker does. One that waits for a disk does not.
+ * A timer wakes the task, or so it seems, which may look what its waker does. One that waits for a
+ * disk does not.
  */
 static inline void wake_by_timer(const struct task_struct *task)
 {
@@ -55,17 +69,18 @@ static inline void wake_by_timer(const struct task_struct *task)
  * The current task of this CPU, which is idle or interrupted, or has no chain so far as is known,
  * wakes this one. Returns whether it has one.
  */
-static __noinline bool has_waker(struct wakegov_cpu *cpu, const struct task_struct *task)
+static __noinline bool has_waker(struct wakegov_cpu *cpu, const struct task_struct *task,
+				 __u32 interrupts)
 {
 	__u32 pid = bpf_get_current_pid_tgid();
 	struct chain_task *chain;
 
-	if (!cpu || cpu->context & (IN_INTERRUPT | IN_SOFTIRQ))
-		return false;
-	if (cpu->context & IN_TIMER || !pid) {
+	if (!cpu)
+		return false; /* for the verifier: never so */
+	if (interrupts & IN_HARDIRQ || (!interrupts && !pid))
 		wake_by_timer(task);
+	if (!pid || is_bystander(cpu, interrupts))
 		return false;
-	}
 	chain = find_chain(pid);
 	if (!chain || chain->flags & CHAIN_EXITED)
 		return false;
@@ -84,13 +99,15 @@ static inline void wake_chain(struct task_struct *task)
 	struct wakegov_cpu *cpu = this_cpu();
 	struct chain_task *chain, *from;
 	__u64 now_ns;
-	__u32 waker;
+	__u32 waker, interrupts;
 
 	if (!cpu)
 		return;
+	interrupts = interrupts_here(cpu);
 	if (cpu->context & (AT_INPUT | OF_INPUT))
-		wake_by_input(cpu, task);
-	if ((cpu->context & BYSTANDER || !cpu->chain_since_ns) && !has_waker(cpu, task))
+		wake_by_input(cpu, task, interrupts);
+	if ((!cpu->chain_since_ns || is_bystander(cpu, interrupts)) &&
+	    !has_waker(cpu, task, interrupts))
 		return;
 	chain = find_chain(task->pid);
 	if (!chain || !chain->slept_ns)

@@ -1,89 +1,106 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #pragma once
 
-/* Interrupts: how busy an idle CPU is by them, and to whom the current task is a bystander. */
-
-#include "cpu.bpf.h"
-
 /*
- * Accounts interrupts of an idle CPU; an interrupt of a task is in the task's time already, and the
- * daemon's time is not accounted. As in a switch, only a CPU that has work compares with the band.
+ * Whether this CPU handles an interrupt, by the kernel's preempt count: programs at the beginning
+ * and the end of each interrupt would say it too, and be called a hundred times as often as it is
+ * asked. And since when a device's interrupt keeps a CPU from being idle, while readers are
+ * measured.
  */
-static inline int begin_interrupt(struct wakegov_cpu *cpu, enum wakegov_program program)
+
+#include "maps.bpf.h"
+
+/* Of the preempt count, include/linux/preempt.h: the NMI's bits are next to those of interrupts. */
+#define IN_SOFTIRQ 0x00000100 /* it is being served; twice as much where softirqs are disabled */
+#define IN_HARDIRQ 0x00ff0000
+
+/* x86 has it in a variable of each CPU, so far behind its run queue; 0: this kernel does not. */
+const volatile __s64 preempt_count_at = 0;
+/* Whether the kernel has bpf_rdonly_cast(), since 6.2. */
+const volatile bool casts = false;
+
+extern void *bpf_rdonly_cast(const void *object, __u32 btf_id) __ksym __weak;
+
+/* A copy by a helper takes 120 instructions more. */
+static inline __u32 read_number(__u64 address)
 {
-	if (cpu->load.running || bpf_get_current_pid_tgid())
-		return 0;
-	cpu->events[program]++;
-	account_begin_interrupt(&cpu->load, bpf_ktime_get_ns());
-	return 0;
+	const struct plist_node *begins_with_int;
+	__u32 number = 0;
+
+	if (casts) {
+		begins_with_int = bpf_rdonly_cast((const void *)address,
+						  bpf_core_type_id_kernel(struct plist_node));
+		return begins_with_int->prio;
+	}
+	bpf_probe_read_kernel(&number, sizeof(number), (const void *)address);
+	return number;
 }
 
-static inline int end_interrupt(struct wakegov_cpu *cpu, enum wakegov_program program)
+/* Whether the kernel has it in a field of each task. */
+static inline bool is_count_in_task(void)
 {
-	__u64 now_ns;
+	return bpf_core_field_exists(((struct task_struct *)NULL)->thread_info.preempt_count);
+}
 
-	if (!cpu->load.interrupts)
+static inline bool has_queue(void)
+{
+	return bpf_core_field_exists(
+		((struct task_struct *)NULL)->se.cfs_rq); /* CONFIG_FAIR_GROUP_SCHED */
+}
+
+static inline __u32 preempt_count(struct wakegov_cpu *cpu)
+{
+	if (is_count_in_task())
+		return bpf_get_current_task_btf()->thread_info.preempt_count;
+	if (!preempt_count_at || !has_queue())
 		return 0;
-	cpu->events[program]++;
-	now_ns = bpf_ktime_get_ns();
-	if (account_end_interrupt(&cpu->load, now_ns) && cpu->armed & WAKEGOV_ARM_BAND &&
-	    account_util_q(&cpu->load) > cpu->band_high_q)
-		emit_cpu(cpu);
-	return 0;
+	if (!cpu->preempt_count)
+		cpu->preempt_count = (__u64)bpf_get_current_task_btf()->se.cfs_rq->rq +
+				     preempt_count_at;
+	return read_number(cpu->preempt_count);
+}
+
+/*
+ * Of IN_HARDIRQ and IN_SOFTIRQ what holds for this CPU; 0: no interrupt. PREEMPT_RT counts softirqs
+ * in the task that serves them.
+ */
+static inline __u32 interrupts_here(struct wakegov_cpu *cpu)
+{
+	__u32 count = preempt_count(cpu), softirqs = count;
+
+	if (bpf_core_field_exists(((struct task_struct *)NULL)->softirq_disable_cnt))
+		softirqs = bpf_get_current_task_btf()->softirq_disable_cnt;
+	return (count & IN_HARDIRQ) | (softirqs & IN_SOFTIRQ);
 }
 
 #define IRQF_PERCPU 0x400 /* include/linux/interrupt.h */
 
 /*
- * On Arm the CPU's own timer and its IPIs come through these tracepoints, on x86 they do not. They
- * are not accounted on either: a disk's timer would cost two looks at the clock for each request,
- * and whether a timer wakes a task is seen at the timer. NULL: it is one of those.
+ * On Arm the CPU's own timer and its IPIs come through these tracepoints, on x86 they do not: they
+ * are not measured on either. An interrupt of a task is in the task's time.
  */
-static inline struct wakegov_cpu *cpu_of_device(const struct irqaction *action)
-{
-	return action->flags & IRQF_PERCPU ? NULL : this_cpu();
-}
-
 SEC("tp_btf/irq_handler_entry")
 int BPF_PROG(on_irq_handler_entry, int irq, struct irqaction *action)
 {
-	struct wakegov_cpu *cpu = cpu_of_device(action);
+	struct wakegov_cpu *cpu;
 
-	if (!cpu)
+	if (action->flags & IRQF_PERCPU || bpf_get_current_pid_tgid())
 		return 0;
-	cpu->context |= IN_INTERRUPT;
-	return begin_interrupt(cpu, WAKEGOV_IRQ_ENTRY);
+	cpu = count_event(WAKEGOV_IRQ_ENTRY);
+	if (cpu)
+		cpu->interrupted_ns = bpf_ktime_get_ns();
+	return 0;
 }
 
 SEC("tp_btf/irq_handler_exit")
 int BPF_PROG(on_irq_handler_exit, int irq, struct irqaction *action)
 {
-	struct wakegov_cpu *cpu = cpu_of_device(action);
+	struct wakegov_cpu *cpu;
 
-	if (!cpu)
+	if (action->flags & IRQF_PERCPU || bpf_get_current_pid_tgid())
 		return 0;
-	cpu->context &= ~(IN_INTERRUPT | AT_INPUT);
-	return end_interrupt(cpu, WAKEGOV_IRQ_EXIT);
-}
-
-SEC("tp_btf/softirq_entry")
-int BPF_PROG(on_softirq_entry, unsigned int vector)
-{
-	struct wakegov_cpu *cpu = this_cpu();
-
-	if (!cpu)
-		return 0;
-	enter_softirq(cpu, vector);
-	return begin_interrupt(cpu, WAKEGOV_SOFTIRQ_ENTRY);
-}
-
-SEC("tp_btf/softirq_exit")
-int BPF_PROG(on_softirq_exit)
-{
-	struct wakegov_cpu *cpu = this_cpu();
-
-	if (!cpu)
-		return 0;
-	cpu->context &= ~(IN_SOFTIRQ | AT_INPUT);
-	return end_interrupt(cpu, WAKEGOV_SOFTIRQ_EXIT);
+	cpu = count_event(WAKEGOV_IRQ_EXIT);
+	if (cpu)
+		cpu->interrupted_ns = 0;
+	return 0;
 }

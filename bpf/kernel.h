@@ -19,6 +19,7 @@
 
 struct thread_info {
 	__u32 cpu;
+	__u32 preempt_count; /* not on x86; the lower half of it on arm64 */
 };
 
 struct uclamp_se {
@@ -168,6 +169,7 @@ struct task_struct {
 	struct files_struct *files;
 	struct signal_struct *signal;
 	unsigned in_iowait : 1;
+	int softirq_disable_cnt; /* PREEMPT_RT */
 	struct task_struct *real_parent;
 	struct task_struct *group_leader;
 	char comm[16];

@@ -22,21 +22,28 @@ static __noinline void wake_ruled(struct task_struct *task)
 
 /*
  * An interrupt ends the wait of a task: where its CPU was idle, what it took so far is the task's
- * work. A task that wakes itself never slept.
+ * work, and the CPU's. One in an I/O wait did not wait for a timer.
  */
-static inline void wake_hot(struct wakegov_slot *slot, struct wakegov_cpu *cpu)
+static __noinline void wake_hot(struct wakegov_slot *slot, struct wakegov_cpu *cpu,
+				const struct task_struct *task)
 {
-	if (cpu->context & (IN_INTERRUPT | IN_SOFTIRQ) && slot->device != WAKEGOV_NO_DEVICE)
+	__u64 took_ns;
+
+	if (!slot || !cpu || !interrupts_here(cpu))
+		return;
+	if (cpu->interrupted_ns) {
+		took_ns = bpf_ktime_get_ns() - cpu->interrupted_ns;
+		slot->interrupts_ns += took_ns;
+		cpu->load.worked_ns += took_ns;
+	}
+	if (is_in_iowait(task) && slot->device != WAKEGOV_NO_DEVICE)
 		device_at(slot->device)->completion_cpu = bpf_get_smp_processor_id();
-	if (cpu->load.interrupts)
-		slot->interrupts_ns += bpf_ktime_get_ns() - cpu->load.busy_since_ns;
 }
 
 SEC("tp_btf/sched_waking")
 int BPF_PROG(on_sched_waking, struct task_struct *task)
 {
 	struct wakegov_slot *slot;
-	struct wakegov_cpu *cpu;
 
 	if (followed_chains)
 		wake_chain(task);
@@ -45,11 +52,8 @@ int BPF_PROG(on_sched_waking, struct task_struct *task)
 	if (!settings.learns || !may_be_hot(task->pid))
 		return 0;
 	slot = find_slot(task->pid);
-	if (!slot || task == bpf_get_current_task_btf())
-		return 0;
-	cpu = count_event(WAKEGOV_SCHED_WAKING);
-	if (cpu)
-		wake_hot(slot, cpu);
+	if (slot)
+		wake_hot(slot, count_event(WAKEGOV_SCHED_WAKING), task);
 	return 0;
 }
 

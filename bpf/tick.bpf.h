@@ -133,7 +133,6 @@ static __noinline int account_at_tick(struct task_struct *task, const struct hrt
 
 	if (!cpu)
 		return 0;
-	cpu->context |= IN_TIMER;
 	if (!cpu->load.running || is_own(task)) {
 		meet_unseen(cpu, task);
 		return 0;

@@ -73,14 +73,11 @@ enum wakegov_program {
 	WAKEGOV_PROCESS_EXIT,
 	WAKEGOV_IRQ_ENTRY,
 	WAKEGOV_IRQ_EXIT,
-	WAKEGOV_SOFTIRQ_ENTRY,
-	WAKEGOV_SOFTIRQ_EXIT,
 	WAKEGOV_SOFTIRQ_RAISE,
 	WAKEGOV_CPU_FREQUENCY,
 	WAKEGOV_CPU_LIMITS,
 	WAKEGOV_SUSPEND_RESUME,
 	WAKEGOV_TICK,
-	WAKEGOV_TIMER_EXIT,
 	WAKEGOV_INPUT_EVENT,
 	WAKEGOV_TASK_RENAME,
 	WAKEGOV_CGROUP_MOVE,
@@ -220,11 +217,14 @@ struct wakegov_cpu {
 
 	struct wakegov_chain chain; /* written by the kernel side, on the CPU itself */
 	struct chain_compared compared;
-	__u32 chain_high_q;   /* a chain that needs more emits a record; written by both */
-	__u8 context;	      /* chain.bpf.h: in what the current task is … */
-	__u8 received;	      /* … and whether the next packets are not its own */
-	__u8 full;	      /* its own utilisation keeps it at the highest frequency */
-	__u64 chain_since_ns; /* since when the running task's chain is on; 0: it has none */
+	__u32 chain_high_q;	/* a chain that needs more emits a record; written by both */
+	__u8 context;		/* chain.bpf.h: what the current task is at */
+	__u8 full;		/* its own utilisation keeps it at the highest frequency */
+	__u32 input_interrupts; /* those in which the last input event came here … */
+	__u32 input_jiffy;	/* … and when */
+	__u64 chain_since_ns;	/* since when the running task's chain is on; 0: it has none */
+	__u64 preempt_count;	/* where the kernel has it, on x86; 0: not known yet */
+	__u64 interrupted_ns;	/* since when a device's interrupt keeps it from idling; 0: none */
 
 	/* written by the kernel side */
 	struct wakegov_recent recent[WAKEGOV_RECENT];

@@ -6,9 +6,9 @@
  * tests: who ran, when, and what of it is remembered. Times are CLOCK_MONOTONIC, which stands
  * still while the machine is suspended and never goes back; one that seems to is no time at all.
  *
- * A CPU accrues at its level (decay.h) while a task runs or an interrupt is handled. An interrupt
- * of a running task counts as the task's time, so nothing counts twice. A task's utilisation goes
- * with it to another CPU: what the one loses the other gains.
+ * A CPU accrues at its level (decay.h) while a task runs. An interrupt of a running task counts as
+ * the task's time; one of an idle CPU does not, but for what it took to wake a reader. A task's
+ * utilisation goes with it to another CPU: what the one loses the other gains.
  */
 
 #include <stdbool.h>
@@ -33,7 +33,6 @@ struct account_cpu {
 	__u32 util_q;	     /* capacity · 2^20; to be read by account_util_q() */
 	__u32 est_q;	     /* of the task that runs; 0: none, or nothing is known of it */
 	__u32 running;	     /* the id of the task that runs; 0: idle */
-	__u32 interrupts;    /* that are being handled while it is idle, one within the other */
 	__u32 level_q;	     /* at which it accrues */
 	__u32 capacity;	     /* 1…1024 */
 	__u32 last;	     /* the id of the task that runs or ran last … */
@@ -183,28 +182,6 @@ static inline void account_end_busy(struct account_cpu *cpu, __u64 now_ns)
 	cpu->busy_since_ns = 0;
 }
 
-static inline void account_begin_interrupt(struct account_cpu *cpu, __u64 now_ns)
-{
-	if (!cpu->interrupts)
-		account_begin_busy(cpu, now_ns);
-	cpu->interrupts++;
-}
-
-/*
- * Returns whether the utilisation is up to date now and the CPU, by its interrupts alone, had no
- * idle time lately.
- */
-static inline bool account_end_interrupt(struct account_cpu *cpu, __u64 now_ns)
-{
-	if (--cpu->interrupts)
-		return false;
-	account_end_busy(cpu, now_ns);
-	if (!account_is_due(cpu, now_ns))
-		return false;
-	account_cpu(cpu, now_ns);
-	return now_ns < cpu->idle_since_ns + 2 * ACCOUNT_LATE_NS;
-}
-
 /* A task is at what it always does until it has done a sixteenth more than is remembered of it. */
 static inline bool account_is_news(__u32 util_q, __u32 est_q)
 {
@@ -317,7 +294,7 @@ static inline void account_known_need(struct account_cpu *cpu, __u32 need_q)
 
 /*
  * The CPU switches to the task with the id next, or is idle: 0. Before it account_task_leaves()
- * and, unless next is back, account_task_comes(). Interrupts are over whenever there is a switch.
+ * and, unless next is back, account_task_comes().
  */
 static inline __attribute__((always_inline)) void account_switch(struct account_cpu *cpu,
 								 __u32 next, __u64 now_ns)
@@ -333,7 +310,6 @@ static inline __attribute__((always_inline)) void account_switch(struct account_
 			account_cpu(cpu, now_ns);
 		cpu->est_q = cpu->last_est_q;
 	}
-	cpu->interrupts = 0;
 	cpu->running = next;
 	cpu->switched_ns = now_ns;
 }

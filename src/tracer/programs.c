@@ -34,13 +34,11 @@ static const struct program_info infos[WAKEGOV_PROGRAMS] = {
 	[WAKEGOV_PROCESS_EXEC] = { "sched_process_exec",
 				   "rules for the program that a task runs now" },
 	[WAKEGOV_PROCESS_EXIT] = { "sched_process_exit", "boosts that end with their task" },
-	[WAKEGOV_IRQ_ENTRY] = { "irq_handler_entry", "interrupts of idle CPUs", true },
-	[WAKEGOV_IRQ_EXIT] = { "irq_handler_exit", "interrupts of idle CPUs", true },
-	[WAKEGOV_SOFTIRQ_ENTRY] = { "softirq_entry", "interrupts of idle CPUs", true },
-	[WAKEGOV_SOFTIRQ_EXIT] = { "softirq_exit", "interrupts of idle CPUs", true },
+	[WAKEGOV_IRQ_ENTRY] = { "irq_handler_entry", "the interrupts' part of a reader's work",
+				true, true },
+	[WAKEGOV_IRQ_EXIT] = { "irq_handler_exit", "the interrupts' part of a reader's work", true,
+			       true },
 	[WAKEGOV_SOFTIRQ_RAISE] = { "softirq_raise", "who wakes whom by a packet", true, true },
-	[WAKEGOV_TIMER_EXIT] = { "hrtimer_expire_exit", "who wakes whom, and what a timer does",
-				 true, true },
 	[WAKEGOV_INPUT_EVENT] = { "add_input_randomness",
 				  "key presses, and the work that they begin", false, true },
 	[WAKEGOV_CPU_FREQUENCY] = { "cpu_frequency", "utilisation scaled by frequency" },
@@ -91,6 +89,34 @@ static bool has_member(const struct btf *kernel, const struct btf_type *type, co
 	return false;
 }
 
+/* Where a variable is in the section; 0: it is not there. */
+static int64_t variable_at(const struct btf *kernel, const struct btf_type *section,
+			   const char *name)
+{
+	const struct btf_var_secinfo *variables = btf_var_secinfos(section);
+
+	for (int i = 0; i < btf_vlen(section); i++) {
+		const struct btf_type *variable = btf__type_by_id(kernel, variables[i].type);
+
+		if (!strcmp(btf__name_by_offset(kernel, variable->name_off), name))
+			return variables[i].offset;
+	}
+	return 0;
+}
+
+#define PCPU_HOT_PREEMPT_COUNT 8 /* behind current_task; Linux 6.2 to 6.14 */
+
+/* How far x86's preempt count is behind the CPU's run queue; 0: there is no such variable. */
+static int64_t preempt_count_at(const struct btf *kernel, const struct btf_type *section)
+{
+	int64_t count = variable_at(kernel, section, "__preempt_count");
+	int64_t hot = variable_at(kernel, section, "pcpu_hot");
+
+	if (!count && hot)
+		count = hot + PCPU_HOT_PREEMPT_COUNT;
+	return count ? count - variable_at(kernel, section, "runqueues") : 0;
+}
+
 /*
  * A kernel may refuse every program at a function, and with it the whole object would not be
  * loaded: tries one that does nothing. Where it is refused, the program counts as missing.
@@ -112,7 +138,8 @@ static void try_function(struct programs *programs, enum wakegov_program program
 	close(fd);
 }
 
-static void note_type(struct programs *programs, const struct btf *kernel, uint32_t id)
+static void note_type(struct programs *programs, struct wakegov *skel, const struct btf *kernel,
+		      uint32_t id)
 {
 	const struct btf_type *type = btf__type_by_id(kernel, id);
 	const char *name = btf__name_by_offset(kernel, type->name_off);
@@ -123,12 +150,18 @@ static void note_type(struct programs *programs, const struct btf *kernel, uint3
 			note_tracepoint(programs, name + strlen(CALLBACK));
 		break;
 	case BTF_KIND_FUNC:
+		if (!strcmp(name, "bpf_rdonly_cast"))
+			skel->rodata->casts = true;
 		if (!strcmp(name, "bpf_iter_task")) /* of an iterator */
 			programs->states[WAKEGOV_TASK_DUMP] = TRACER_ATTACHED;
 		if (!strcmp(name, infos[WAKEGOV_INPUT_EVENT].tracepoint)) /* of a function */
 			try_function(programs, WAKEGOV_INPUT_EVENT, id);
 		if (!strcmp(name, "sugov_effective_cpu_perf")) /* since Linux 6.8 */
 			programs->clamps_last = true;
+		break;
+	case BTF_KIND_DATASEC:
+		if (!strcmp(name, ".data..percpu"))
+			skel->rodata->preempt_count_at = preempt_count_at(kernel, type);
 		break;
 	case BTF_KIND_STRUCT:
 		if (!strcmp(name, "task_io_accounting"))
@@ -151,7 +184,7 @@ static int probe(struct programs *programs, struct wakegov *skel)
 	for (int i = 0; i < WAKEGOV_PROGRAMS; i++)
 		states[i] = TRACER_MISSING;
 	for (uint32_t id = 1; id < btf__type_cnt(kernel); id++)
-		note_type(programs, kernel, id);
+		note_type(programs, skel, kernel, id);
 	btf__free(kernel);
 
 	/*
@@ -190,6 +223,13 @@ static int load(struct programs *programs, struct wakegov *skel, uint32_t n_cpus
 				   "loaded: there is no memory for it, or libbpf is older than its format";
 		return r;
 	}
+	/*
+	 * A function that this kernel lacks libbpf looks for in its modules, for which the daemon
+	 * has no right. Until libbpf 1.3 the first look fails, and all after it find nothing: this
+	 * is it.
+	 */
+	if (!skel->rodata->casts)
+		bpf_program__set_attach_target(skel->progs.read_task, 0, "no such function");
 	bpf_map__set_max_entries(skel->maps.cpus, n_cpus);
 	bpf_program__set_autoload(skel->progs.watch_hold, timers);
 	r = wakegov__load(skel);
@@ -334,8 +374,9 @@ void programs_update_needs(struct programs *programs, bool learns)
 
 	programs_need(programs, WAKEGOV_SCHED_WAKING,
 		      learns || clamps || settings->placing || chains);
+	programs_need(programs, WAKEGOV_IRQ_ENTRY, learns);
+	programs_need(programs, WAKEGOV_IRQ_EXIT, learns);
 	programs_need(programs, WAKEGOV_SOFTIRQ_RAISE, chains);
-	programs_need(programs, WAKEGOV_TIMER_EXIT, chains);
 	programs_need(programs, WAKEGOV_INPUT_EVENT, chains);
 }
 

@@ -80,7 +80,6 @@ void tracer_rest_cpus(struct tracer *tracer, uint64_t now_ns)
 
 		load->running = 0;
 		load->busy_since_ns = 0;
-		load->interrupts = 0;
 		load->est_q = 0;
 		load->updated_ns = now_ns;
 		load->switched_ns = now_ns;

@@ -24,30 +24,6 @@ int empty_block_io_start(void *context)
 	return 0;
 }
 
-SEC("tp_btf/irq_handler_entry")
-int empty_irq_handler_entry(void *context)
-{
-	return 0;
-}
-
-SEC("tp_btf/irq_handler_exit")
-int empty_irq_handler_exit(void *context)
-{
-	return 0;
-}
-
-SEC("tp_btf/softirq_entry")
-int empty_softirq_entry(void *context)
-{
-	return 0;
-}
-
-SEC("tp_btf/softirq_exit")
-int empty_softirq_exit(void *context)
-{
-	return 0;
-}
-
 SEC("tp_btf/hrtimer_expire_entry")
 int empty_hrtimer_expire_entry(void *context)
 {

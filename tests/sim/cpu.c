@@ -40,15 +40,6 @@ static void account_work(struct sim *sim, struct sim_cpu *cpu, uint64_t passed_n
 		break;
 	case SIM_WORK_INTERRUPT:
 		cpu->interrupt_ns += passed_ns;
-		{
-			struct sim_thread *t = sim_sender(sim,
-							  cpu->interrupts[cpu->first_interrupt]);
-
-			if (t->state != SIM_THREAD_RUNNING)
-				t->own_irq_ns += passed_ns;
-			if (t->state == SIM_THREAD_ASLEEP)
-				t->own_irq_asleep_ns += passed_ns;
-		}
 		break;
 	default:
 		cpu->thread_ns += passed_ns;
@@ -158,7 +149,6 @@ static void choose_work(struct sim *sim, struct sim_cpu *cpu, struct sim_thread 
 		cpu->work = SIM_WORK_INTERRUPT;
 		cpu->mcycles = sim_thread_cycles(sim, thread) *
 			       sim->platform->costs.interrupt_permille;
-		sim_tell(sim, on_interrupt_entry, cpu);
 		if (!(request & SIM_BY_KERNEL))
 			sim_tell(sim, on_io_complete, thread, cpu);
 	} else {
@@ -264,7 +254,6 @@ void sim_cpu_on_event(struct sim *sim, struct sim_cpu *cpu, uint64_t generation)
 	sim_cpu_account(sim, cpu);
 	if (cpu->work == SIM_WORK_INTERRUPT) {
 		finish_interrupt(sim, cpu);
-		sim_tell(sim, on_interrupt_exit, cpu);
 	} else if (cpu->work == SIM_WORK_THREAD && !prev->mcycles) {
 		finish_piece(sim, cpu);
 	} else if (cpu->work == SIM_WORK_THREAD) {

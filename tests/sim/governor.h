@@ -30,9 +30,6 @@ struct sim_governor {
 	void (*on_fork)(struct sim *sim, struct sim_thread *thread, struct sim_thread *parent);
 	void (*on_exit)(struct sim *sim, struct sim_thread *thread, struct sim_thread *parent);
 	void (*on_tick)(struct sim *sim, struct sim_cpu *cpu);
-	/* An interrupt begins, or has ended, on the CPU; cpu->current is what it interrupted. */
-	void (*on_interrupt_entry)(struct sim *sim, struct sim_cpu *cpu);
-	void (*on_interrupt_exit)(struct sim *sim, struct sim_cpu *cpu);
 	void (*on_io_start)(struct sim *sim, struct sim_thread *thread);
 	/* The interrupt of a completed request of the thread begins on the CPU. */
 	void (*on_io_complete)(struct sim *sim, struct sim_thread *thread, struct sim_cpu *cpu);

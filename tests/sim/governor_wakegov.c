@@ -117,7 +117,7 @@ static void sample_task(struct sim *sim, uint32_t handle, uint64_t now_ns)
 			.pid = handle + 1,
 			.tgid = 1 + (sim->threads[handle].group - sim->workload->groups),
 			.worked_ns = sim_thread_on_cpu_ns(sim, &sim->threads[handle]) +
-				     sim->threads[handle].own_irq_asleep_ns,
+				     t->interrupts_ns,
 			.waited_ns = waited_ns(sim, &sim->threads[handle]),
 			.handle = handle,
 			.cpu = t->cpu,
@@ -355,8 +355,6 @@ const struct sim_governor sim_governor_wakegov = {
 	.on_fork = wakegov_sim_on_fork,
 	.on_exit = wakegov_sim_on_exit,
 	.on_tick = wakegov_sim_on_tick,
-	.on_interrupt_entry = wakegov_sim_on_interrupt_entry,
-	.on_interrupt_exit = wakegov_sim_on_interrupt_exit,
 	.on_io_start = wakegov_sim_on_io_start,
 	.on_io_complete = wakegov_sim_on_io_complete,
 	.on_frequency = wakegov_sim_on_frequency,

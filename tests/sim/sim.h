@@ -103,7 +103,7 @@ struct sim_thread {
 	uint32_t batch;	    /* requests that it still sends in this batch */
 	uint64_t mcycles;   /* left of its present piece of work */
 	uint64_t turn_ns;   /* that it ran since it got the CPU */
-	uint64_t asleep_ns, asleep_since_ns, own_irq_ns, own_irq_asleep_ns;
+	uint64_t asleep_ns, asleep_since_ns;
 	uint64_t run_ns;	    /* that it ran in all, without interrupts */
 	uint64_t since_ns;	    /* of its present time on the CPU, interrupts and all */
 	uint64_t on_cpu_ns;	    /* of those before */

@@ -72,28 +72,6 @@ void wakegov_sim_on_tick(struct sim *sim, struct sim_cpu *cpu)
 		tell_cpu(sim, c);
 }
 
-/* As bpf/cpu.bpf.h: an interrupt of a task is in the task's time already. */
-void wakegov_sim_on_interrupt_entry(struct sim *sim, struct sim_cpu *cpu)
-{
-	struct wakegov_sim *w = sim->governor_data;
-	struct wakegov_sim_cpu *c = &w->cpus[cpu->index];
-
-	if (!c->load.running)
-		account_begin_interrupt(&c->load, sim->now_ns);
-}
-
-void wakegov_sim_on_interrupt_exit(struct sim *sim, struct sim_cpu *cpu)
-{
-	struct wakegov_sim *w = sim->governor_data;
-	struct wakegov_sim_cpu *c = &w->cpus[cpu->index];
-
-	if (!c->load.interrupts)
-		return;
-	if (account_end_interrupt(&c->load, sim->now_ns) && c->armed_band &&
-	    account_util_q(&c->load) > c->band.high_q)
-		tell_cpu(sim, c);
-}
-
 void wakegov_sim_on_frequency(struct sim *sim, uint32_t domain)
 {
 	struct wakegov_sim *w = sim->governor_data;
@@ -144,9 +122,25 @@ static void count_io(struct sim *sim, const struct sim_thread *thread, bool is_w
 	t->window_starts = 0;
 }
 
+/* As wake_hot() in bpf/task.bpf.h. */
+static void wake_hot(struct sim *sim, struct sim_thread *thread)
+{
+	struct wakegov_sim *w = sim->governor_data;
+	struct wakegov_sim_task *t = &w->tasks[thread->index];
+	uint32_t cpu = w->completion_cpus[thread->group->device];
+	struct wakegov_sim_cpu *c = &w->cpus[cpu];
+
+	if (!w->learns || !t->has_slot || c->load.running ||
+	    sim->cpus[cpu].work != SIM_WORK_INTERRUPT)
+		return;
+	t->interrupts_ns += sim->now_ns - c->interrupted_ns;
+	c->load.worked_ns += sim->now_ns - c->interrupted_ns;
+}
+
 void wakegov_sim_on_wake(struct sim *sim, struct sim_thread *thread)
 {
 	wakegov_sim_chain_wake(sim, thread);
+	wake_hot(sim, thread);
 	if (thread->in_iowait)
 		count_io(sim, thread, true);
 }
@@ -193,6 +187,7 @@ void wakegov_sim_on_io_complete(struct sim *sim, struct sim_thread *thread, stru
 	struct wakegov_sim *w = sim->governor_data;
 
 	w->completion_cpus[thread->group->device] = cpu->index;
+	w->cpus[cpu->index].interrupted_ns = sim->now_ns;
 }
 
 void wakegov_sim_on_move(struct sim *sim, struct sim_thread *thread, uint32_t from)

@@ -15,7 +15,8 @@
 
 /* What bpf/ keeps per CPU. */
 struct wakegov_sim_cpu {
-	struct account_cpu load; /* interrupts are not told to governors here */
+	struct account_cpu load;
+	uint64_t interrupted_ns; /* when the interrupt of a request last began here */
 	bool armed_band, armed_idle;
 	struct engine_band band;
 	struct input_chain chain; /* the one with the highest need that came lately */
@@ -44,6 +45,7 @@ struct wakegov_sim_task {
 	uint64_t disk_in_flight_ns, disk_completions, disk_ios, disk_ns; /* at its last sample */
 	uint64_t disk_told_ns;
 	uint64_t in_flight_ns;
+	uint64_t interrupts_ns;
 };
 
 struct wakegov_sim {
@@ -79,8 +81,6 @@ void wakegov_sim_chain_fork(struct sim *sim, const struct sim_thread *thread,
 /* The callbacks of struct sim_governor that the kernel side sees. */
 void wakegov_sim_on_switch(struct sim *sim, struct sim_cpu *cpu, struct sim_thread *prev);
 void wakegov_sim_on_tick(struct sim *sim, struct sim_cpu *cpu);
-void wakegov_sim_on_interrupt_entry(struct sim *sim, struct sim_cpu *cpu);
-void wakegov_sim_on_interrupt_exit(struct sim *sim, struct sim_cpu *cpu);
 void wakegov_sim_on_frequency(struct sim *sim, uint32_t domain);
 void wakegov_sim_on_wake(struct sim *sim, struct sim_thread *thread);
 void wakegov_sim_on_io_complete(struct sim *sim, struct sim_thread *thread, struct sim_cpu *cpu);

@@ -21,12 +21,6 @@ static struct account_task a_task(uint32_t cap)
 	return (struct account_task){ .updated_ns = START_NS, .util_q = DECAY_Q(cap) };
 }
 
-static void run(struct account_cpu *cpu, uint64_t begin_ns, uint64_t end_ns)
-{
-	account_switch(cpu, 1, begin_ns);
-	account_switch(cpu, 0, end_ns);
-}
-
 /* A task that runs on without a switch is seen whenever somebody looks. */
 static void test_long_run(void **state)
 {
@@ -128,45 +122,6 @@ static void test_comes_unseen(void **state)
 	}
 	account_cpu(&cpu, now_ns);
 	assert_in_range(DECAY_CAP(cpu.util_q), 490, 535);
-}
-
-/* Idle: an interrupt of half the time is half a load. Busy: it is the task's time, and no more. */
-static void test_interrupts_count_once(void **state)
-{
-	struct account_cpu idle = a_cpu(), busy = a_cpu(), quiet = a_cpu();
-	uint64_t now_ns = START_NS;
-
-	account_switch(&busy, 1, now_ns);
-	account_switch(&quiet, 1, now_ns);
-	for (int i = 0; i < 1000; i++) {
-		account_begin_interrupt(&idle, now_ns);
-		/* A softirq, and a hard one within it. */
-		account_begin_interrupt(&idle, now_ns + 100 * NS_PER_US);
-		account_end_interrupt(&idle, now_ns + 200 * NS_PER_US);
-		account_cpu(&busy, now_ns + 200 * NS_PER_US);
-		account_end_interrupt(&idle, now_ns + 500 * NS_PER_US);
-		now_ns += NS_PER_MS;
-	}
-	account_cpu(&idle, now_ns);
-	account_cpu(&busy, now_ns);
-	account_cpu(&quiet, now_ns);
-	assert_in_range(DECAY_CAP(idle.util_q), 505, 519);
-	assert_int_equal(DECAY_CAP(busy.util_q), DECAY_CAP(quiet.util_q));
-	assert_int_equal(idle.interrupts, 0);
-	/* No task runs, so it is no burst; but no idle CPU either. */
-	assert_int_equal(account_burst_ns(&idle, now_ns), 0);
-	assert_true(now_ns - idle.idle_since_ns < NS_PER_MS);
-}
-
-/* One whose end was missed, as when the programs attach in between, is over at the next switch. */
-static void test_lost_end(void **state)
-{
-	struct account_cpu cpu = a_cpu();
-
-	account_begin_interrupt(&cpu, START_NS);
-	run(&cpu, START_NS + NS_PER_MS, START_NS + 2 * NS_PER_MS);
-	account_cpu(&cpu, START_NS + NS_PER_S);
-	assert_int_equal(DECAY_CAP(cpu.util_q), 0);
 }
 
 static void test_clock(void **state)
@@ -391,8 +346,6 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_long_run),
 		cmocka_unit_test(test_turns),
-		cmocka_unit_test(test_interrupts_count_once),
-		cmocka_unit_test(test_lost_end),
 		cmocka_unit_test(test_clock),
 		cmocka_unit_test(test_move),
 		cmocka_unit_test(test_move_through_a_full_cpu),

@@ -21,14 +21,6 @@ void account_run_switch(struct account_cpu *cpu, struct account_task *prev, bool
 	account_switch(cpu, next, now_ns);
 }
 
-void account_run_interrupt(struct account_cpu *cpu, bool begins, uint64_t now_ns)
-{
-	if (begins && !cpu->running)
-		account_begin_interrupt(cpu, now_ns);
-	if (!begins && cpu->interrupts)
-		account_end_interrupt(cpu, now_ns);
-}
-
 void account_run_tick(struct account_cpu *cpu, struct account_task *task, uint64_t now_ns)
 {
 	account_cpu(cpu, now_ns);

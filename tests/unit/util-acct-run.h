@@ -15,7 +15,6 @@ uint32_t account_run_util_q(const struct account_cpu *cpu);
 /* NULL tasks are those of which nothing is known. */
 void account_run_switch(struct account_cpu *cpu, struct account_task *prev, bool sleeps,
 			uint32_t next, struct account_task *next_task, uint64_t now_ns);
-void account_run_interrupt(struct account_cpu *cpu, bool begins, uint64_t now_ns);
 /* The tick that meets the task. */
 void account_run_tick(struct account_cpu *cpu, struct account_task *task, uint64_t now_ns);
 /* Both CPUs have heard of it afterwards. */

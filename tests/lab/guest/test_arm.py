@@ -192,28 +192,6 @@ class Wakegov(unittest.TestCase):
             guest.wait_for(lambda: words in daemon.log(), 5, "the line")
             self.assertEqual(daemon.stop(), 0)
 
-    @staticmethod
-    def interrupts(daemon):
-        return sum(program["events"] for program in daemon.call("Status")["programs"]
-                   if program["name"].startswith("irq_handler"))
-
-    def test_own_interrupts(self):
-        """the timer of a disk, which is one of the CPU's own, is accounted as little as on x86"""
-        with guest.Daemon("[wakegov]\nbackend = observe\n") as daemon:
-            load = guest.start_load("psync", "--file", guest.null_blk(), "--time", "60")
-            try:
-                guest.wait_for(lambda: self.reader(daemon), 10, "a reader")
-                before = self.interrupts(daemon)
-                time.sleep(0.5)
-                accounted = self.interrupts(daemon) - before
-                rate = max(task["io_rate_per_s"] for task in daemon.call("Tasks")["tasks"])
-            finally:
-                load.kill()
-                load.communicate()
-        tap.note(f"{accounted} interrupts accounted beside {rate} reads/s")
-        self.assertGreater(rate, 1000)
-        self.assertLess(accounted, 100)
-
     def test_doctor(self):
         """doctor knows driver, backend and energy model, and advises nothing that is x86's"""
         with guest.Daemon():
