@@ -37,7 +37,7 @@ struct sums {
 	uint64_t saved; /* time of an I/O that the boost saves over the present level */
 	uint64_t kept;	/* time of an I/O that the present level saves over the need */
 	bool driven;
-	bool blocked; /* another group's experiment has one of their domains */
+	bool blocked; /* another group's experiment has one of their domains, or tries them too */
 	bool higher;  /* the boost is above the present level */
 	bool above;   /* clamps drive a domain that is above its need */
 };
@@ -74,6 +74,7 @@ static void add_tasks(const struct engine *engine, uint32_t index, struct sums *
 {
 	engine_for_each_due(engine, DUE_IN_GROUP, index, task)
 		add_task(engine, task, index + 1, sums);
+	sums->blocked |= io_rivals_are_tried(engine, index);
 }
 
 /* The gain of the rate, by a sum of saved times. */
@@ -97,6 +98,14 @@ static void switch_arms(struct engine *engine, uint32_t index)
 			engine->domains[i].falls_at_once = true;
 			engine_mark_domain(engine, i);
 		}
+	if (!engine->groups[index].together)
+		return;
+	engine_for_each_due(engine, DUE_ON_DEVICE, engine->groups[index].device, task) {
+		struct domain *domain = engine_domain_of(engine, task->cpu);
+
+		if (domain)
+			domain->falls_at_once = true;
+	}
 }
 
 /*
@@ -120,7 +129,7 @@ static void choose_question(struct io_group *group, const struct experiment_para
 	uint32_t kept_ppm = predicted_ppm(sums, sums->kept);
 	bool ours = is_promising(params, group, sums);
 
-	if (experiment->verdict == EXPERIMENT_OPEN || ours == !group->is_kernels)
+	if (experiment->verdict == EXPERIMENT_OPEN || group->together || ours == !group->is_kernels)
 		return;
 	if (ours && experiment->rest && now_ns >= experiment->reopen_ns) {
 		group->is_kernels = false;
@@ -171,6 +180,7 @@ static bool may_start(struct engine *engine, uint32_t index, const struct experi
 	}
 	if (experiment->verdict == EXPERIMENT_NONE)
 		experiment_begin(experiment, now_ns);
+	experiment->arm = io_rivals_arm(engine, group);
 	saved = group->is_kernels ? sums->kept : sums->saved;
 	if (!experiment->arm)
 		experiment_predict(
@@ -308,6 +318,8 @@ static void run_pair(struct engine *engine, uint32_t index, const struct experim
 		if (group->device != IO_BOOST_NO_DEVICE)
 			group->n_asked = engine->devices[group->device].n_users;
 	}
+	if (over)
+		io_rivals_ask(engine, index, now_ns);
 	boost_trials_plan_windows(engine, index, now_ns);
 	/* Whether to ask of an idle latency, still, or again. */
 	if (experiment->verdict != before || (over && group->idle.next_ns == UINT64_MAX))

@@ -259,8 +259,10 @@ static void settle_measured(struct engine *engine, struct io_task *task,
 		return;
 	}
 	boost->state = state_by(&group->experiment);
+	if (boost->state != IO_BOOST_TRYING && group->together && io_rivals_rest(engine, group))
+		boost->state = IO_BOOST_PAYS;
 	limit_idle(engine, task, group->idle.arm);
-	grant(engine, task, group->experiment.arm && boost->wanted_khz);
+	grant(engine, task, io_rivals_arm(engine, group) && boost->wanted_khz);
 }
 
 /*

@@ -3,9 +3,10 @@
 
 /*
  * What the parts of the engine share: the state (engine.c), what a round does with it (round.c),
- * the grant of boosts (boosts.c), by groups of tasks (io_groups.c) and whether it pays for them
- * (boost_trials.c, idle_trials.c), when there is something to learn (tracing_duty.c), the demand of
- * a domain (merge.c), and when to decide again (plan.c).
+ * the grant of boosts (boosts.c), by groups of tasks (io_groups.c), whether it pays for them
+ * (boost_trials.c, idle_trials.c) and for those that take from each other (io_rivals.c), when there
+ * is something to learn (tracing_duty.c), the demand of a domain (merge.c), and when to decide
+ * again (plan.c).
  */
 
 #include <stddef.h>
@@ -302,6 +303,16 @@ bool boost_trials_run_pair(struct engine *engine, uint32_t index, struct experim
 			   const struct experiment_params *params, uint64_t now_ns);
 /* A window began or ended: plans the next samples of the tasks, by the arms that hold now. */
 void boost_trials_plan_windows(struct engine *engine, uint32_t index, uint64_t now_ns);
+
+/* io_rivals.c: groups that take from each other. */
+
+/* After a pair: whether the group and others are to be asked together from now on. */
+void io_rivals_ask(struct engine *engine, uint32_t index, uint64_t now_ns);
+/* Whether the group's tasks are to have their boost now, and when no pair is under way. */
+bool io_rivals_arm(const struct engine *engine, const struct io_group *group);
+bool io_rivals_rest(const struct engine *engine, const struct io_group *group);
+/* Whether another group that is asked together with it has a pair under way. */
+bool io_rivals_are_tried(const struct engine *engine, uint32_t index);
 
 /* idle_trials.c: the same for the idle latency, after boost_trials_advance(). */
 void idle_trials_advance(struct engine *engine, uint64_t now_ns);

@@ -48,11 +48,8 @@ static const struct field device_bounds[] = {
 };
 
 static const struct field group_bounds[] = {
-	FLAG(io_group, used),
-	FLAG(io_group, waits_for_io),
-	FLAG(io_group, is_kernels),
-	FLAG(io_group, moved_limits),
-	FIELD_END,
+	FLAG(io_group, used),	      FLAG(io_group, waits_for_io), FLAG(io_group, is_kernels),
+	FLAG(io_group, moved_limits), FLAG(io_group, together),	    FIELD_END,
 };
 
 static const struct field experiment_bounds[] = {

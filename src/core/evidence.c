@@ -53,9 +53,10 @@ void evidence_shrink(struct evidence *e, int by)
 	e->pairs -= e->pairs / by;
 	e->device_sum -= e->device_sum / by;
 	e->device_squares -= e->device_squares / by;
+	e->own_sum -= e->own_sum / by;
 }
 
-void evidence_add(struct evidence *e, int32_t gain, int64_t device_gain)
+void evidence_add(struct evidence *e, int32_t gain, int64_t own_gain, int64_t device_gain)
 {
 	int64_t u = gain * ONE / e->scale, k = (e->pairs >> Q) + 2, seen;
 
@@ -65,6 +66,7 @@ void evidence_add(struct evidence *e, int32_t gain, int64_t device_gain)
 	/* The weight is u / gain: clipped values count less (Huber 1964). */
 	e->weight += u == CLIP || u == -CLIP ? u * ONE / gain : (1LL << 32) / e->scale;
 	e->pairs += ONE;
+	e->own_sum += own_gain;
 	e->device_sum += device_gain;
 	e->device_squares += device_gain * device_gain;
 	seen = gain < 0 ? -(int64_t)gain : gain;
@@ -115,6 +117,11 @@ bool evidence_is_device_slower(const struct evidence *e, int z2)
 
 	return e->device_sum < 0 &&
 	       e->device_sum * e->device_sum > z2 * ((e->device_squares - about) / 4);
+}
+
+bool evidence_is_taken(const struct evidence *e)
+{
+	return e->own_sum > 0 && e->device_sum < e->own_sum / 2;
 }
 
 int64_t evidence_radius(const struct evidence *e)

@@ -47,6 +47,13 @@ void experiment_begin(struct experiment *e, uint64_t now_ns)
 	open_again(e, now_ns);
 }
 
+void experiment_ask_again(struct experiment *e, uint64_t now_ns)
+{
+	e->again = true;
+	e->worse_ns = 0;
+	open_again(e, now_ns);
+}
+
 void experiment_predict(struct experiment *e, const struct experiment_params *p,
 			uint32_t predicted_ppm)
 {
@@ -234,9 +241,7 @@ static void finish_pair(struct experiment *e, const struct experiment_params *p,
 		e->worse_ns += worse_ns;
 		judge(e, p, now_ns);
 	} else if (doubtful) {
-		e->again = true;
-		e->worse_ns = 0;
-		open_again(e, now_ns);
+		experiment_ask_again(e, now_ns);
 	}
 	if (e->verdict == EXPERIMENT_OPEN)
 		return;
@@ -274,7 +279,8 @@ static struct experiment_window close_window(const struct experiment *e,
 
 	return (struct experiment_window){
 		.rate = evidence_ln(2 * n + 1) - evidence_ln(time_ns ?: 1),
-		.device_rate = device * 1000 * NS_PER_MS / ns,
+		.own_rate = n * NS_PER_S / ns,
+		.device_rate = device * NS_PER_S / ns,
 		.level = time_ns ? (tally->level_ns - e->mark.level_ns) / time_ns : 0,
 	};
 }
@@ -302,6 +308,7 @@ static void add_pair(struct experiment *e, const struct experiment_params *p,
 	e->on_level = e->tried ? (3ULL * e->on_level + on->level) / 4 : on->level;
 	e->off_level = e->tried ? (3ULL * e->off_level + off->level) / 4 : off->level;
 	evidence_add(&seen, on->rate - off->rate - ln_gain(p->slack_ppm),
+		     (int64_t)on->own_rate - off->own_rate,
 		     (int64_t)on->device_rate - off->device_rate);
 	doubtful = answered && is_in_doubt(e, &seen, now_ns);
 	is_first = doubtful && !e->tries;

@@ -55,10 +55,11 @@ struct experiment_tally {
 
 /*
  * One window: the logarithm of its rate per time of its tasks, which come and go and move between
- * domains; the device's rate per second; and its level.
+ * domains; the group's and the device's rates per second; and its level.
  */
 struct experiment_window {
 	int32_t rate;
+	uint32_t own_rate;
 	uint32_t device_rate;
 	uint32_t level;
 };
@@ -118,6 +119,9 @@ void experiment_begin(struct experiment *e, uint64_t now_ns);
  */
 void experiment_assume(struct experiment *e, const struct experiment_params *p,
 		       uint32_t predicted_ppm, uint64_t now_ns);
+
+/* Starts it again, with no regard to the prediction: an answer is in doubt. */
+void experiment_ask_again(struct experiment *e, uint64_t now_ns);
 
 /* Sets the predicted gain of the rate, before an answer; 0: not known. */
 void experiment_predict(struct experiment *e, const struct experiment_params *p,

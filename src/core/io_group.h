@@ -20,6 +20,7 @@ struct io_group {
 	bool waits_for_io;    /* the kernel boosts its tasks where their clamps drive a domain */
 	bool is_kernels;      /* tried is the boost that the kernel gives by itself */
 	bool moved_limits;    /* limits began to bound one of its levels in the pair under way */
+	bool together;	      /* asked together with its rivals (io_rivals.c) */
 	uint32_t device;      /* or IO_BOOST_NO_DEVICE */
 	uint32_t tgid;	      /* process of the waits; 0: the group has a device */
 	uint32_t kind;	      /* the first domain of the kind of its tasks' domains */

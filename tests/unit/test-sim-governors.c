@@ -144,6 +144,58 @@ static void test_wakegov_energy(void **state)
 	assert_int_equal(mhz_on_uneven("100pF"), 900);
 }
 
+/* A disk of 5000 I/Os a second beside CPUs that can do more. */
+#define FULL_DISK                                                          \
+	"[platform]\nio-cycles = 60000\n"                                  \
+	"[domain a]\ncpus = 0-1\nopp = 500MHz 800mV\nopp = 1GHz 1V\n"      \
+	"capacitance = 100pF\n"                                            \
+	"[domain b]\ncpus = 2-3\nopp = 500MHz 800mV\nopp = 1GHz 900mV\n"   \
+	"opp = 2GHz 1V\ncapacitance = 100pF\ntransition-latency = 100us\n" \
+	"[device disk]\nlatency = 60us\nservice = 2us\nchannels = 8\n"     \
+	"max-rate = 5000/s\n"
+
+static struct result run_on_full_disk(const char *spec)
+{
+	struct run_options options = {
+		.seed = 1,
+		.warm_up_ns = 10 * TEST_SIM_S,
+		.duration_ns = 5 * TEST_SIM_S,
+	};
+	static struct world world;
+	struct result result;
+
+	test_sim_platform(FULL_DISK, &world.platform);
+	test_sim_workload(&world.platform, spec, &world.workload);
+	assert_int_equal(result_run(&world.platform, &world.workload, &sim_governor_wakegov, NULL,
+				    &options, &result),
+			 0);
+	return result;
+}
+
+/*
+ * Readers in two domains, each of which gains by its boost what the other loses: none is boosted,
+ * and they do as much. Where some gain also while all have their boost, they keep it.
+ */
+static void test_wakegov_rivals(void **state)
+{
+	static const char *const rivals[] = {
+		"psyncx3:cycles=100000,cpus=0-1+psyncx3:cycles=200000,cpus=2-3",
+		"psyncx2:cycles=300000,cpus=0-1+psyncx2:cycles=100000,cpus=2-3",
+		"psyncx2:cycles=250000,cpus=0-1+psyncx2:cycles=250000,cpus=2-3",
+	};
+	struct result result;
+
+	for (size_t i = 0; i < sizeof(rivals) / sizeof(*rivals); i++) {
+		result = run_on_full_disk(rivals[i]);
+		assert_in_range(result.iops, 4990, 5000);
+		assert_in_range(result.mean_mhz, 500, 550);
+	}
+	result = run_on_full_disk("psyncx2:cycles=450000,cpus=0-1+psyncx4:cycles=150000,cpus=2-3");
+	assert_in_range(result.threads[0].iops, 710, 720); /* 625 without */
+	assert_in_range(result.mhz[0], 980, 1000);
+	assert_in_range(result.mhz[1], 1950, 2000);
+}
+
 static void test_boost_governors(void **state)
 {
 	/* Every wait is boosted with boost-all; without a boost this load is too small. */
@@ -180,7 +232,8 @@ int main(void)
 		cmocka_unit_test(test_wakegov_io),	cmocka_unit_test(test_wakegov_load),
 		cmocka_unit_test(test_wakegov_slow_io), cmocka_unit_test(test_wakegov_policy),
 		cmocka_unit_test(test_wakegov_limit),	cmocka_unit_test(test_boost_governors),
-		cmocka_unit_test(test_oracle),		cmocka_unit_test(test_wakegov_energy),
+		cmocka_unit_test(test_wakegov_rivals),	cmocka_unit_test(test_oracle),
+		cmocka_unit_test(test_wakegov_energy),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Groups that take from each other (core/io_group.h). On a full disk what one gains by its boost
+ * others lose, so that each of them finds that its boost pays, and together they do no more than
+ * without. Such groups are asked once more, together: in a pair of any of them all have their
+ * boost, or none, and each is judged by its own I/Os. As long as one gains all have their boost,
+ * since who had none beside it would lose; else none has.
+ */
+#include "core/engine_private.h"
+#include "core/experiment_params.h"
+
+/* Whether the two are asked together, and the other one has tasks. */
+static bool are_asked_together(const struct io_group *a, const struct io_group *b)
+{
+	return a->together && b->used && b->together && b->n_tasks && a->device == b->device;
+}
+
+/* Whether its boost pays, at the cost of others for the most part. */
+static bool takes(const struct io_group *group)
+{
+	return group->used && group->n_tasks && !group->is_kernels &&
+	       group->depth_milli <= ALONE_MILLI && group->experiment.rest &&
+	       group->experiment.verdict > EXPERIMENT_OPEN &&
+	       evidence_is_taken(&group->experiment.evidence);
+}
+
+static bool is_rival(const struct io_group *group, uint32_t device)
+{
+	return group->used && group->device == device && group->n_tasks &&
+	       (group->together || takes(group));
+}
+
+void io_rivals_ask(struct engine *engine, uint32_t index, uint64_t now_ns)
+{
+	struct io_group *group = &engine->groups[index];
+	uint32_t n = 0;
+
+	if (group->device == IO_BOOST_NO_DEVICE || group->together || !takes(group))
+		return;
+	for (uint32_t i = 0; i < IO_GROUPS_MAX; i++)
+		n += is_rival(&engine->groups[i], group->device);
+	if (n < 2)
+		return;
+	for (uint32_t i = 0; i < IO_GROUPS_MAX; i++) {
+		struct io_group *other = &engine->groups[i];
+
+		if (!is_rival(other, group->device))
+			continue;
+		other->together = true;
+		other->moved_limits = true; /* a pair under way was of another question */
+		experiment_ask_again(&other->experiment, now_ns);
+	}
+}
+
+bool io_rivals_rest(const struct engine *engine, const struct io_group *group)
+{
+	bool rest = group->experiment.rest;
+
+	for (uint32_t i = 0; i < IO_GROUPS_MAX; i++)
+		if (are_asked_together(group, &engine->groups[i]))
+			rest |= engine->groups[i].experiment.rest;
+	return rest;
+}
+
+bool io_rivals_arm(const struct engine *engine, const struct io_group *group)
+{
+	if (!group->together)
+		return group->experiment.arm;
+	for (uint32_t i = 0; i < IO_GROUPS_MAX; i++)
+		if (are_asked_together(group, &engine->groups[i]) &&
+		    engine->groups[i].experiment.window)
+			return engine->groups[i].experiment.arm;
+	return io_rivals_rest(engine, group);
+}
+
+bool io_rivals_are_tried(const struct engine *engine, uint32_t index)
+{
+	for (uint32_t i = 0; i < IO_GROUPS_MAX; i++) {
+		const struct io_group *other = &engine->groups[i];
+
+		if (i != index && are_asked_together(&engine->groups[index], other) &&
+		    (other->experiment.window || other->idle.window))
+			return true;
+	}
+	return false;
+}
