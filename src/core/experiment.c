@@ -181,7 +181,7 @@ static void judge(struct experiment *e, const struct experiment_params *p, uint6
 		e->is_confirmed |= e->is_long;
 		e->is_long = false;
 		conclude(e, p, answered ? EXPERIMENT_PAYS : EXPERIMENT_CANT_TELL, true, now_ns);
-	} else if (answered && !gains) {
+	} else if (answered && (!gains || e->is_long)) {
 		conclude(e, p, EXPERIMENT_DOESNT, false, now_ns);
 	} else if (over) {
 		conclude(e, p, EXPERIMENT_CANT_TELL, false, now_ns);
