@@ -89,7 +89,8 @@ static bool is_as_predicted(const struct experiment *e, const struct experiment_
  */
 static bool is_far_below(const struct experiment *e, const struct experiment_params *p)
 {
-	return e->evidence.pairs >= FAR_PAIRS * ONE && e->predicted > 2 * ln_gain(p->slack_ppm) &&
+	return e->evidence.pairs >= (e->is_long ? FAR_LONG : FAR_PAIRS) * ONE &&
+	       e->predicted > 2 * ln_gain(p->slack_ppm) &&
 	       evidence_is_below(&e->evidence, e->predicted / 2 - ln_gain(p->slack_ppm), CLEARLY) &&
 	       !evidence_is_above_slack(&e->evidence, HINT);
 }

@@ -21,7 +21,8 @@
 #define SCALE_MAX   (1 << 20)
 #define MEMORY	    16	/* of the scale, in pairs: a change of the noise is followed later */
 #define PAIRS_MOST  100 /* until the verdict is "cannot tell": smaller gains are found */
-#define FAR_PAIRS   24	/* the same, where far less than predicted is gained */
+#define FAR_PAIRS   24	/* the same, where far less than predicted is gained … */
+#define FAR_LONG    6	/* … and in windows as long as a tick: more small gains are found */
 #define SAME_MOST   3	/* pairs at equal levels until there is nothing to ask */
 /* Squares of standard deviations, in quarters. */
 #define FAINTLY 1  /* a half: by chance once in three */

@@ -277,6 +277,27 @@ static void test_device_slower(void **state)
 	assert_true(share < 0.1);
 }
 
+/*
+ * A device that allows as much in each tick, of which far more is predicted: some long windows are
+ * enough to see that.
+ */
+static void test_far_below_in_ticks(void **state)
+{
+	const struct device device = { .rate = 3000, .gain = 0.6, .budget_ns = 100 * NS_PER_MS };
+	double boosted_s = 0;
+
+	for (uint64_t seed = 1; seed <= N_SEEDS; seed++) {
+		struct trial trial;
+
+		begin(&trial, seed, 600000);
+		run(&trial, &device, 12);
+		assert_false(trial.e.rest);
+		boosted_s += trial.boosted_s / N_SEEDS;
+	}
+	print_message("boosted for %.2f s\n", boosted_s);
+	assert_true(boosted_s < 2); /* 3.4 with as many pairs as of short windows */
+}
+
 /* Both arms run at the same level: there is no evidence, and soon no experiment. */
 static void test_same_level(void **state)
 {
@@ -500,11 +521,17 @@ static void test_exact(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_no_gain),	   cmocka_unit_test(test_noisy_rests),
-		cmocka_unit_test(test_gain),	   cmocka_unit_test(test_how_soon),
-		cmocka_unit_test(test_change),	   cmocka_unit_test(test_device_slower),
-		cmocka_unit_test(test_same_level), cmocka_unit_test(test_repeats),
-		cmocka_unit_test(test_exact),	   cmocka_unit_test(test_flushes),
+		cmocka_unit_test(test_no_gain),
+		cmocka_unit_test(test_noisy_rests),
+		cmocka_unit_test(test_gain),
+		cmocka_unit_test(test_how_soon),
+		cmocka_unit_test(test_change),
+		cmocka_unit_test(test_device_slower),
+		cmocka_unit_test(test_far_below_in_ticks),
+		cmocka_unit_test(test_same_level),
+		cmocka_unit_test(test_repeats),
+		cmocka_unit_test(test_exact),
+		cmocka_unit_test(test_flushes),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
