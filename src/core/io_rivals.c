@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Groups that take from each other (core/io_group.h). On a full disk what one gains by its boost
- * others lose, so that each of them finds that its boost pays, and together they do no more than
- * without. Such groups are asked once more, together: in a pair of any of them all have their
- * boost, or none, and each is judged by its own I/Os. As long as one gains all have their boost,
- * since who had none beside it would lose; else none has.
+ * others lose: either each of them finds that its boost pays, and together they do no more than
+ * without, or only one does, and the others are slower. So all of that device with one request at a
+ * time are asked once more, together: in a pair of any of them all have their boost, or none, and
+ * each is judged by its own I/Os. As long as one gains all have their boost, since who had none
+ * beside it would lose; else none has.
  */
 #include "core/engine_private.h"
 #include "core/experiment_params.h"
@@ -15,19 +16,19 @@ static bool are_asked_together(const struct io_group *a, const struct io_group *
 	return a->together && b->used && b->together && b->n_tasks && a->device == b->device;
 }
 
-/* Whether its boost pays, at the cost of others for the most part. */
-static bool takes(const struct io_group *group)
-{
-	return group->used && group->n_tasks && !group->is_kernels &&
-	       group->depth_milli <= ALONE_MILLI && group->experiment.rest &&
-	       group->experiment.verdict > EXPERIMENT_OPEN &&
-	       evidence_is_taken(&group->experiment.evidence);
-}
-
+/* Whether its tasks can take from others of the device, and those from them. */
 static bool is_rival(const struct io_group *group, uint32_t device)
 {
 	return group->used && group->device == device && group->n_tasks &&
-	       (group->together || takes(group));
+	       group->depth_milli <= ALONE_MILLI;
+}
+
+/* Whether its boost pays, at the cost of others for the most part. */
+static bool takes(const struct io_group *group)
+{
+	return is_rival(group, group->device) && !group->is_kernels && group->experiment.rest &&
+	       group->experiment.verdict > EXPERIMENT_OPEN &&
+	       evidence_is_taken(&group->experiment.evidence);
 }
 
 void io_rivals_ask(struct engine *engine, uint32_t index, uint64_t now_ns)
@@ -47,6 +48,7 @@ void io_rivals_ask(struct engine *engine, uint32_t index, uint64_t now_ns)
 		if (!is_rival(other, group->device))
 			continue;
 		other->together = true;
+		other->is_kernels = false;
 		other->moved_limits = true; /* a pair under way was of another question */
 		experiment_ask_again(&other->experiment, now_ns);
 	}

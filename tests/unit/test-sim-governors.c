@@ -190,6 +190,10 @@ static void test_wakegov_rivals(void **state)
 		assert_in_range(result.iops, 4990, 5000);
 		assert_in_range(result.mean_mhz, 500, 550);
 	}
+	/* Only one group finds that its boost pays, and the other one would lose a tenth. */
+	result = run_on_full_disk("psyncx2:cycles=150000,cpus=0-1+psyncx2:cycles=150000,cpus=2-3");
+	assert_in_range(result.threads[0].iops, 1240, 1260);
+	assert_in_range(result.threads[2].iops, 1240, 1260);
 	result = run_on_full_disk("psyncx2:cycles=450000,cpus=0-1+psyncx4:cycles=150000,cpus=2-3");
 	assert_in_range(result.threads[0].iops, 710, 720); /* 625 without */
 	assert_in_range(result.mhz[0], 980, 1000);
