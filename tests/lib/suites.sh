@@ -249,6 +249,8 @@ suite_other_drivers() {
 	drivers acpi msr hwp-passive pstate-active amd-passive amd-guided
 	in_lab "--machine timed --driver amd-passive" "test_amd.py Capacity Boost Modes Advice"
 	in_lab "--machine timed --driver amd" "test_amd.py Boost Advice Capacity"
+	in_lab "--machine timed --driver amd --prefcore" "test_amd.py PreferredCores Capacity Advice DynamicPreference"
+	in_lab "--machine timed --driver amd-passive --prefcore" "test_amd.py PreferredCores Capacity"
 	in_lab "--machine timed --kernel 6.1 --driver amd-passive" "test_amd.py Boost"
 }
 

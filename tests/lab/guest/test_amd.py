@@ -13,9 +13,14 @@ import utilisation
 MODE = {"amd": "active"}.get(os.environ["LAB_DRIVER"], os.environ["LAB_DRIVER"].removeprefix("amd-"))
 STATUS = "/sys/devices/system/cpu/amd_pstate/status"
 BOOST = "/sys/devices/system/cpu/cpufreq/boost"
+DYNAMIC = "/sys/devices/system/cpu/amd_pstate/dynamic_epp"
+PLATFORM_PROFILE = "/sys/firmware/acpi/platform_profile"
 PREFERENCE = guest.policy("policy1", "energy_performance_preference")
+RANKING = "amd_pstate_prefcore_ranking"
+NOMINAL_MHZ = 1000
+# 1799 on 6.1, which rounds in another way; 1660 with --prefcore, whatever a CPU's own is.
+HIGHEST_MHZ = round(int(guest.read(guest.policy("policy1", "cpuinfo_max_freq"))) / 10000) * 10
 # The kernel's reference: the midpoint of nominal and boost, amd_set_max_freq_ratio().
-NOMINAL_MHZ, HIGHEST_MHZ = 1000, 1800
 REFERENCE_MHZ = (NOMINAL_MHZ + HIGHEST_MHZ) // 2
 
 
@@ -49,7 +54,6 @@ class Capacity(unittest.TestCase):
 class Boost(unittest.TestCase):
     def setUp(self):
         self.addCleanup(guest.write, BOOST, 1)
-        # 1799 MHz on 6.1, which rounds in another way
         self.highest_khz = int(guest.read(guest.policy("policy1", "cpuinfo_max_freq")))
 
     def runs_at(self, daemon, khz):
@@ -87,6 +91,77 @@ class Preference(unittest.TestCase):
         with guest.Daemon("[domain policy1]\nenergy-preference = power\n") as daemon:
             self.assertEqual(guest.read(PREFERENCE), "power", daemon.log())
         self.assertEqual(guest.read(PREFERENCE), number)
+
+
+def ctl(*arguments):
+    done = subprocess.run([f"{guest.BUILD}/wakegovctl", *arguments], check=False, text=True,
+                          capture_output=True)
+    return " ".join(done.stdout.split())
+
+
+@unittest.skipUnless(MODE == "active" and os.path.exists(DYNAMIC), "the kernel has no dynamic_epp")
+class DynamicPreference(unittest.TestCase):
+    """While dynamic_epp is on, the kernel sets the preference, by a platform profile that it then has."""
+
+    def setUp(self):
+        before = {name: guest.read(guest.policy(name, "scaling_governor"))
+                  for name in sorted(os.listdir("/sys/devices/system/cpu/cpufreq"))
+                  if name.startswith("policy")}
+        for name, governor in before.items():
+            guest.write(guest.policy(name, "scaling_governor"), "powersave")
+            self.addCleanup(guest.write, guest.policy(name, "scaling_governor"), governor)
+        self.addCleanup(guest.write, DYNAMIC, guest.read(DYNAMIC))
+
+    def test_left_alone(self):
+        """a preference is not set then, the log and doctor say so, and all is put back"""
+        guest.write(DYNAMIC, "enabled")
+        before, kernels = guest.snapshot(), guest.read(PREFERENCE)
+        with guest.Daemon("[domain policy1]\nenergy-preference = power\n") as daemon:
+            self.assertEqual(guest.read(PREFERENCE), kernels)
+            self.assertIn("dynamic_epp sets energy_performance_preference", daemon.log())
+            self.assertIn("amd-pstate's dynamic_epp: enabled", ctl("doctor"))
+            self.assertEqual(daemon.stop(), 0)
+        self.assertEqual(guest.snapshot(), before)
+
+    def test_profile(self):
+        """status shows the platform profile, which stays as it is"""
+        guest.write(DYNAMIC, "enabled")
+        for profile in "low-power", "performance":
+            guest.write(PLATFORM_PROFILE, profile)
+            kernels = guest.read(PREFERENCE)
+            tap.note(f"{profile}: {kernels}")
+            with guest.Daemon() as daemon:
+                self.assertIn(f"profile {profile}", ctl("status"))
+                self.assertEqual(daemon.stop(), 0)
+            self.assertEqual((guest.read(PLATFORM_PROFILE), guest.read(PREFERENCE)), (profile, kernels))
+
+
+@unittest.skipUnless(os.path.exists(guest.policy("policy1", RANKING)) and
+                     len({guest.read(guest.policy(f"policy{cpu}", RANKING)) for cpu in range(4)}) > 1,
+                     "the CPUs are ranked alike: no --prefcore")
+class PreferredCores(unittest.TestCase):
+    """The kernel expects the same of all CPUs, by their rank none of them does more than it can."""
+
+    def test_each(self):
+        """each CPU is driven to its highest OPP as the kernel has it, whatever it reaches; all is put back"""
+        guest.restart_governors()
+        before = guest.snapshot()
+        own = {name: int(guest.read(guest.policy(name, RANKING))) * 10 for name in ("policy1", "policy3")}
+        self.assertLess(own["policy3"], HIGHEST_MHZ)
+        for backend in backends():
+            with guest.Daemon(f"[wakegov]\nbackend = {backend}\n") as daemon:
+                for name, mhz in own.items():
+                    with self.subTest(backend=backend, domain=name):
+                        self.reaches(daemon, name, min(mhz, HIGHEST_MHZ))
+                self.assertNotIn("leaves it alone", daemon.log())
+                self.assertEqual(daemon.stop(), 0)
+            self.assertEqual(guest.snapshot(), before)
+
+    def reaches(self, daemon, name, mhz):
+        with guest.busy_loop(guest.cpus_of(name)[0]):
+            guest.wait_for(lambda: daemon.domain(name)["target_khz"] == HIGHEST_MHZ * 1000, 5, "the target")
+            guest.wait_for(lambda: abs(daemon.domain(name)["current_khz"] - mhz * 1000) < 20000, 5,
+                           f"{mhz} MHz")
 
 
 class Modes(unittest.TestCase):
@@ -127,9 +202,7 @@ class Modes(unittest.TestCase):
 class Advice(unittest.TestCase):
     def test_doctor(self):
         """doctor says what the driver is, what drives it, and how to have more"""
-        done = subprocess.run([f"{guest.BUILD}/wakegovctl", "doctor"], check=False, text=True,
-                              capture_output=True)
-        said = " ".join(done.stdout.split())
+        said = ctl("doctor")
         name = "amd-pstate-epp" if MODE == "active" else "amd-pstate"
         self.assertIn(f": driver: {name} ", said)
         self.assertEqual("boot with amd_pstate=passive" in said, MODE == "active")

@@ -10,7 +10,7 @@ RUN_IDLE_LOOKS=1200 # in a row, ten a second, in which it used no CPU time
 run_defaults() {
 	RUN_CLOCK=virtual RUN_KERNEL=sid RUN_INIT=shell RUN_LLCS=1 RUN_PORTS="" RUN_TIMEOUT=1800
 	RUN_MACHINE=stock RUN_DRIVER=acpi RUN_DOMAINS="" RUN_TURBO="" RUN_TRANSITION=0 RUN_SEED=1
-	RUN_STALLS="" RUN_IDLE_STATES="" RUN_CPUFREQ=yes RUN_WITHOUT="" RUN_APPEND="" RUN_BUILD=no RUN_CONSOLE=""
+	RUN_STALLS="" RUN_IDLE_STATES="" RUN_PREFCORE="" RUN_CPUFREQ=yes RUN_WITHOUT="" RUN_APPEND="" RUN_BUILD=no RUN_CONSOLE=""
 	RUN_PACKAGES="" RUN_SUSPEND=no RUN_CPU_TICKS=0 RUN_ARCH=amd64 RUN_CLUSTERS="" RUN_ROOT=""
 	RUN_COMMAND=()
 }
@@ -28,6 +28,7 @@ run_parse() {
 		--no-cpufreq) RUN_CPUFREQ=no ;;
 		--stalls) RUN_STALLS=yes ;;
 		--idle-states) RUN_IDLE_STATES=yes ;;
+		--prefcore) RUN_PREFCORE=yes ;;
 		--suspend) RUN_SUSPEND=yes ;;
 		--build) RUN_BUILD=yes ;;
 		--) shift && break ;;
@@ -49,6 +50,10 @@ run_settle() {
 		run_settle_arm64
 	elif [ -n "$RUN_CLUSTERS" ]; then
 		die_usage "lab run: --clusters needs --arch arm64"
+	fi
+	if [ -n "$RUN_PREFCORE" ]; then
+		[[ $RUN_DRIVER == amd* ]] || die_usage "lab run: --prefcore needs --driver amd, amd-passive or amd-guided"
+		RUN_DOMAINS=${RUN_DOMAINS:-$MACHINE_PREFCORE_DOMAINS}
 	fi
 	if [ -z "$RUN_DOMAINS" ]; then
 		RUN_DOMAINS=2x1800,2x1400
