@@ -174,10 +174,6 @@ MACHINE_SHARED_KIB=4096 MACHINE_SHARED_NS=17:80
 # leakage that is left there, in percent.
 MACHINE_IDLE_STATES=20:50:200:10
 
-# With --prefcore: a CPU's highest performance, by which the kernel ranks it, is its highest MHz / 10, and
-# the kernel takes 166 for what each of them reaches (amd_get_boost_ratio_numerator()).
-MACHINE_PREFCORE_DOMAINS=1x1800,1x1800,1x1400,1x1400
-
 # Adds to RUN_QEMU what makes CPUs go by their frequency: 4 cycles an instruction. The seed is the
 # machine's only chance: it moves the kernel in memory, and so everything that follows. What the CPUs
 # draw is of ../opps.

@@ -51,9 +51,10 @@ run_settle() {
 	elif [ -n "$RUN_CLUSTERS" ]; then
 		die_usage "lab run: --clusters needs --arch arm64"
 	fi
+	# A CPU's highest performance, by which the kernel ranks it, is its highest MHz / 10.
 	if [ -n "$RUN_PREFCORE" ]; then
 		[[ $RUN_DRIVER == amd* ]] || die_usage "lab run: --prefcore needs --driver amd, amd-passive or amd-guided"
-		RUN_DOMAINS=${RUN_DOMAINS:-$MACHINE_PREFCORE_DOMAINS}
+		RUN_DOMAINS=${RUN_DOMAINS:-1x1800,1x1800,1x1400,1x1400}
 	fi
 	if [ -z "$RUN_DOMAINS" ]; then
 		RUN_DOMAINS=2x1800,2x1400
