@@ -70,15 +70,12 @@ static __noinline int resume_chains(__u64 now_ns)
 
 /*
  * A chain came to a CPU where it, or another, was gap_ns ago. One that comes seldom could be missed
- * while chains are followed: its next arrival is waited for, as long as it could be held until
- * then.
+ * while chains are followed: its next arrival is waited for, as long as this one counts there.
  */
 static inline void note_arrival(__u64 gap_ns, __u64 now_ns)
 {
 	if (gap_ns > CHAINS_FOLLOWED_NS)
-		follow_chains_until(now_ns + (gap_ns > WAKEGOV_CHAIN_HOLD_NS
-						      ? CHAINS_FOLLOWED_NS
-						      : WAKEGOV_CHAIN_HOLD_NS));
+		follow_chains_until(now_ns + WAKEGOV_CHAIN_HOLD_NS);
 }
 
 /*

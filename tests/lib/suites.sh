@@ -341,7 +341,7 @@ suite_harmless() {
 		"test_harmless.py Harmless.test_instructions" \
 		"test_realtime.py Alone Setspeed Limits Uclamp"
 	in_lab "--machine timed --driver pstate" "test_harmless.py Harmless.test_psync Harmless.test_pool" \
-		"test_chains.py Chains Frames Input Ways Workers"
+		"test_chains.py Chains Frames Input Takers Ways Workers"
 }
 
 # Plain programs on the timed machine.
