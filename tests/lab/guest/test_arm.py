@@ -10,6 +10,7 @@ import unittest
 import guest
 import tap
 import utilisation
+from clamps import clamps_of
 
 BIG, LITTLE = "policy0", "policy2"  # --clusters 2x1800x1024,4x1400x485
 REPETITIONS = 40
@@ -210,6 +211,64 @@ class Wakegov(unittest.TestCase):
         for text in (said, status):
             self.assertNotIn("msr", text)
             self.assertNotIn("PMU", text)
+
+
+class Placement(unittest.TestCase):
+    """Profiles, and classes by a hint."""
+
+    def setUp(self):
+        guest.restart_governors()
+        self.before = guest.snapshot()
+
+    def tearDown(self):
+        guest.wait_for(lambda: guest.snapshot() == self.before, 10, "everything put back")
+
+    @staticmethod
+    def frequencies():
+        return guest.frequency(BIG), guest.frequency(LITTLE)
+
+    def test_profile(self):
+        """quiet holds each cluster to 60 % of its own highest OPP, performance keeps both up; auto ends that"""
+        for backend in "uclamp", "limits":
+            with self.subTest(backend=backend), guest.Daemon(f"[wakegov]\nbackend = {backend}\n") as daemon:
+                with guest.busy_loop(guest.cpus_of(BIG)[0]), guest.busy_loop(guest.cpus_of(LITTLE)[0]):
+                    for profile, right in (("quiet", (1000000, 600000)), (None, (1800000, 1400000))):
+                        daemon.call("ChooseProfile", **({"profile": profile} if profile else {}))
+                        guest.wait_for(lambda right=right: self.frequencies() == right, 5,
+                                       f"{profile}: {right}")
+                daemon.call("ChooseProfile", profile="performance")
+                guest.wait_for(lambda: self.frequencies() == (1400000, 1000000), 5, "performance, idle")
+                daemon.call("ChooseProfile")
+                self.assertEqual(daemon.stop(), 0)
+
+    @staticmethod
+    def on_little(tid):
+        """The share of looks in which it is on a little CPU."""
+        little, seen = guest.cpus_of(LITTLE), 0
+        for _ in range(LOOKS):
+            time.sleep(0.02)
+            with open(f"/proc/{tid}/stat", encoding="ascii") as stat:
+                seen += int(stat.read().rsplit(")", 1)[1].split()[36]) in little
+        return seen / LOOKS
+
+    def test_class(self):
+        """a class whose cap fits a little CPU is left there by the kernel, and no longer without wakegov"""
+        with guest.Daemon("[wakegov]\nbackend = uclamp\n[class background]\ncap = 35%\n") as daemon:
+            # Half of the time at work on a big CPU, and more than a little one has.
+            task = subprocess.Popen([f"{guest.BUILD}/wakegovctl", "run", "--class", "background", "--",
+                                     f"{guest.BUILD}/tests/lab/freqload", "periodic", "--period-us", "10000",
+                                     "--busy-cycles", "9000000", "--time", "60"])
+            try:
+                guest.wait_for(lambda: clamps_of(task.pid) == (0, 358), 5, "the cap")
+                guest.wait_for(lambda: len(os.listdir(f"/proc/{task.pid}/task")) > 1, 5, "its thread")
+                tid = utilisation.worker_of(task)
+                guest.wait_for(lambda: self.on_little(tid) > 0.9, 5, "a little CPU")
+                self.assertEqual(daemon.stop(), 0)
+                self.assertEqual(clamps_of(tid), (0, 1024))
+                guest.wait_for(lambda: self.on_little(tid) < 0.1, 5, "a big CPU")
+            finally:
+                task.kill()
+                task.wait()
 
 
 class Clusters(unittest.TestCase):
