@@ -72,7 +72,7 @@ int BPF_PROG(on_softirq_raise, unsigned int vector)
 	struct wakegov_cpu *cpu;
 	__u32 interrupts;
 
-	if (vector != NET_RX_SOFTIRQ)
+	if (vector != NET_RX_SOFTIRQ || !followed_chains)
 		return 0;
 	cpu = count_event(WAKEGOV_SOFTIRQ_RAISE);
 	if (!cpu)

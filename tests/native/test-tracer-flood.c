@@ -82,12 +82,12 @@ static void fill_ring(struct native *native, uint32_t cpu)
 {
 	static const struct engine_band band = { .low_q = 1, .watch = true, .watch_idle = true };
 	uint64_t before = drops_of(native).ring, switches = switches_of(native);
-	pid_t reader = work_read("native-reader", cpu, native->file, 0, 0);
+	pid_t sleeper = work_nap("native-nap", cpu);
 
 	while (drops_of(native).ring < before + 100 &&
 	       switches_of(native) < switches + SWITCHES_MOST)
 		tracer_arm(native->tracer, cpu, &band);
-	work_end(reader);
+	work_end(sleeper);
 	assert_true(drops_of(native).ring >= before + 100);
 }
 

@@ -115,6 +115,16 @@ pid_t work_spin(uint32_t cpu)
 		__asm__ volatile("" ::: "memory");
 }
 
+pid_t work_nap(const char *name, uint32_t cpu)
+{
+	pid_t pid = work_start_on(name, cpu);
+
+	if (pid)
+		return pid;
+	for (;;)
+		usleep(20);
+}
+
 /* The i-th of a sequence that the disk does not see as one. */
 static void read_block(int file, uint32_t i)
 {

@@ -22,6 +22,10 @@ int work_file_new(void);
  */
 pid_t work_spin(uint32_t cpu);
 
+/* Sleeps for moments, on one CPU: each of them is two switches, whatever other work the disk has.
+ */
+pid_t work_nap(const char *name, uint32_t cpu);
+
 /* Reads 4 KiB blocks directly, with a pause after each; n = 0: for ever. Its comm is name. */
 pid_t work_read(const char *name, uint32_t cpu, int file, uint32_t n, uint32_t pause_us);
 
