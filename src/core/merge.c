@@ -162,24 +162,6 @@ static void raise_floor(struct demand *demand, uint32_t cap)
 }
 
 /*
- * What a chain asks for, or the floor that is there where that is near: a chain's utilisation goes
- * up and down a little with each turn, and each change of the floor is a write. A floor goes down
- * only for twice as much as it goes up for: less is no news, and it would soon be up again.
- */
-static uint32_t chain_cap(const struct domain *domain, uint32_t util_q)
-{
-	const struct topology_domain *info = &domain->info;
-	uint32_t percent = domain->policy.headroom_percent, near_q = util_q / CHAIN_NEAR;
-	uint32_t below_khz = opp_below(info, domain->floor_khz, UINT32_MAX);
-
-	if (domain->floor_khz &&
-	    util_q - near_q <= utilisation_covered_q(info, domain->floor_khz, percent) &&
-	    util_q + 2 * near_q > utilisation_covered_q(info, below_khz, percent))
-		return opp_cap_at_khz(info, domain->floor_khz);
-	return utilisation_demand_cap(util_q, percent);
-}
-
-/*
  * A chain asks for the frequency that its utilisation would ask for if one CPU did all its work.
  * Where the CPUs' own utilisation does not show it, their own governor does not see it: then it is
  * a floor as well, up to the effective cap. A floor that is there stays as long as the chain: the
@@ -188,13 +170,14 @@ static uint32_t chain_cap(const struct domain *domain, uint32_t util_q)
 static void merge_chains(const struct engine *engine, uint32_t domain, uint32_t most_cap,
 			 uint64_t now_ns, struct demand *demand)
 {
-	const struct domain *d = &engine->domains[domain];
+	const struct policy_domain *policy = &engine->domains[domain].policy;
+	bool has_floor = engine->domains[domain].floor_khz;
 
 	engine_for_each_cpu(engine, cpu, domain) {
 		const struct cpu *c = &engine->cpus[cpu];
 		const struct asked asked = {
 			.reason = REASON_CHAIN,
-			.cap = chain_cap(d, c->chain.util_q),
+			.cap = utilisation_demand_cap(c->chain.util_q, policy->headroom_percent),
 			.cpu = cpu,
 			.pid = c->chain.pid,
 			.rule = -1,
@@ -204,7 +187,7 @@ static void merge_chains(const struct engine *engine, uint32_t domain, uint32_t 
 		if (!engine->policy.chains || !engine_chain_until_ns(c, now_ns))
 			continue;
 		ask(demand, &asked);
-		if (d->floor_khz || asked.cap - asked.cap / CHAIN_NEAR > demand->own_cap)
+		if (has_floor || asked.cap - asked.cap / CHAIN_NEAR > demand->own_cap)
 			raise_floor(demand, asked.cap < most_cap ? asked.cap : most_cap);
 	}
 }

@@ -157,9 +157,8 @@ static uint32_t known_khz(const struct engine *engine, const struct domain *doma
 }
 
 /*
- * The utilisation of a chain above which it asks for more; UINT32_MAX: there is no more. A floor
- * covers also what is near, as for chain_cap() in merge.c. A chain that was found to ask for no
- * floor is no news.
+ * The utilisation of a chain above which it asks for more; UINT32_MAX: there is no more. A chain
+ * that was found to ask for no floor is no news.
  */
 static uint32_t chain_covered_q(const struct engine *engine, const struct domain *domain,
 				uint32_t cpu, uint32_t min_khz, uint32_t max_khz)
@@ -170,9 +169,7 @@ static uint32_t chain_covered_q(const struct engine *engine, const struct domain
 	if (opp_at_or_above(&domain->info, khz + 1, min_khz, max_khz) <= khz)
 		return UINT32_MAX;
 	covered_q = utilisation_covered_q(&domain->info, khz, domain->policy.headroom_percent);
-	if (domain->floor_khz)
-		return covered_q + covered_q / (CHAIN_NEAR - 1);
-	if (engine_chain_until_ns(&engine->cpus[cpu], domain->last.now_ns) &&
+	if (!domain->floor_khz && engine_chain_until_ns(&engine->cpus[cpu], domain->last.now_ns) &&
 	    chain->util_q > covered_q)
 		return chain->util_q + chain->util_q / CHAIN_NEAR;
 	return covered_q;

@@ -166,40 +166,6 @@ static void test_looks(void **state)
 	assert_in_range(gaps_ns[1][3], 1, HOLD_NS);
 }
 
-/*
- * A need that goes up by less than a 16th beyond what its floor covers changes nothing, nor is it
- * news, nor does one that is less than two 16ths below; what is more than that has its own OPP.
- */
-static void test_near(void **state)
-{
-	static const struct {
-		uint32_t first, then, khz;
-	} rows[] = {
-		/* 546 of 1024 is what 1.6 GHz cover, 614 what 1.8 do. */
-		{ 520, 560, 1600000 }, { 520, 600, 1800000 }, { 560, 530, 1800000 },
-		{ 560, 490, 1800000 }, { 560, 480, 1600000 }, { 900, 200, LOW_KHZ },
-	};
-	struct machine machine;
-	uint32_t news_q;
-
-	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
-		begin(&machine, true);
-		sample(&machine, 0, 10, rows[i].first, machine.now_ns);
-		decide(&machine, 0);
-		news_q = chain_q(&machine, 0);
-		for (int look = 0; look < 2; look++) { /* the second one ends what holds a fall */
-			machine.now_ns += NS_PER_S;
-			sample(&machine, 0, 10, rows[i].then, machine.now_ns);
-			decide(&machine, 0);
-		}
-		assert_int_equal(engine_last(machine.engine, 0)->target_khz, rows[i].khz);
-		assert_int_equal(engine_floor_khz(machine.engine, 0), rows[i].khz);
-		if (rows[i].then > rows[i].first)
-			assert_int_equal(DECAY_Q(rows[i].then) > news_q, rows[i].khz > HALF_KHZ);
-		end(&machine);
-	}
-}
-
 static void test_off(void **state)
 {
 	struct machine machine;
@@ -282,15 +248,10 @@ static void test_saturation_ends(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_demand),
-		cmocka_unit_test(test_highest_is_no_news),
-		cmocka_unit_test(test_hold),
-		cmocka_unit_test(test_looks),
-		cmocka_unit_test(test_near),
-		cmocka_unit_test(test_off),
-		cmocka_unit_test(test_cap),
-		cmocka_unit_test(test_saturation),
-		cmocka_unit_test(test_saturation_ends),
+		cmocka_unit_test(test_demand),	   cmocka_unit_test(test_highest_is_no_news),
+		cmocka_unit_test(test_hold),	   cmocka_unit_test(test_looks),
+		cmocka_unit_test(test_off),	   cmocka_unit_test(test_cap),
+		cmocka_unit_test(test_saturation), cmocka_unit_test(test_saturation_ends),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -70,26 +70,14 @@ static uint32_t cpu_cap(const struct world *world, uint32_t cpu, const struct po
 							policy->headroom_percent));
 }
 
-/* A floor that is there stays where less by a 16th fits, and more by two needs it. */
 static uint32_t chain_cap(const struct world *world, uint32_t cpu,
 			  const struct policy_domain *policy)
 {
 	const struct input_chain *chain = &world->cpus[cpu].chain;
-	uint32_t domain = topology_domain_of(world->topology, cpu);
-	const struct topology_domain *info = &world->topology->domains[domain];
-	uint32_t floor_khz = engine_floor_khz(world->engine, domain);
-	uint32_t percent = policy->headroom_percent, floor_cap, below_cap;
 
 	if (!chain->util_q || world->now_ns >= chain->seen_ns + ENGINE_CHAIN_HOLD_NS)
 		return 0;
-	if (!floor_khz)
-		return utilisation_demand_cap(chain->util_q, percent);
-	floor_cap = opp_cap_at_khz(info, floor_khz);
-	below_cap = opp_cap_at_khz(info, opp_below(info, floor_khz, UINT32_MAX));
-	if (utilisation_demand_cap(chain->util_q - chain->util_q / 16, percent) <= floor_cap &&
-	    utilisation_demand_cap(chain->util_q + 2 * (chain->util_q / 16), percent) > below_cap)
-		return floor_cap;
-	return utilisation_demand_cap(chain->util_q, percent);
+	return utilisation_demand_cap(chain->util_q, policy->headroom_percent);
 }
 
 /* The demand as the design states it, in the plainest way. */
