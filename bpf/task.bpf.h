@@ -27,14 +27,17 @@ static __noinline void wake_ruled(struct task_struct *task)
 static __noinline void wake_hot(struct wakegov_slot *slot, struct wakegov_cpu *cpu,
 				const struct task_struct *task)
 {
-	__u64 took_ns;
+	__u64 now_ns, took_ns;
 
 	if (!slot || !cpu || !interrupts_here(cpu))
 		return;
-	if (cpu->interrupted_ns) {
-		took_ns = bpf_ktime_get_ns() - cpu->interrupted_ns;
+	/* Else its end was missed, when the programs were detached in between. */
+	if (cpu->interrupted_ns > cpu->load.switched_ns) {
+		now_ns = bpf_ktime_get_ns();
+		took_ns = now_ns - cpu->interrupted_ns;
 		slot->interrupts_ns += took_ns;
 		cpu->load.worked_ns += took_ns;
+		cpu->interrupted_ns = now_ns; /* the rest is the work of the next that it wakes */
 	}
 	if (is_in_iowait(task) && slot->device != WAKEGOV_NO_DEVICE)
 		device_at(slot->device)->completion_cpu = bpf_get_smp_processor_id();

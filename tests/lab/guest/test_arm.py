@@ -109,7 +109,7 @@ class Capacity(unittest.TestCase):
                     self.check(daemon, name)
 
 
-class Wakegov(unittest.TestCase):
+class PutBack(unittest.TestCase):
     def setUp(self):
         guest.restart_governors()
         self.before = guest.snapshot()
@@ -117,6 +117,8 @@ class Wakegov(unittest.TestCase):
     def tearDown(self):
         guest.wait_for(lambda: guest.snapshot() == self.before, 10, "everything put back")
 
+
+class Wakegov(PutBack):
     @staticmethod
     def reader(daemon):
         """The state of the load's boost; None: it is not known yet."""
@@ -213,15 +215,8 @@ class Wakegov(unittest.TestCase):
             self.assertNotIn("PMU", text)
 
 
-class Placement(unittest.TestCase):
+class Placement(PutBack):
     """Profiles, and classes by a hint."""
-
-    def setUp(self):
-        guest.restart_governors()
-        self.before = guest.snapshot()
-
-    def tearDown(self):
-        guest.wait_for(lambda: guest.snapshot() == self.before, 10, "everything put back")
 
     @staticmethod
     def frequencies():
