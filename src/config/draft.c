@@ -45,6 +45,11 @@ int policy_reader_key_once(struct policy_reader *reader, unsigned int *first_lin
 int policy_reader_refuse_key(struct policy_reader *reader, const char *name, const char *list,
 			     const char *closest)
 {
+	const char *instead = policy_gone_key(reader->section, name);
+
+	if (instead)
+		return policy_refuse(reader, -EINVAL, "[%s] %s is gone: %s", reader->section, name,
+				     instead);
 	return policy_refuse(reader, -EINVAL, "unknown key '%s' in [%s]; expected one of %s%s%s%s",
 			     policy_shown(reader, name), reader->section, list,
 			     closest ? "; did you mean '" : "", closest ?: "", closest ? "'?" : "");

@@ -139,9 +139,17 @@ int policy_reader_open_once(struct policy_reader *reader, unsigned int *first_li
 /* Notes the line of a key of the open section, which may have it once. */
 int policy_reader_key_once(struct policy_reader *reader, unsigned int *first_line,
 			   const char *name);
-/* Refuses a key that the section does not have; list has its keys, and closest is one, or NULL. */
+/*
+ * Refuses a key that the section does not have; list has its keys, and closest is one, or NULL. A
+ * key of gone.c is refused with what to do instead.
+ */
 int policy_reader_refuse_key(struct policy_reader *reader, const char *name, const char *list,
 			     const char *closest);
+/*
+ * What to do instead of a key that such a section ("io-boost", "rule NAME") had once, as the end of
+ * a sentence; NULL where it never had it.
+ */
+const char *policy_gone_key(const char *section, const char *name);
 /* Checks the own name of a rule, class or profile, which stands behind the blank in `name`. */
 int policy_reader_check_name(struct policy_reader *reader, const char *name);
 

@@ -116,16 +116,6 @@ static int refuse_key(struct policy_reader *reader, const char *name)
 	char list[256] = "";
 	size_t n;
 
-	/* Keys of earlier versions that have no meaning any more. */
-	if (reader->current == POLICY_SECTION_IO_BOOST &&
-	    (!strcmp(name, "check-window") || !strcmp(name, "back-off-min") ||
-	     !strcmp(name, "back-off-max")))
-		return policy_refuse(
-			reader, -EINVAL,
-			"[%s] %s is gone: whether a boost pays is tried in windows of its "
-			"own (wakegov(7)); slack says which gain is worth one",
-			reader->section, name);
-
 	keys = policy_keys_get(&n);
 	for (size_t i = 0; i < n; i++) {
 		if (keys[i].section != reader->current)

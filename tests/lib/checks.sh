@@ -114,6 +114,7 @@ suite_style() {
 	check "nothing at the top but what belongs there" top_level
 	check "words are those of the field" words_of_the_field
 	check "what the manual promises has tests" promises_have_tests
+	tests/unit/test-budget
 }
 
 analyzed_by_gcc() {
