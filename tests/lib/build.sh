@@ -9,7 +9,7 @@
 BUILD_PACKAGES=(
 	meson ninja-build gcc pkg-config clang-14 bpftool libc6-dev linux-libc-dev
 	libbpf-dev libsystemd-dev libcpupower-dev libinih-dev libjansson-dev libcmocka-dev liburing-dev
-	libncurses-dev
+	libncurses-dev libzstd-dev
 	python3
 )
 

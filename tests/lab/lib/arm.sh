@@ -16,7 +16,7 @@ ARM_PACKAGES=(gcc-aarch64-linux-gnu device-tree-compiler meson clang-14 bpftool 
 ARM_ROOT_PACKAGES=(
 	bash busybox-static coreutils fio gawk grep jq kmod linux-cpupower linux-perf mount procps python3 sed util-linux
 	libbpf-dev libc6-dev libcmocka-dev libcpupower-dev libelf-dev libgcc-12-dev libinih-dev libjansson-dev
-	libncurses-dev libsystemd-dev liburing-dev zlib1g-dev
+	libncurses-dev libsystemd-dev liburing-dev libzstd-dev zlib1g-dev
 )
 # What of wakegov --build makes: the unit tests of the guest's architecture run nowhere.
 # shellcheck disable=SC2034 # for run.sh
