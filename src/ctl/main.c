@@ -9,6 +9,7 @@
 #include "ctl/command.h"
 #include "shared/cleanup.h"
 #include "shared/text.h"
+#include "shared/version.h"
 #include "varlink/caller.h"
 
 #define TIMEOUT_DEFAULT_NS 10000000000ULL
@@ -143,7 +144,7 @@ static int parse_option(struct ctl *ctl, int option)
 		print_help(ctl->command);
 		return -CTL_OK;
 	case 'v':
-		puts("wakegovctl " WAKEGOV_VERSION);
+		printf("wakegovctl %s\n", wakegov_version);
 		return -CTL_OK;
 	default:
 		for (int i = 0; own && i < CTL_OPTIONS_MAX; i++)

@@ -17,6 +17,7 @@
 #include "ctl/print.h"
 #include "shared/cleanup.h"
 #include "shared/sysfs.h"
+#include "shared/version.h"
 
 #define DECISIONS_MAX 50
 #define CPUFREQ	      "/sys/devices/system/cpu/cpufreq"
@@ -95,7 +96,7 @@ static json_t *versions(const json_t *status)
 
 	sysfs_each(add_driver, drivers, CPUFREQ "/policy*");
 	uname(&kernel);
-	found = json_pack("{ss ss* so ss so}", "wakegovctl", WAKEGOV_VERSION, "wakegovd",
+	found = json_pack("{ss ss* so ss so}", "wakegovctl", wakegov_version, "wakegovd",
 			  field_text(status, "version"), "kernel",
 			  json_sprintf("%s %s %s %s", kernel.sysname, kernel.release,
 				       kernel.version, kernel.machine),

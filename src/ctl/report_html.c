@@ -13,6 +13,7 @@
 #include "ctl/page.h"
 #include "shared/cleanup.h"
 #include "shared/time.h"
+#include "shared/version.h"
 
 #define DOMAINS_MAX 16 /* pictures: more would only be scrolled past */
 #define HOUR_US	    (3600 * US_PER_S)
@@ -291,7 +292,7 @@ static void add_notes(struct collecting *collecting, const json_t *status)
 		json_sprintf(
 			"Made by wakegovctl %s at %s; %s, backend %s. The oldest decision that "
 			"is known is from %s. Nothing is known where a picture is hatched.",
-			WAKEGOV_VERSION, now, field_shown(status, "mode"),
+			wakegov_version, now, field_shown(status, "mode"),
 			field_shown(status, "backend"), oldest));
 	if (shown < all)
 		json_array_append_new(notes, json_sprintf("The %zu of %zu domains that had most to "

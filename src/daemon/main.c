@@ -20,6 +20,7 @@
 #include "shared/cleanup.h"
 #include "shared/log.h"
 #include "shared/pids.h"
+#include "shared/version.h"
 
 #define DEFAULT_RUN_DIR "/run/wakegov"
 
@@ -236,7 +237,7 @@ int main(int argc, char *argv[])
 		print_help();
 		return EXIT_SUCCESS;
 	case JOB_VERSION:
-		printf("wakegovd " WAKEGOV_VERSION "\n");
+		printf("wakegovd %s\n", wakegov_version);
 		return EXIT_SUCCESS;
 	case JOB_CHECK_CONFIG:
 		return check_config(&command.manager, command.check_file);

@@ -17,6 +17,7 @@
 #include "shared/cleanup.h"
 #include "shared/log.h"
 #include "shared/time.h"
+#include "shared/version.h"
 
 /*
  * The modules and their states, in the order in which their hooks are called. The rules come after
@@ -134,9 +135,8 @@ int manager_run(struct manager *manager)
 
 	for (uint32_t i = 0; i < core->n_domains; i++)
 		driven += core->domains[i].backend->writes;
-	journal_report(core, MESSAGE_GOVERNING, NULL,
-		       "wakegov " WAKEGOV_VERSION ": governing %u of %u domains", driven,
-		       core->n_domains);
+	journal_report(core, MESSAGE_GOVERNING, NULL, "wakegov %s: governing %u of %u domains",
+		       wakegov_version, driven, core->n_domains);
 	sd_notifyf(0, "READY=1\nSTATUS=Governing %u of %u domains", driven, core->n_domains);
 	round_run(core);
 	while (r >= 0 && sd_event_get_state(core->event) != SD_EVENT_FINISHED) {

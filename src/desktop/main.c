@@ -10,6 +10,7 @@
 
 #include "desktop/desktop.h"
 #include "shared/log.h"
+#include "shared/version.h"
 #include "varlink/caller.h"
 
 static int get_active(sd_bus *bus, const char *path, const char *interface, const char *property,
@@ -77,7 +78,7 @@ static int get_empty(sd_bus *bus, const char *path, const char *interface, const
 static int get_version(sd_bus *bus, const char *path, const char *interface, const char *property,
 		       sd_bus_message *reply, void *userdata, sd_bus_error *error)
 {
-	return sd_bus_message_append(reply, "s", "wakegov " WAKEGOV_VERSION);
+	return sd_bus_message_append(reply, "s", wakegov_version);
 }
 
 static int get_actions(sd_bus *bus, const char *path, const char *interface, const char *property,

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "shared/cleanup.h"
+#include "shared/version.h"
 
 #define DESCRIPTIONS 2
 
@@ -117,7 +118,7 @@ static const struct description *find_description(const char *name, size_t lengt
 static int get_info(const struct call *call, struct reply *reply)
 {
 	return reply_send(reply, json_pack("{ss ss ss ss s[ss]}", "vendor", "wakegov", "product",
-					   "wakegovd", "version", WAKEGOV_VERSION, "url",
+					   "wakegovd", "version", wakegov_version, "url",
 					   "man:wakegovd(8)", "interfaces",
 					   descriptions[0].interface, descriptions[1].interface));
 }

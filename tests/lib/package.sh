@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash
 # Roots of a Debian release, and the packages built and tried in them. For sourcing by
-# tests/package, which sets REPO, SUITE, VERSION, UPSTREAM (what the programs say), WORK (its directory), DEBS
+# tests/package, which sets REPO, SUITE, RELEASE (that comes next), VERSION, UPSTREAM (what the programs say), WORK (its directory), DEBS
 # (where the packages go), REPOSITORY (where apt finds them) and ROOT (where they are tried).
 # shellcheck disable=SC2153
 
@@ -38,6 +38,7 @@ copy_tree() {
 
 	mkdir -p "$tree"
 	git -C "$REPO" ls-files -z | tar -C "$REPO" --null -T - -c | tar -C "$tree" -x || return 1
+	echo "$UPSTREAM" >"$tree/.version"
 	cp -r "$tree/conf/debian" "$tree/debian"
 	cat >"$tree/debian/changelog" <<-END
 	wakegov ($VERSION) unstable; urgency=medium
@@ -110,7 +111,7 @@ fedora_builds() {
 	rpmlint "$spec" | tee "$WORK/rpmlint" | grep -q ' 0 errors' || { cat "$WORK/rpmlint" && return 1; }
 	! grep ': W: ' "$WORK/rpmlint" | grep -vE 'no-buildroot-tag|invalid-url Source0' || return 1
 	version=$(sed -n 's/^Version: *//p' "$spec")
-	[ "$version" = "$UPSTREAM" ] || return 1
+	[ "$version" = "$RELEASE" ] || return 1
 	rm -rf "$top" && mkdir -p "$top/SOURCES" && echo "$RPM_MACROS" >"$top/macros"
 	git archive --prefix="wakegov-$version/" HEAD | gzip >"$top/SOURCES/wakegov-$version.tar.gz"
 	rpmbuild --quiet -bb --nodeps --define "_topdir $top" --load "$top/macros" "$spec" || return 1

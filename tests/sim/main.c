@@ -10,6 +10,7 @@
 #include "config/load.h"
 #include "config/units.h"
 #include "shared/cleanup.h"
+#include "shared/version.h"
 #include "sim/output.h"
 #include "sim/recording.h"
 
@@ -398,7 +399,7 @@ int main(int argc, char *argv[])
 		return EXIT_SUCCESS;
 	}
 	if (command.version) {
-		printf("wakegov-sim " WAKEGOV_VERSION "\n");
+		printf("wakegov-sim %s\n", wakegov_version);
 		return EXIT_SUCCESS;
 	}
 	return load_policy(&command, &policy) < 0 ? EXIT_FAILURE : run_recorded(&command);

@@ -87,7 +87,7 @@ class Small(TopTest):
         lines = self.wait_for_text("policy0", "nvme0n1", "fio")
         self.assertEqual(len(lines), 24)
         self.assertTrue(all(len(line) <= 80 for line in lines), lines)
-        self.assertRegex(lines[0], r"^wakegovd 0\.2\.0~git, up 3 h 12 min, governing  own .*lost 7$")
+        self.assertRegex(lines[0], r"^wakegovd 0\.3\.0(~git\d+\.[0-9a-f]+)?, up 3 h 12 min, governing  own .*lost 7$")
         titles = [i for i, line in enumerate(lines)
                   if line.startswith(("DOMAIN ", "    PID ", "DEVICE "))]
         self.assertEqual(len(titles), 4)

@@ -17,6 +17,7 @@
 #include "daemon/process.h"
 #include "shared/cleanup.h"
 #include "shared/time.h"
+#include "shared/version.h"
 
 #define LINE_MAX_BYTES 512
 
@@ -334,7 +335,7 @@ static void put_self(struct metrics *metrics, const struct policies *policies)
 	const struct core *core = policies->core;
 
 	begin(metrics, "wakegov_build_info", false, "Always 1; the version is in the label.");
-	put(metrics, "wakegov_build_info{version=\"%s\"} 1\n", WAKEGOV_VERSION);
+	put(metrics, "wakegov_build_info{version=\"%s\"} 1\n", wakegov_version);
 	begin(metrics, "wakegov_uptime_seconds", false, "Since the daemon started.");
 	sample_us(metrics, "", (time_now_ns() - core->counts.started_ns) / NS_PER_US);
 	begin(metrics, "wakegov_cpu_seconds", true, "CPU time of the daemon.");

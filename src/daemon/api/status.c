@@ -17,6 +17,7 @@
 #include "diag/diag.h"
 #include "frequency/frequency.h"
 #include "shared/time.h"
+#include "shared/version.h"
 #include "wakegov/decay.h"
 
 bool api_drives_any(const struct core *core)
@@ -328,7 +329,7 @@ int api_show_status(const struct call *call, struct reply *reply)
 	for (uint32_t i = 1; i < core->n_domains; i++)
 		if (domains[i].backend != domains[0].backend)
 			backend = "mixed";
-	field_text(out, "version", WAKEGOV_VERSION);
+	field_text(out, "version", wakegov_version);
 	field_count(out, "uptime_us", (time_now_ns() - core->counts.started_ns) / NS_PER_US);
 	field_text(out, "mode", api_drives_any(core) ? "governing" : "observing");
 	field_text(out, "backend", backend);
