@@ -182,7 +182,6 @@ enum ctl_exit command_import(struct ctl *ctl);
 enum ctl_exit command_monitor(struct ctl *ctl);
 enum ctl_exit command_decisions(struct ctl *ctl); /* monitor.c */
 enum ctl_exit command_override(struct ctl *ctl);
-enum ctl_exit command_recommend(struct ctl *ctl);
 enum ctl_exit command_record(struct ctl *ctl);
 enum ctl_exit command_report(struct ctl *ctl);
 enum ctl_exit command_rules(struct ctl *ctl);
@@ -242,6 +241,13 @@ json_t *doctor_findings(const struct ctl *ctl, bool *ret_bad);
 void doctor_show(const json_t *findings);
 
 /*
+ * doctor_work.c: appends what speaks for a key of the policy. sys and proc are the paths; status
+ * and rules are replies of the daemon, or NULL.
+ */
+void doctor_advise(json_t *findings, const char *sys, const char *proc, const json_t *status,
+		   const json_t *rules);
+
+/*
  * machine.c: the machine's own means to limit frequencies, as its files show them now: turbo,
  * energy preference, platform profile, temperature, throttling and power.
  */
@@ -251,25 +257,3 @@ void doctor_show(const json_t *findings);
  * is left out. sys is the path of /sys. Takes a tenth of a second where power is counted.
  */
 json_t *machine_find(const char *sys);
-
-/*
- * recommend.c, recommend_find.c: what a machine and the statistics of its last week suggest as a
- * policy. A suggestion is an object with why, a sentence. section and lines are what the policy
- * gets; with to_decide they need a choice that no program can make. One without a section is only
- * worth knowing.
- */
-
-/* What to look at. A reply that is not there, NULL, suggests nothing. */
-struct recommend_sources {
-	const char *sys, *proc; /* the paths of /sys and /proc */
-	const json_t *findings; /* as doctor_findings() gives them */
-	const json_t *stats;	/* replies of io.wakegov.Stats for the week, … */
-	const json_t *status;	/* … Status and … */
-	const json_t *rules;	/* … Rules */
-};
-
-/* The suggestions, in the order of a policy's sections. NULL without memory. */
-json_t *recommend_find(const struct recommend_sources *sources);
-
-/* Prints them as a policy file, the reasons as comments. */
-void recommend_print(FILE *file, const json_t *suggestions);

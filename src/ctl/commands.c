@@ -270,11 +270,6 @@ const struct ctl_command ctl_commands[] = {
 		.run = command_doctor,
 	},
 	{
-		.name = "recommend",
-		.help = "a policy for this machine, with the reasons, by doctor, hardware and statistics",
-		.run = command_recommend,
-	},
-	{
 		.name = "report",
 		.help = "all of this for a bug report, without names; or as a page with pictures",
 		.run = command_report,

@@ -45,18 +45,17 @@ static void add(void *userdata, const struct finding *finding)
 }
 
 /* Adds the state of each domain if the daemon answers; it is no finding if it does not. */
-static void add_daemon(const struct ctl *ctl, struct report *report)
+static void add_daemon(const json_t *status, struct report *report)
 {
-	json_auto_t *reply = NULL;
 	const json_t *domain;
 	size_t i;
 
-	if (ctl_try(ctl, "io.wakegov.Domains", NULL, &reply) < 0)
+	if (!status)
 		add(report,
 		    &(struct finding){ FINDING_NOTE, "", "wakegovd", "does not answer",
 				       "start it: systemctl start wakegovd, and see journalctl -u "
 				       "wakegovd" });
-	json_array_foreach(json_object_get(reply, "domains"), i, domain) {
+	json_array_foreach(json_object_get(status, "domains"), i, domain) {
 		bool yielded = field_is_word(domain, "state", "yielded");
 		const char *why = field_text(domain, "state_why");
 		char found[256];
@@ -75,24 +74,56 @@ static void add_daemon(const struct ctl *ctl, struct report *report)
 
 json_t *doctor_findings(const struct ctl *ctl, bool *ret_bad)
 {
+	json_auto_t *status = NULL, *rules = NULL;
 	struct report report = { .findings = json_array() };
 	_cleanup_free_ char *path = strdup(ctl->path);
 	_cleanup_free_ char *message = NULL;
+	const json_t *frequency;
 	struct policy policy;
 	int r;
 
 	/* Errors in the files are for wakegovd --check-config to report. */
 	if (policy_load(WAKEGOV_POLICY_PATH, true, WAKEGOV_POLICY_PATH ".d", &policy, &message) < 0)
 		policy_init(&policy);
-	r = path ? doctor_examine(dirname(path), &policy, add, &report) : -ENOMEM;
+	ctl_try(ctl, "io.wakegov.Status", NULL, &status);
+	ctl_try(ctl, "io.wakegov.Rules", NULL, &rules);
+	frequency = json_object_get(status, "frequency");
+	r = path ? doctor_examine(dirname(path), &policy, field_text(frequency, "source"),
+				  field_text(frequency, "why"), add, &report)
+		 : -ENOMEM;
 	if (r < 0) {
 		complain("cannot examine this machine: %s", strerror(-r));
 		json_decref(report.findings);
 		return NULL;
 	}
-	add_daemon(ctl, &report);
+	add_daemon(status, &report);
+	doctor_advise(report.findings, "/sys", "/proc", status, rules);
 	*ret_bad = report.bad;
 	return report.findings;
+}
+
+static unsigned int count(const json_t *findings, const char *grade)
+{
+	const json_t *finding;
+	unsigned int n = 0;
+	size_t i;
+
+	json_array_foreach(findings, i, finding)
+		n += field_is_word(finding, "grade", grade);
+	return n;
+}
+
+static void show_verdict(const json_t *findings)
+{
+	unsigned int bad = count(findings, "bad"), notes = count(findings, "note");
+	char text[128];
+
+	snprintf(text, sizeof(text), "%s (%u good, %u to note, %u bad)",
+		 bad	 ? "wakegov cannot work here as asked: mend what is bad"
+		 : notes ? "wakegov works here; what is noted could be better"
+			 : "wakegov works here, and nothing is to be done",
+		 count(findings, "good"), notes, bad);
+	paragraph_print(stdout, "verdict", text);
 }
 
 void doctor_show(const json_t *findings)
@@ -124,6 +155,7 @@ void doctor_show(const json_t *findings)
 		if (*field_text(finding, "advice"))
 			paragraph_print(stdout, "", field_text(finding, "advice"));
 	}
+	show_verdict(findings);
 }
 
 enum ctl_exit command_doctor(struct ctl *ctl)

@@ -133,11 +133,12 @@ struct finding {
 typedef void (*finding_t)(void *userdata, const struct finding *finding);
 
 /*
- * Reports each finding, in order. run_dir is the daemon's, policy that of its files. Returns 0 or a
+ * Reports each finding, in order. run_dir is the daemon's, policy that of its files; source and why
+ * are where it has frequencies from, by its Status, NULL where it does not answer. Returns 0 or a
  * negative errno.
  */
-int doctor_examine(const char *run_dir, const struct policy *policy, finding_t tell,
-		   void *userdata);
+int doctor_examine(const char *run_dir, const struct policy *policy, const char *source,
+		   const char *why, finding_t report, void *userdata);
 
 /* "good", "note", "bad" */
 const char *finding_grade_name(enum finding_grade grade);

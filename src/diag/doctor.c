@@ -269,23 +269,25 @@ static int examine_domains(const struct examination *e)
 	return 0;
 }
 
-/* Tries readers on the present CPU, so that no CPU is woken. */
-static void examine_counters(const struct examination *e)
+/* Reports what the daemon says, or, without one, what its readers find on the present CPU. */
+static void examine_counters(const struct examination *e, const char *source, const char *why)
 {
-	struct frequency *frequency = frequency_new(sysconf(_SC_NPROCESSORS_CONF), 0,
-						    counter_readers, NULL, NULL);
-	const char *why, *source;
+	struct frequency *frequency = NULL;
 	char found[TEXT_SIZE];
 
-	if (!frequency)
-		return;
-	why = frequency_why(frequency);
-	source = frequency_source(frequency);
+	if (!source) {
+		frequency = frequency_new(sysconf(_SC_NPROCESSORS_CONF), 0, counter_readers, NULL,
+					  NULL);
+		if (!frequency)
+			return;
+		why = frequency_why(frequency);
+		source = frequency_source(frequency);
+	}
 	if (strcmp(source, "kernel") == 0)
-		snprintf(found, sizeof(found), "as the kernel sets it, %s", why);
+		snprintf(found, sizeof(found), "as the kernel sets it, %s", why ?: "");
 	else
 		snprintf(found, sizeof(found), "measured by %s", source);
-	report(e, *why ? FINDING_NOTE : FINDING_GOOD, "frequency of the CPUs", found, "");
+	report(e, why && *why ? FINDING_NOTE : FINDING_GOOD, "frequency of the CPUs", found, "");
 	frequency_free(frequency);
 }
 
@@ -297,6 +299,7 @@ static void examine_power_limits(const struct examination *e)
 
 	for (int zone = 0; zone < POWER_ZONES_MAX; zone++) {
 		char found[TEXT_SIZE] = "";
+		bool is_zero = false;
 
 		if (!sysfs_read_line(name, sizeof(name), POWER_ZONE "/name", zone))
 			return;
@@ -306,13 +309,18 @@ static void examine_power_limits(const struct examination *e)
 			    !sysfs_read_number(&microwatts,
 					       POWER_ZONE "/constraint_%d_power_limit_uw", zone, i))
 				break;
+			is_zero |= !microwatts;
 			text_append(found, sizeof(found), "%s%.40s %.3g W", *found ? ", " : "",
 				    term, microwatts / 1e6);
 		}
 		snprintf(what, sizeof(what), "power limits of %s", name);
 		if (*found)
-			report(e, FINDING_GOOD, what, found,
-			       "above them the firmware lowers the clock, whatever wakegov asks for");
+			report(e, is_zero ? FINDING_NOTE : FINDING_GOOD, what, found,
+			       is_zero ? "if the CPUs stay slow, set a limit in "
+					 "/sys/class/powercap: of 0 W the firmware has set none, or "
+					 "keeps them at their lowest frequency"
+				       : "above them the firmware lowers the clock, whatever "
+					 "wakegov asks for");
 	}
 }
 
@@ -356,8 +364,8 @@ static void examine_leftovers(const struct examination *e, const char *run_dir)
 	}
 }
 
-int doctor_examine(const char *run_dir, const struct policy *policy, finding_t report_finding,
-		   void *userdata)
+int doctor_examine(const char *run_dir, const struct policy *policy, const char *source,
+		   const char *why, finding_t report_finding, void *userdata)
 {
 	struct examination e = {
 		.policy = policy,
@@ -371,7 +379,7 @@ int doctor_examine(const char *run_dir, const struct policy *policy, finding_t r
 	examine_uclamp(&e);
 	examine_cgroups(&e);
 	r = examine_domains(&e);
-	examine_counters(&e);
+	examine_counters(&e, source, why);
 	examine_firmware(&e);
 	conflicts_find(report_conflict, &e);
 	examine_leftovers(&e, run_dir);

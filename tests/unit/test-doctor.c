@@ -10,6 +10,7 @@
 
 static char findings[8192]; /* "GRADE WHAT: FOUND (ADVICE)\n" each */
 static struct policy policy;
+static const char *source, *why; /* of frequencies, by the daemon; NULL: none answers */
 
 static void hear(void *userdata, const struct finding *finding)
 {
@@ -23,7 +24,7 @@ static void hear(void *userdata, const struct finding *finding)
 static void examine(const char *run_dir)
 {
 	findings[0] = '\0';
-	assert_int_equal(doctor_examine(run_dir, &policy, hear, NULL), 0);
+	assert_int_equal(doctor_examine(run_dir, &policy, source, why, hear, NULL), 0);
 }
 
 static void assert_found(const char *text)
@@ -114,6 +115,23 @@ static void test_power_limits(void **state)
 	fake_write(path, "25500000");
 	examine("/run/none");
 	assert_found("good power limits of package-0: long_term 15 W, short_term 25.5 W (");
+	fake_write(path, "0");
+	examine("/run/none");
+	assert_found("note power limits of package-0: long_term 15 W, short_term 0 W (if the CPUs");
+}
+
+/* The daemon's word counts: root's doctor may use counters that the unit may not. */
+static void test_frequency_by_the_daemon(void **state)
+{
+	source = "kernel";
+	why = "perf events: Permission denied";
+	examine("/run/none");
+	assert_found("note frequency of the CPUs: as the kernel sets it, perf events: Permission");
+	source = "msr";
+	why = NULL;
+	examine("/run/none");
+	assert_found("good frequency of the CPUs: measured by msr (");
+	source = NULL;
 }
 
 static void give_power(uint32_t khz, const char *power)
@@ -271,6 +289,7 @@ int main(void)
 		TEST(test_dynamic_epp),
 		TEST(test_placement),
 		TEST(test_power_limits),
+		TEST(test_frequency_by_the_daemon),
 		TEST(test_own_governor),
 		TEST(test_energy),
 		TEST(test_other_governors),

@@ -131,17 +131,15 @@ class Profiles(unittest.TestCase):
         with guest.Daemon("[profile quiet]\nwhen = battery\n") as daemon:
             self.assert_holds(daemon, "quiet")
 
-    def test_recommended(self):
-        """what recommend prints for a machine with a battery is a policy, and does what it says"""
+    def test_advised(self):
+        """doctor names the key for a machine with a battery"""
         load_supplies()
         self.addCleanup(unplug, False)
-        policy = subprocess.run([f"{guest.BUILD}/wakegovctl", "recommend"], check=True, text=True,
-                                stdout=subprocess.PIPE).stdout
-        self.assertIn("The machine has a battery", policy)
-        with guest.Daemon(policy) as daemon:
-            self.assert_holds(daemon, "balanced")
-            unplug(True)
-            self.assert_holds(daemon, "quiet", "its condition is true")
+        with guest.Daemon("") as daemon:
+            said = subprocess.run([f"{guest.BUILD}/wakegovctl", "--socket", daemon.socket, "doctor"],
+                                  check=False, text=True, stdout=subprocess.PIPE).stdout
+        self.assertIn("when = battery below [profile quiet]", " ".join(said.split()))
+        self.assertRegex(said, r"\nverdict +wakegov ")
 
     def test_supply_removed(self):
         """a line that is removed is no longer one, as one that is unplugged"""

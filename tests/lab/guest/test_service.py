@@ -502,22 +502,6 @@ class Running(Installed):
         shown = run("wakegovd", "--show-config").stdout
         self.assertIn(f"{folders[2]}/10-brought.conf:2", shown)
 
-    def test_recommend(self):
-        """recommend's policy, by the daemon's statistics, is checked and taken as it is"""
-        path = f"{POLICY}.d/recommended.conf"
-        self.addCleanup(lambda: os.path.exists(path) and os.remove(path))
-        # What has a nice value, but has done nothing yet, is no background work.
-        task = subprocess.Popen(["nice", "sleep", "100"])
-        self.addCleanup(task.wait)
-        self.addCleanup(task.kill)
-        guest.write(path, run("wakegovctl", "recommend").stdout)
-        self.assertIn("The statistics of the last week are of ", guest.read(path))
-        self.assertNotIn("[rule", guest.read(path))
-        run("wakegovd", "--config", path, "--check-config")
-        run("systemctl", "reload", "wakegovd.service")
-        policy = guest.call("/run/wakegov/io.wakegov", "Status")["policy"]
-        self.assertIsNone(policy["last_error"])
-
     def test_hotplug(self):
         """the unit has the kernel's hotplug events, though its network is its own"""
         def set_online(value):
