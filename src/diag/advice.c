@@ -3,7 +3,6 @@
 
 #include <ctype.h>
 #include <errno.h>
-#include <inttypes.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -173,39 +172,21 @@ char *advice_on_misplacement(const char *disk, const struct interrupt *interrupt
 {
 	const char *who = n_tasks > 1 ? "the busiest of its tasks" : "the task";
 	const char *it = n_tasks > 1 ? "the tasks" : "the task";
-	char *sentence = NULL;
+	char move[256] = "", *sentence = NULL;
 	int r;
 
-	/*
-	 * Drivers that spread their queues themselves, such as NVMe's, do not let others set the
-	 * affinity.
-	 */
+	/* Drivers that spread their queues themselves, such as NVMe's, allow no other affinity. */
 	if (interrupt)
-		r = asprintf(&sentence,
-			     "interrupt of %s lands in %s, %s runs in %s: write %s to "
-			     "/proc/irq/%u/smp_affinity_list or, if the kernel refuses that, keep "
-			     "%s on CPUs %s (taskset -c)",
-			     interrupt->name, completions->domain, who, tasks->domain, tasks->cpus,
-			     interrupt->number, it, completions->cpus);
-	else
-		r = asprintf(&sentence,
-			     "interrupt of %s lands in %s, %s runs in %s: keep %s on CPUs %s "
-			     "(taskset -c), since /proc/interrupts does not name the one to move",
-			     disk, completions->domain, who, tasks->domain, it, completions->cpus);
-	return r < 0 ? NULL : sentence;
-}
-
-char *advice_on_clamp_classes(uint64_t refused)
-{
-	char *sentence = NULL;
-	int r = asprintf(
-		&sentence,
-		"%" PRIu64
-		" times a task got no cap and no floor: its rules together would have been "
-		"one combination more than the %d that there can be; let fewer rules be "
-		"for the same tasks",
-		refused, CLAMP_CLASSES_MAX);
-
+		snprintf(move, sizeof(move),
+			 "write %s to /proc/irq/%u/smp_affinity_list or, if the kernel refuses "
+			 "that, ",
+			 tasks->cpus, interrupt->number);
+	r = asprintf(&sentence,
+		     "interrupt of %s lands in %s, %s runs in %s: %skeep %s on CPUs %s "
+		     "(taskset -c)%s",
+		     interrupt ? interrupt->name : disk, completions->domain, who, tasks->domain,
+		     move, it, completions->cpus,
+		     interrupt ? "" : ", since /proc/interrupts does not name the one to move");
 	return r < 0 ? NULL : sentence;
 }
 

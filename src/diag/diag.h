@@ -72,9 +72,6 @@ bool advice_find_misplacement(const struct engine *engine, const struct topology
 /* "TuneD runs, and sets governors: take a profile …"; as below. */
 char *advice_on_conflict(const struct conflict *conflict);
 
-/* "12 times a task got no cap and no floor: …": there were too many clamp classes. As below. */
-char *advice_on_clamp_classes(uint64_t refused);
-
 struct interrupt {
 	uint32_t number; /* as in /proc/irq */
 	char name[64];	 /* of its action: nvme0q3, virtio1-req.0, ahci[0000:00:1f.2] */

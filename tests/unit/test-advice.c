@@ -197,17 +197,6 @@ static void test_sentences(void **state)
 	free(sentence);
 }
 
-static void test_clamp_classes(void **state)
-{
-	char *sentence = advice_on_clamp_classes(12);
-
-	assert_string_equal(
-		sentence, "12 times a task got no cap and no floor: its rules together would have "
-			  "been one combination more than the 64 that there can be; let fewer "
-			  "rules be for the same tasks");
-	free(sentence);
-}
-
 /* Four CPUs of which one is offline; each queue has its own, and q0 is for administration. */
 static const char nvme[] =
 	"            CPU0       CPU1       CPU3       \n"
@@ -341,7 +330,6 @@ int main(void)
 		cmocka_unit_test(test_find),
 		cmocka_unit_test(test_not_steady),
 		cmocka_unit_test(test_sentences),
-		cmocka_unit_test(test_clamp_classes),
 		cmocka_unit_test(test_find_interrupt),
 		cmocka_unit_test(test_long_interrupt_name),
 		cmocka_unit_test(test_interrupt_of_disk),

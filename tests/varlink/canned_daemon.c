@@ -444,11 +444,6 @@ char *advice_on_conflict(const struct conflict *conflict)
 	return NULL;
 }
 
-char *advice_on_clamp_classes(uint64_t refused)
-{
-	return NULL;
-}
-
 int policy_hold_start(struct policies *policies, const char *text, char **ret_message)
 {
 	if (strstr(text, "slack"))

@@ -209,6 +209,18 @@ static void put_domains(struct json_out *out, struct core *core)
 	json_out_close(out, ']');
 }
 
+__attribute__((format(printf, 2, 3))) static void put_text(struct json_out *out, const char *format,
+							   ...)
+{
+	char text[256 + API_CPUS_SIZE];
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	field_text(out, NULL, text);
+}
+
 /* Frees the sentence. */
 static int put_sentence(struct json_out *out, char *sentence)
 {
@@ -234,8 +246,12 @@ static int put_advice(struct json_out *out, const struct core *core)
 
 	for (uint32_t i = 0; r == 0 && i < core->conflicts.n; i++)
 		r = put_sentence(out, advice_on_conflict(core->conflicts.conflicts[i]));
-	if (r == 0 && refused)
-		r = put_sentence(out, advice_on_clamp_classes(refused));
+	if (refused)
+		put_text(out,
+			 "%llu times a task got no cap and no floor: its rules together would have "
+			 "been one combination more than the %d that there can be; let fewer rules "
+			 "be for the same tasks",
+			 (unsigned long long)refused, CLAMP_CLASSES_MAX);
 	for (uint32_t i = 0; r == 0 && i < INPUT_DEVICES_MAX; i++) {
 		struct advice_place completions, tasks;
 		struct misplacement misplacement;
@@ -254,18 +270,6 @@ static int put_advice(struct json_out *out, const struct core *core)
 							     misplacement.n_tasks));
 	}
 	return r;
-}
-
-__attribute__((format(printf, 2, 3))) static void put_text(struct json_out *out, const char *format,
-							   ...)
-{
-	char text[192 + API_CPUS_SIZE];
-	va_list args;
-
-	va_start(args, format);
-	vsnprintf(text, sizeof(text), format, args);
-	va_end(args);
-	field_text(out, NULL, text);
 }
 
 /* What the policy asks for and does not get here. */
