@@ -1,204 +1,185 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* wakegov-desktop, see its manual page: the program, and the interface on the bus. */
+/*
+ * wakegov-desktop: the desktop's power switch chooses wakegov's profile. The switch belongs to
+ * power-profiles-daemon or to TuneD's tuned-ppd, which serve the same D-Bus interface under two
+ * names. After each signal the name's owner is asked for its profile. The content of a signal is
+ * not read, since any user may send one.
+ */
 #include <errno.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <systemd/sd-bus.h>
 #include <systemd/sd-daemon.h>
+#include <systemd/sd-event.h>
 
-#include "desktop/desktop.h"
+#include "shared/cleanup.h"
 #include "shared/log.h"
-#include "shared/version.h"
+#include "shared/sysfs.h"
+#include "shared/time.h"
 #include "varlink/caller.h"
 
-static int get_active(sd_bus *bus, const char *path, const char *interface, const char *property,
-		      sd_bus_message *reply, void *userdata, sd_bus_error *error)
-{
-	return sd_bus_message_append(reply, "s", desktop_active(userdata));
-}
+#define CALL_TIMEOUT_NS (5 * NS_PER_S)
+#define PROPERTIES	"org.freedesktop.DBus.Properties"
+#define PROFILE_SIZE	32
 
-static int refuse_profile(sd_bus_error *error, const char *profile)
-{
-	return sd_bus_error_setf(error, SD_BUS_ERROR_INVALID_ARGS, "no profile is called '%s'",
-				 profile);
-}
-
-/* For what on_call() has left: profiles that there are not. */
-static int set_active(sd_bus *bus, const char *path, const char *interface, const char *property,
-		      sd_bus_message *value, void *userdata, sd_bus_error *error)
-{
+/* The first that has an owner is followed. The names are those of the interface as well. */
+static const struct {
 	const char *name;
-	int r = sd_bus_message_read(value, "s", &name);
-
-	return r < 0 ? r : refuse_profile(error, name);
-}
-
-/* Reads a call that sets a profile. Returns false for another one, or a profile that is none. */
-static bool read_choice(sd_bus_message *call, const struct desktop_profile **ret)
-{
-	const char *interface, *property, *name;
-
-	if (!sd_bus_message_is_method_call(call, "org.freedesktop.DBus.Properties", "Set") ||
-	    sd_bus_message_read(call, "ssv", &interface, &property, "s", &name) < 0 ||
-	    strcmp(property, "ActiveProfile") != 0)
-		return false;
-	*ret = desktop_find(name);
-	return *ret;
-}
-
-static int choose_allowed(struct desktop *desktop, sd_bus_message *call, sd_bus_error *error)
-{
-	const struct desktop_profile *profile;
-	int r;
-
-	if (!read_choice(call, &profile))
-		return -EINVAL;
-	holds_end(desktop);
-	r = governor_choose(desktop, profile->ours);
-	return r < 0 ? r : sd_bus_reply_method_return(call, NULL);
-}
-
-/* Has each call first. sd-bus replies itself once a property's setter returns, so is not used. */
-static int on_call(sd_bus_message *call, void *userdata, sd_bus_error *error)
-{
-	const struct desktop_profile *profile;
-
-	return read_choice(call, &profile) ? authority_ask(userdata, call, choose_allowed, error)
-					   : 0;
-}
-
-static int get_empty(sd_bus *bus, const char *path, const char *interface, const char *property,
-		     sd_bus_message *reply, void *userdata, sd_bus_error *error)
-{
-	return sd_bus_message_append(reply, "s", "");
-}
-
-static int get_version(sd_bus *bus, const char *path, const char *interface, const char *property,
-		       sd_bus_message *reply, void *userdata, sd_bus_error *error)
-{
-	return sd_bus_message_append(reply, "s", wakegov_version);
-}
-
-static int get_actions(sd_bus *bus, const char *path, const char *interface, const char *property,
-		       sd_bus_message *reply, void *userdata, sd_bus_error *error)
-{
-	return sd_bus_message_append(reply, "as", 0);
-}
-
-static int get_profiles(sd_bus *bus, const char *path, const char *interface, const char *property,
-			sd_bus_message *reply, void *userdata, sd_bus_error *error)
-{
-	int r = sd_bus_message_open_container(reply, 'a', "a{sv}");
-
-	for (int i = 0; r >= 0 && i < DESKTOP_PROFILES; i++)
-		r = sd_bus_message_append(reply, "a{sv}", 2, "Profile", "s",
-					  desktop_profiles[i].theirs, "Driver", "s", "wakegov");
-	return r < 0 ? r : sd_bus_message_close_container(reply);
-}
-
-static int get_holds(sd_bus *bus, const char *path, const char *interface, const char *property,
-		     sd_bus_message *reply, void *userdata, sd_bus_error *error)
-{
-	const struct desktop *desktop = userdata;
-	int r = sd_bus_message_open_container(reply, 'a', "a{sv}");
-
-	for (int i = 0; r >= 0 && i < DESKTOP_HOLDS_MAX; i++) {
-		const struct desktop_hold *hold = &desktop->holds[i];
-
-		if (hold->cookie)
-			r = sd_bus_message_append(reply, "a{sv}", 3, "ApplicationId", "s",
-						  hold->application, "Profile", "s", hold->profile,
-						  "Reason", "s", hold->reason);
-	}
-	return r < 0 ? r : sd_bus_message_close_container(reply);
-}
-
-static int hold_allowed(struct desktop *desktop, sd_bus_message *call, sd_bus_error *error)
-{
-	const char *profile, *reason, *application;
-	uint32_t cookie;
-	int r = sd_bus_message_read(call, "sss", &profile, &reason, &application);
-
-	if (r >= 0)
-		r = holds_add(desktop, call, profile, reason, application, &cookie);
-	if (r == -ENOSPC)
-		return sd_bus_error_setf(error, SD_BUS_ERROR_LIMITS_EXCEEDED,
-					 "%d profiles are held already", DESKTOP_HOLDS_MAX);
-	return r < 0 ? r : sd_bus_reply_method_return(call, "u", cookie);
-}
-
-static int hold_profile(sd_bus_message *call, void *userdata, sd_bus_error *error)
-{
-	const char *profile, *reason, *application;
-	int r = sd_bus_message_read(call, "sss", &profile, &reason, &application);
-
-	if (r < 0)
-		return r;
-	/* As with power-profiles-daemon, the default profile cannot be held. */
-	if (!desktop_find(profile) || !strcmp(profile, "balanced"))
-		return refuse_profile(error, profile);
-	return authority_ask(userdata, call, hold_allowed, error);
-}
-
-static int release_profile(sd_bus_message *call, void *userdata, sd_bus_error *error)
-{
-	uint32_t cookie;
-	int r = sd_bus_message_read(call, "u", &cookie);
-
-	if (r >= 0)
-		r = holds_release(userdata, call, cookie);
-	if (r == -ENOENT)
-		return sd_bus_error_setf(error, SD_BUS_ERROR_INVALID_ARGS,
-					 "you have no hold with the cookie %u", cookie);
-	return r < 0 ? r : sd_bus_reply_method_return(call, NULL);
-}
-
-static const sd_bus_vtable vtable[] = {
-	SD_BUS_VTABLE_START(0),
-	SD_BUS_METHOD_WITH_ARGS(
-		"HoldProfile", SD_BUS_ARGS("s", profile, "s", reason, "s", application_id),
-		SD_BUS_RESULT("u", cookie), hold_profile, SD_BUS_VTABLE_UNPRIVILEGED),
-	SD_BUS_METHOD_WITH_ARGS("ReleaseProfile", SD_BUS_ARGS("u", cookie), SD_BUS_NO_RESULT,
-				release_profile, SD_BUS_VTABLE_UNPRIVILEGED),
-	SD_BUS_SIGNAL_WITH_ARGS("ProfileReleased", SD_BUS_ARGS("u", cookie), 0),
-	SD_BUS_WRITABLE_PROPERTY("ActiveProfile", "s", get_active, set_active, 0,
-				 SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE | SD_BUS_VTABLE_UNPRIVILEGED),
-	SD_BUS_PROPERTY("PerformanceInhibited", "s", get_empty, 0, SD_BUS_VTABLE_PROPERTY_CONST),
-	SD_BUS_PROPERTY("PerformanceDegraded", "s", get_empty, 0, SD_BUS_VTABLE_PROPERTY_CONST),
-	SD_BUS_PROPERTY("Profiles", "aa{sv}", get_profiles, 0, SD_BUS_VTABLE_PROPERTY_CONST),
-	SD_BUS_PROPERTY("Actions", "as", get_actions, 0, SD_BUS_VTABLE_PROPERTY_CONST),
-	SD_BUS_PROPERTY("ActiveProfileHolds", "aa{sv}", get_holds, 0,
-			SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
-	SD_BUS_PROPERTY("Version", "s", get_version, 0, SD_BUS_VTABLE_PROPERTY_CONST),
-	SD_BUS_VTABLE_END,
+	const char *path;
+} services[] = {
+	{ "org.freedesktop.UPower.PowerProfiles", "/org/freedesktop/UPower/PowerProfiles" },
+	{ "net.hadess.PowerProfiles", "/net/hadess/PowerProfiles" },
 };
 
-/* Serves the interface under both names. Returns 0 or a negative errno, logged. */
-static int serve(struct desktop *desktop)
-{
-	int r = bus_open(desktop->event, &desktop->bus);
+struct desktop {
+	sd_event *event;
+	sd_bus *bus;
+	sd_bus_slot *question;	     /* the call that waits for its reply; NULL: none */
+	size_t asked;		     /* the service that it asks */
+	bool again;		     /* something changed since the call was sent */
+	char followed[PROFILE_SIZE]; /* the service's profile that was chosen last; "": none */
+};
 
-	for (size_t i = 0; r >= 0 && i < DESKTOP_NAMES; i++) {
-		r = sd_bus_add_object(desktop->bus, NULL, desktop_names[i].path, on_call, desktop);
-		if (r >= 0)
-			r = sd_bus_add_object_vtable(desktop->bus, NULL, desktop_names[i].path,
-						     desktop_names[i].name, vtable, desktop);
+/* Returns 0 or a negative errno, logged. */
+static int read_reply(const json_t *reply)
+{
+	const char *error = NULL;
+
+	json_unpack((json_t *)reply, "{s:s}", "error", &error);
+	if (error)
+		log_error("wakegovd refused the profile: %s", error);
+	return error ? -EREMOTEIO : 0;
+}
+
+/* ours: wakegovd's name of a profile; NULL: the one whose condition is true. */
+static int choose(const char *ours)
+{
+	uint64_t deadline_ns = caller_deadline(CALL_TIMEOUT_NS);
+	_cleanup_close_ int fd = caller_open(QUERY_SOCKET_PATH, deadline_ns);
+	json_t *reply;
+	int r = fd;
+
+	if (fd >= 0)
+		r = caller_call(fd, "io.wakegov.ChooseProfile",
+				ours ? json_pack("{ss}", "profile", ours) : NULL, deadline_ns,
+				&reply);
+	if (r < 0) {
+		log_error("cannot ask wakegovd on " QUERY_SOCKET_PATH ": %s", strerror(-r));
+		return r;
 	}
-	/* A name that has an owner is ours when its owner ends. */
-	for (size_t i = 0; r >= 0 && i < DESKTOP_NAMES; i++)
-		r = sd_bus_request_name(desktop->bus, desktop_names[i].name, SD_BUS_NAME_QUEUE);
+	r = read_reply(reply);
+	json_decref(reply);
+	return r;
+}
+
+/*
+ * Chooses the profile that the service has in force; "": no service is there. A profile that stays
+ * is not chosen again, so that one from wakegovctl is kept until the switch is used.
+ */
+static int follow(struct desktop *desktop, const char *theirs)
+{
+	static const char *const profiles[][2] = {
+		{ "power-saver", "quiet" },
+		{ "balanced", "balanced" },
+		{ "performance", "performance" },
+	};
+	const char *ours = NULL;
+
+	for (size_t i = 0; i < ARRAY_SIZE(profiles); i++)
+		if (!strcmp(theirs, profiles[i][0]))
+			ours = profiles[i][1];
+	if ((theirs[0] && !ours) || !strcmp(theirs, desktop->followed))
+		return 0;
+	snprintf(desktop->followed, sizeof(desktop->followed), "%s", theirs);
+	return choose(ours);
+}
+
+static int ask(struct desktop *desktop, size_t service);
+
+/* An error means that the service is not there. A failure ends the program; systemd restarts it. */
+static int on_profile(sd_bus_message *reply, void *userdata, sd_bus_error *error)
+{
+	struct desktop *desktop = userdata;
+	const char *theirs = "";
+	int r;
+
+	desktop->question = sd_bus_slot_unref(desktop->question);
+	if (desktop->again)
+		r = ask(desktop, 0);
+	else if (!sd_bus_message_is_method_error(reply, NULL))
+		r = sd_bus_message_read(reply, "v", "s", &theirs) < 0 ? 0 : follow(desktop, theirs);
+	else if (desktop->asked + 1 < ARRAY_SIZE(services))
+		r = ask(desktop, desktop->asked + 1);
+	else
+		r = follow(desktop, "");
+	return r < 0 ? sd_event_exit(desktop->event, r) : 0;
+}
+
+/* Asks for the profile, and starts no service for it. */
+static int ask(struct desktop *desktop, size_t service)
+{
+	sd_bus_message *call = NULL;
+	int r = sd_bus_message_new_method_call(desktop->bus, &call, services[service].name,
+					       services[service].path, PROPERTIES, "Get");
+
+	desktop->asked = service;
+	desktop->again = false;
 	if (r >= 0)
-		r = follow_start(desktop);
+		r = sd_bus_message_append(call, "ss", services[service].name, "ActiveProfile");
+	if (r >= 0)
+		r = sd_bus_message_set_auto_start(call, false);
+	if (r >= 0)
+		r = sd_bus_call_async(desktop->bus, &desktop->question, call, on_profile, desktop,
+				      0);
+	sd_bus_message_unref(call);
+	return r;
+}
+
+/* However many signals come, one call is on its way at a time. */
+static int on_signal(sd_bus_message *signal, void *userdata, sd_bus_error *error)
+{
+	struct desktop *desktop = userdata;
+	int r = 0;
+
+	if (desktop->question)
+		desktop->again = true;
+	else
+		r = ask(desktop, 0);
+	return r < 0 ? sd_event_exit(desktop->event, r) : 0;
+}
+
+/* The first question is asked after the matches, so that no change is missed. */
+static int watch(struct desktop *desktop)
+{
+	char owner[128];
+	int r = sd_bus_open_system(&desktop->bus);
+
+	if (r >= 0)
+		r = sd_bus_set_exit_on_disconnect(desktop->bus, true);
+	for (size_t i = 0; r >= 0 && i < ARRAY_SIZE(services); i++) {
+		snprintf(owner, sizeof(owner), "type='signal',member='NameOwnerChanged',arg0='%s'",
+			 services[i].name);
+		r = sd_bus_add_match_async(desktop->bus, NULL, owner, on_signal, NULL, desktop);
+		if (r >= 0)
+			r = sd_bus_match_signal_async(desktop->bus, NULL, NULL, services[i].path,
+						      PROPERTIES, "PropertiesChanged", on_signal,
+						      NULL, desktop);
+	}
+	if (r >= 0)
+		r = ask(desktop, 0);
+	if (r >= 0)
+		r = sd_bus_attach_event(desktop->bus, desktop->event, SD_EVENT_PRIORITY_NORMAL);
 	if (r < 0)
-		log_error("cannot serve the system bus: %s", strerror(-r));
-	return r < 0 ? r : 0;
+		log_error("cannot use the system bus: %s", strerror(-r));
+	return r;
 }
 
 int main(int argc, char *argv[])
 {
-	struct desktop desktop = { .socket = QUERY_SOCKET_PATH, .monitor_fd = -1, .hold_fd = -1 };
+	struct desktop desktop = { 0 };
 	sigset_t mask;
 	int r;
 
@@ -218,14 +199,12 @@ int main(int argc, char *argv[])
 	if (r >= 0)
 		r = sd_event_add_signal(desktop.event, NULL, SIGINT, NULL, NULL);
 	if (r >= 0)
-		r = serve(&desktop);
-	if (r >= 0)
-		r = governor_listen(&desktop);
+		r = watch(&desktop);
 	if (r >= 0) {
 		sd_notify(0, "READY=1");
 		r = sd_event_loop(desktop.event);
 	}
-	follow_end(&desktop);
+	sd_bus_slot_unref(desktop.question);
 	sd_bus_flush_close_unref(desktop.bus);
 	sd_event_unref(desktop.event);
 	/* The loop returns EXIT_FAILURE when the bus ends. */

@@ -39,8 +39,8 @@ static const struct trace traces[] = {
 	  "tuned",
 	  NULL },
 	{ { "tuned-ppd", "TuneD's profile, as the desktop's switch says",
-	    "stop it, and have wakegov's profiles on that switch: systemctl disable --now "
-	    "tuned-ppd; systemctl enable --now wakegov-desktop" },
+	    "keep it with TuneD's profiles without a [cpu] section; wakegov's profile follows the "
+	    "switch: systemctl enable --now wakegov-desktop" },
 	  NULL,
 	  "tuned-ppd",
 	  NULL },
@@ -50,8 +50,8 @@ static const struct trace traces[] = {
 	  NULL,
 	  "/run/tlp/last_pwr" },
 	{ { "tlp-pd", "TLP's profile, as the desktop's switch says",
-	    "stop it, and have wakegov's profiles on that switch: systemctl disable --now tlp-pd; "
-	    "systemctl enable --now wakegov-desktop" },
+	    "keep it, as TLP; wakegov's profile follows the switch: systemctl enable --now "
+	    "wakegov-desktop" },
 	  NULL,
 	  "tlp-pd",
 	  NULL },
@@ -164,20 +164,16 @@ static uint32_t find_processes(void)
 	return found;
 }
 
-/* A program that is known is found by itself, and wakegov-desktop is ours. */
+/* A program that is known is found by itself. */
 static bool has_other_switch(sd_bus *bus)
 {
 	static const char *const names[] = { "org.freedesktop.UPower.PowerProfiles",
 					     "net.hadess.PowerProfiles" };
-	char comm[COMM_SIZE] = "";
 
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
 		uint32_t pid = owner_of(bus, names[i]);
 
-		if (!pid || find_process(pid))
-			continue;
-		sysfs_read_line(comm, sizeof(comm), "/proc/%u/comm", pid);
-		if (!is_program(comm, "wakegov-desktop"))
+		if (pid && !find_process(pid))
 			return true;
 	}
 	return false;

@@ -172,8 +172,6 @@ installs() {
 	DESTDIR=$stage meson install -C "$BUILD" --no-rebuild --quiet || return 1
 	for file in usr/sbin/wakegovd usr/bin/wakegovctl usr/lib/systemd/system/wakegovd.service \
 		usr/libexec/wakegov-desktop usr/lib/systemd/system/wakegov-desktop.service \
-		usr/share/dbus-1/system.d/wakegov-desktop.conf \
-		usr/share/polkit-1/actions/io.wakegov.policy \
 		usr/share/doc/wakegov/examples/laptop.conf \
 		usr/share/wakegov/wakegov.conf usr/share/wakegov/fleet/wakegov.rules.yml \
 		usr/share/wakegov/fleet/wakegov-dashboard.json usr/share/wakegov/fleet/benefit.jq \

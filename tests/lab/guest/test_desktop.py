@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""The desktop's switch: powerprofilesctl itself, and power-profiles-daemon beside ours.
+"""The desktop's switch: what power-profiles-daemon has in force is wakegov's profile.
 
 Run with lab run --init systemd --packages power-profiles-daemon.
 """
@@ -13,9 +13,7 @@ import tap
 from installed import Installed, run
 
 UNIT = "wakegov-desktop.service"
-RIVAL = "power-profiles-daemon.service"
-NAME = "org.freedesktop.UPower.PowerProfiles"
-PATH = "/org/freedesktop/UPower/PowerProfiles"
+SWITCH = "power-profiles-daemon.service"
 
 
 def switch(*arguments, check=True):
@@ -33,99 +31,53 @@ def unit(name, what):
 class Desktop(Installed):
     def setUp(self):
         super().setUp()
-        run("systemctl", "stop", RIVAL, check=False)
-        run("busctl", "call", "org.freedesktop.DBus", "/org/freedesktop/DBus", "org.freedesktop.DBus",
-            "ReloadConfig")
-        self.addCleanup(run, "systemctl", "stop", UNIT, check=False)
-
-    def start(self):
+        self.addCleanup(run, "systemctl", "stop", UNIT, SWITCH, check=False)
+        run("systemctl", "start", SWITCH)
+        switch("set", "balanced")
         run("systemctl", "start", "wakegovd.service", UNIT)
-        run("wakegovctl", "profile", "auto")
-        # It hears of that within a tenth of a second.
-        guest.wait_for(lambda: switch("get") == "balanced", 5, "balanced to begin with")
+        self.assert_held("balanced is in force: chosen")
 
     def assert_held(self, line):
         guest.wait_for(lambda: held() == line, 5, f"{line}, not {held()}")
 
-    def test_switch(self):
-        """powerprofilesctl lists, gets and sets wakegov's profiles, and the domains follow"""
-        self.start()
-        listed = switch("list")
-        self.assertEqual(re.findall(r"(\S+):$", listed, re.M),
-                         ["performance", "balanced", "power-saver"])
-        self.assertEqual(listed.count("Driver:     wakegov"), 3)
-        self.assertEqual(switch("get"), "balanced")
+    def test_follow(self):
+        """powerprofilesctl sets wakegov's profile, and the domains follow; the switch's end leaves the conditions"""
         switch("set", "power-saver")
         self.assert_held("quiet is in force: chosen")
         with guest.busy_loop(0):
             guest.wait_for(lambda: guest.frequency("policy0") == 1000000, 10, "the ceiling")
-            switch("set", "performance")
+            switch("set", "balanced")
             guest.wait_for(lambda: guest.frequency("policy0") == 1800000, 10, "no ceiling")
-        self.assertEqual(switch("get"), "performance")
-        run("wakegovctl", "profile", "quiet")
-        guest.wait_for(lambda: switch("get") == "power-saver", 5, "what wakegovctl chose")
-
-    def test_hold(self):
-        """launch holds a profile while its command runs; a kill of either side ends the hold"""
-        self.start()
-        self.assertIn("held by a client", switch("launch", "-p", "performance", "wakegovctl", "profile"))
-        self.assert_held("balanced is in force: no condition is true")
-
-        def launch():
-            holder = subprocess.Popen(["powerprofilesctl", "launch", "-p", "power-saver", "sleep", "1000"])
-            self.addCleanup(holder.wait)
-            self.addCleanup(holder.kill)
-            self.assert_held("quiet is in force: held by a client")
-            return holder
-
-        launch().kill()
-        self.assert_held("balanced is in force: no condition is true")
-        launch()
-        self.assertIn("power-saver", switch("list-holds"))
-        run("systemctl", "kill", "-s", "KILL", UNIT)
-        self.assert_held("balanced is in force: no condition is true")
-        guest.wait_for(lambda: unit(UNIT, "ActiveState") == "active", 10, "it is there again")
-        launch()
-        # What the user chooses meanwhile ends the hold.
-        switch("set", "performance")
-        self.assert_held("performance is in force: chosen")
-        self.assertEqual(switch("list-holds"), "")
-
-    def test_rights(self):
-        """without polkit only root switches and holds, and all may look"""
-        self.start()
-        nobody = ("setpriv", "--reuid=65534", "--clear-groups", "busctl")
-        bus = (NAME, PATH, NAME)
-        self.assertIn("balanced", run(*nobody, "get-property", *bus, "ActiveProfile").stdout)
-        for refused in (("set-property", *bus, "ActiveProfile", "s", "performance"),
-                        ("call", *bus, "HoldProfile", "sss", "performance", "why", "who")):
-            done = run(*nobody, *refused, check=False)
-            self.assertIn("ccess denied", done.stderr)
-        for wrong in (("set-property", *bus, "ActiveProfile", "s", "fast"),
-                      ("call", *bus, "HoldProfile", "sss", "balanced", "why", "who"),
-                      ("call", *bus, "ReleaseProfile", "u", "77")):
-            done = run("busctl", *wrong, check=False)
-            self.assertEqual(done.returncode, 1, wrong)
-        self.assert_held("balanced is in force: no condition is true")
-
-    def test_conflict(self):
-        """the name is left to power-profiles-daemon, whose choice is followed, and taken after it"""
-        run("systemctl", "start", RIVAL)
-        self.start()
-        self.assertNotIn("wakegov", switch("list"))
+        self.assert_held("balanced is in force: chosen")
         switch("set", "power-saver")
         self.assert_held("quiet is in force: chosen")
-        switch("set", "balanced")
+        run("systemctl", "stop", SWITCH)
+        self.assert_held("balanced is in force: no condition is true")
+        self.assertEqual(unit(SWITCH, "ActiveState"), "inactive")
+        run("wakegovctl", "profile", "performance")
+        run("systemctl", "start", SWITCH)
+        # It remembers what it had.
+        self.assert_held("quiet is in force: chosen")
+
+    def test_hold(self):
+        """a profile that a program holds at the switch is in force until the program ends"""
+        holder = subprocess.Popen(["powerprofilesctl", "launch", "-p", "power-saver", "sleep", "1000"])
+        self.addCleanup(holder.wait)
+        self.addCleanup(holder.kill)
+        self.assert_held("quiet is in force: chosen")
+        holder.kill()
         self.assert_held("balanced is in force: chosen")
-        run("systemctl", "stop", RIVAL)
-        guest.wait_for(lambda: "Driver:     wakegov" in switch("list", check=False), 10, "the name")
+
+    def test_restart(self):
+        """killed, it begins anew with what the switch has in force"""
         switch("set", "power-saver")
+        self.assert_held("quiet is in force: chosen")
+        run("wakegovctl", "profile", "performance")
+        run("systemctl", "kill", "-s", "KILL", UNIT)
         self.assert_held("quiet is in force: chosen")
 
     def test_cost(self):
         """it takes less than 2 MiB, does not wake up while nothing happens, and ends with wakegovd"""
-        self.start()
-        switch("get")
         pid = int(unit(UNIT, "MainPID"))
         pss = int(re.search(r"^Pss:\s+(\d+)", guest.read(f"/proc/{pid}/smaps_rollup"), re.M)[1])
         tap.note(f"{pss} KiB")
