@@ -279,8 +279,6 @@ const struct io_device *engine_device(const struct engine *engine, uint32_t devi
 const struct io_group *engine_group(const struct engine *engine, uint32_t group);
 /* Whether an experiment has the domain now: samples of its tasks then need a measured level. */
 bool engine_tries(const struct engine *engine, uint32_t domain);
-/* The summed work of a domain's CPUs at their last samples, on the capacity scale. */
-uint32_t engine_work_cap(const struct engine *engine, uint32_t domain);
 /* The result of the boost's experiment so far, and the number of its pairs; 0: none. */
 void engine_estimate(const struct engine *engine, const struct io_boost *boost, uint32_t *ret_pairs,
 		     struct experiment_estimate *ret);

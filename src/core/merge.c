@@ -70,15 +70,6 @@ static uint64_t idle_since_ns(const struct engine *engine, uint32_t domain, uint
 	return since_ns;
 }
 
-uint32_t engine_work_cap(const struct engine *engine, uint32_t domain)
-{
-	uint32_t sum = 0;
-
-	engine_for_each_cpu(engine, cpu, domain)
-		sum += DECAY_CAP(engine->cpus[cpu].util_q);
-	return sum;
-}
-
 /* A contender. Explanations also name those that lose. */
 struct asked {
 	enum reason reason;

@@ -214,9 +214,8 @@ char *show_reason(const json_t *object, const char *key);
 /* monitor.c */
 void show_decisions(const json_t *reply);
 
-/* stats.c: what boosts and caps brought and cost, and the basis of its energy as a sentence. */
-extern const struct table stats_account_table;
-char *stats_energy(const json_t *reply); /* allocated */
+/* stats.c: what boosts gained. */
+extern const struct table stats_gains_table;
 
 /* explain.c: a reply of io.wakegov.Explain in words, in lines of at most 80 characters. */
 void explain_print(FILE *file, const json_t *reply);

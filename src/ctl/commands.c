@@ -278,8 +278,9 @@ const struct ctl_command ctl_commands[] = {
 	},
 	{
 		.name = "stats",
-		.help = "time at each frequency and why; gain and cost of each boost and cap",
+		.help = "time at each frequency and why; what boosts gained",
 		.run = command_stats,
+		.options = { { "domain", "DOMAIN", "only this domain" } },
 	},
 	{
 		.name = "metrics",

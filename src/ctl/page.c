@@ -32,17 +32,6 @@ static void put_periods(FILE *out, struct page *page)
 		page_put_period(out, page, i);
 }
 
-static void put_account(FILE *out, const json_t *stats, const char *title)
-{
-	_cleanup_free_ char *energy = stats_energy(stats);
-
-	fprintf(out, "<h3>%s</h3>\n", title);
-	html_table(out, &stats_account_table, json_object_get(stats, "account"),
-		   "No boost, no floor and no cap was given.");
-	if (json_array_size(json_object_get(stats, "account")))
-		html_paragraph(out, "%s", energy);
-}
-
 static void put_rest(FILE *out, struct page *page)
 {
 	static const struct table_column columns[] = {
@@ -64,12 +53,9 @@ static void put_rest(FILE *out, struct page *page)
 	html_table(out, TABLE(columns), page->limiters,
 		   "Nothing beside wakegov limits a domain now: no heat, no firmware, no other "
 		   "program.");
-	fputs("<h2>What boosts, floors and caps brought and cost</h2>\n", out);
-	html_paragraph(out, "%s",
-		       "Compared with the same without it; a domain: with its former governor. "
-		       "MHZ·S is the change of frequency times time, + for more.");
-	put_account(out, page->today, "Today");
-	put_account(out, page->week, "These seven days");
+	fputs("<h2>What boosts gained</h2>\n", out);
+	html_table(out, &stats_gains_table, json_object_get(page->stats, "gains"),
+		   "No boost was tried since wakegovd started.");
 }
 
 static void put_title(FILE *out, struct page *page)
@@ -109,6 +95,5 @@ void page_deinit(struct page *page)
 	json_decref(page->domains);
 	json_decref(page->machine);
 	json_decref(page->limiters);
-	json_decref(page->today);
-	json_decref(page->week);
+	json_decref(page->stats);
 }

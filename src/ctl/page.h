@@ -29,9 +29,9 @@ struct page {
 	struct page_period periods[PAGE_PERIODS_MAX];
 	uint32_t n_periods;
 	/* Of a daemon, else NULL; owned. */
-	json_t *machine;      /* as machine_find() gives it */
-	json_t *limiters;     /* objects with domain, who and text */
-	json_t *today, *week; /* replies of io.wakegov.Stats */
+	json_t *machine;  /* as machine_find() gives it */
+	json_t *limiters; /* objects with domain, who and text */
+	json_t *stats;	  /* reply of io.wakegov.Stats */
 };
 
 /* Write errors show in ferror(out). */

@@ -211,8 +211,8 @@ enum ctl_exit report_html_of_recording(const struct ctl *ctl, const char *path)
 	_cleanup_(close_recording) struct recording recording = { 0 };
 	_cleanup_(page_deinit) struct page page = {
 		.is_recording = true,
-		.notes = json_pack("[s]", "A recording, without the daemon's account of gains and "
-					  "energy: wakegovctl stats has that on the machine."),
+		.notes = json_pack("[s]", "A recording, without the daemon's sums of gains: "
+					  "wakegovctl stats has them on the machine."),
 		.domains = json_array(),
 		.periods = { { .title = "whole recording" } },
 		.n_periods = 1,

@@ -35,14 +35,14 @@ static void collecting_deinit(struct collecting *collecting)
 	free(collecting->topology);
 }
 
-/* Time of this week in which the domain was not idle. */
-static uint64_t busy_us(const json_t *week, const char *name)
+/* Time since the start in which the domain was not idle. */
+static uint64_t busy_us(const json_t *stats, const char *name)
 {
 	const json_t *domain, *time;
 	uint64_t us = 0;
 	size_t i, j;
 
-	json_array_foreach(json_object_get(week, "domains"), i, domain)
+	json_array_foreach(json_object_get(stats, "domains"), i, domain)
 		if (field_is_word(domain, "domain", name))
 			json_array_foreach(json_object_get(domain, "times"), j, time)
 				us += field_is_word(time, "reason", "idle")
@@ -54,12 +54,12 @@ static uint64_t busy_us(const json_t *week, const char *name)
 /* Whether fewer than DOMAINS_MAX of the domains were busier. */
 static bool is_shown(const struct collecting *collecting, const json_t *domains, size_t which)
 {
-	const json_t *week = collecting->page.week, *domain;
-	uint64_t own_us = busy_us(week, field_shown(json_array_get(domains, which), "name"));
+	const json_t *stats = collecting->page.stats, *domain;
+	uint64_t own_us = busy_us(stats, field_shown(json_array_get(domains, which), "name"));
 	size_t i, before = 0;
 
 	json_array_foreach(domains, i, domain) {
-		uint64_t us = busy_us(week, field_shown(domain, "name"));
+		uint64_t us = busy_us(stats, field_shown(domain, "name"));
 
 		before += us > own_us || (us == own_us && i < which);
 	}
@@ -296,7 +296,7 @@ static void add_notes(struct collecting *collecting, const json_t *status)
 			field_shown(status, "backend"), oldest));
 	if (shown < all)
 		json_array_append_new(notes, json_sprintf("The %zu of %zu domains that had most to "
-							  "do this week are shown.",
+							  "do are shown.",
 							  shown, all));
 }
 
@@ -304,12 +304,8 @@ static enum ctl_exit collect(struct collecting *collecting, const json_t *status
 {
 	struct page *page = &collecting->page;
 	const struct ctl *ctl = collecting->ctl;
-	enum ctl_exit code = ctl_call(ctl, "io.wakegov.Stats", json_pack("{ss}", "period", "today"),
-				      &page->today);
+	enum ctl_exit code = ctl_call(ctl, "io.wakegov.Stats", NULL, &page->stats);
 
-	if (code == CTL_OK)
-		code = ctl_call(ctl, "io.wakegov.Stats", json_pack("{ss}", "period", "week"),
-				&page->week);
 	if (code == CTL_OK)
 		code = add_domains(collecting, json_object_get(status, "domains"));
 	if (code == CTL_OK)

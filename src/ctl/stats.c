@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * wakegovctl stats: how long domains were at which frequency and why, and what boosts and caps
- * gained.
+ * wakegovctl stats: a line for each domain with the shares of its time by reason, then the time at
+ * each frequency and why, and what boosts gained.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -12,120 +12,116 @@
 #include "ctl/print.h"
 #include "shared/cleanup.h"
 
-static const char *const periods[] = { "start", "today", "week" };
-
-/* A row of the table is a domain, an OPP and a reason, with a column for each period. */
-static json_t *find_row(json_t *rows, const json_t *domain, const json_t *time)
-{
-	json_auto_t *key = json_pack("[O O O]", domain, json_object_get(time, "khz"),
-				     json_object_get(time, "reason"));
-	json_t *row;
-	size_t i;
-
-	json_array_foreach(rows, i, row)
-		if (json_equal(json_object_get(row, "key"), key))
-			return row;
-	row = json_pack("{sO sO sO sO}", "key", key, "domain", domain, "khz",
-			json_object_get(time, "khz"), "reason", json_object_get(time, "reason"));
-	json_array_append_new(rows, row);
-	return row;
-}
-
-/* What was spent, or saved if negative: "+120", "-4". */
-static char *cell_change(const json_t *row, const char *key)
-{
-	int64_t divisor = !strcmp(key, "mj") ? 1000 : 1;
-	char spent[32], saved[32];
-
-	snprintf(spent, sizeof(spent), "spent_%s", key);
-	snprintf(saved, sizeof(saved), "saved_%s", key);
-	return format_print(
-		"%+" PRId64,
-		((int64_t)field_number(row, spent) - (int64_t)field_number(row, saved)) / divisor);
-}
-
+/* "5 ± 2" */
 static char *cell_gained(const json_t *row, const char *key)
 {
-	if (!field_is_known(row, key))
-		return strdup("-");
 	return format_print("%" PRIu64 " ± %" PRIu64, field_number(row, key),
 			    field_number(row, "gained_error_ios"));
 }
 
-static const struct table_column account_columns[] = {
-	{ "KIND", TABLE_LEFT, cell_text, "kind" },
-	{ "OF", TABLE_LEFT, cell_text, "name" },
+static const struct table_column gains_columns[] = {
+	{ "TASKS", TABLE_LEFT, cell_text, "comm" },
 	{ "ON", TABLE_LEFT, cell_text, "device" },
-	{ "TIME", TABLE_RIGHT, cell_duration, "time_us" },
+	{ "BOOSTED I/O", TABLE_RIGHT, cell_number, "ios" },
 	{ "GAINED I/O", TABLE_RIGHT, cell_gained, "gained_ios" },
-	{ "MHZ·S", TABLE_RIGHT, cell_change, "mhz_s" },
-	{ "JOULES", TABLE_RIGHT, cell_change, "mj" },
 };
-const struct table stats_account_table = { account_columns, ARRAY_SIZE(account_columns), TABLE_LINE,
-					   1 };
+const struct table stats_gains_table = { gains_columns, ARRAY_SIZE(gains_columns), TABLE_LINE, 0 };
 
-char *stats_energy(const json_t *reply)
+static uint64_t sum_us(const json_t *domain, const char *reason)
 {
-	const char *source = field_text(reply, "energy_source");
+	uint64_t us = 0;
+	const json_t *time;
+	size_t i;
 
-	return format_print("Joules are an estimate by %s%s.", source ? source : "frequency alone",
-			    json_is_false(json_object_get(reply, "is_per_watt"))
-				    ? ""
-				    : ", for CPUs that take 1 W at their highest frequency");
+	json_array_foreach(json_object_get(domain, "times"), i, time)
+		if (!reason || field_is_word(time, "reason", reason))
+			us += field_number(time, "time_us");
+	return us;
 }
 
-static void show_account(const json_t *reply, const char *title)
+/* "policy0    3.2 h, mean 812 MHz: idle 62.3 %, utilisation 37.7 %" */
+static void show_summary(const json_t *domain)
 {
-	_cleanup_free_ char *energy = stats_energy(reply);
+	uint64_t whole_us = sum_us(domain, NULL);
+	_cleanup_free_ char *whole = format_duration(whole_us);
+	json_auto_t *shares = json_object();
+	double mean_khz = 0;
+	char text[512];
+	const char *reason;
+	const json_t *time;
+	json_t *us;
+	size_t i, n;
 
-	printf("\n%s, compared with the same without it; a domain: with its former governor:\n",
-	       title);
-	if (!table_print(&stats_account_table, json_object_get(reply, "account"), stdout))
-		puts("no boost and no cap was given");
-	else
-		print_line(stdout, "%s", energy ?: "?");
+	json_array_foreach(json_object_get(domain, "times"), i, time) {
+		reason = field_shown(time, "reason");
+		json_object_set_new(shares, reason,
+				    json_integer((json_int_t)sum_us(domain, reason)));
+		mean_khz += (double)field_number(time, "khz") *
+			    (double)field_number(time, "time_us") / (double)whole_us;
+	}
+	n = (size_t)snprintf(text, sizeof(text), "%s, mean %.0f MHz:", whole ?: "?",
+			     mean_khz / 1000);
+	json_object_foreach(shares, reason, us)
+		if (n < sizeof(text))
+			n += (size_t)snprintf(text + n, sizeof(text) - n, "%s %s %.1f %%",
+					      text[n - 1] == ':' ? "" : ",", reason,
+					      100.0 * (double)json_integer_value(us) /
+						      (double)whole_us);
+	paragraph_print(stdout, field_shown(domain, "domain"), text);
 }
 
-static void show_stats(const json_t *all)
+static void add_rows(json_t *rows, const json_t *domain)
+{
+	uint64_t whole_us = sum_us(domain, NULL);
+	const json_t *time;
+	size_t i;
+
+	json_array_foreach(json_object_get(domain, "times"), i, time) {
+		double us = (double)field_number(time, "time_us");
+		json_t *row = json_copy((json_t *)time);
+
+		json_object_set(row, "domain", json_object_get(domain, "domain"));
+		json_object_set_new(row, "share",
+				    json_sprintf("%.1f %%", 100 * us / (double)whole_us));
+		json_array_append_new(rows, row);
+	}
+}
+
+static void show_stats(const json_t *reply)
 {
 	static const struct table_column columns[] = {
 		{ "DOMAIN", TABLE_LEFT, cell_text, "domain" },
 		{ "MHZ", TABLE_RIGHT, cell_mhz, "khz" },
 		{ "REASON", TABLE_LEFT, cell_text, "reason" },
-		{ "SINCE START", TABLE_RIGHT, cell_duration, "start" },
-		{ "TODAY", TABLE_RIGHT, cell_duration, "today" },
-		{ "THIS WEEK", TABLE_RIGHT, cell_duration, "week" },
+		{ "TIME", TABLE_RIGHT, cell_duration, "time_us" },
+		{ "SHARE", TABLE_RIGHT, cell_text, "share" },
 	};
-	static const struct table table = { columns, ARRAY_SIZE(columns), TABLE_LINE, 0 };
 	json_auto_t *rows = json_array();
-	const json_t *domain, *time;
-	size_t i, j;
+	const json_t *domain;
+	size_t i;
 
-	for (size_t p = 0; p < ARRAY_SIZE(periods); p++)
-		json_array_foreach(json_object_get(json_object_get(all, periods[p]), "domains"), i,
-				   domain)
-			json_array_foreach(json_object_get(domain, "times"), j, time)
-				json_object_set(
-					find_row(rows, json_object_get(domain, "domain"), time),
-					periods[p], json_object_get(time, "time_us"));
-	if (!table_print(&table, rows, stdout))
+	json_array_foreach(json_object_get(reply, "domains"), i, domain) {
+		if (!json_array_size(json_object_get(domain, "times")))
+			continue;
+		show_summary(domain);
+		add_rows(rows, domain);
+	}
+	if (!json_array_size(rows))
 		puts("nothing is counted yet: wakegov drives no domain");
-	show_account(json_object_get(all, "start"), "Since the start");
-	show_account(json_object_get(all, "week"), "This week");
+	putchar('\n');
+	table_print(TABLE(columns), rows, stdout);
+	if (!json_array_size(json_object_get(reply, "gains")))
+		return;
+	puts("\nI/Os that boosts gained, as the experiments measured it:");
+	table_print(&stats_gains_table, json_object_get(reply, "gains"), stdout);
 }
 
 enum ctl_exit command_stats(struct ctl *ctl)
 {
-	json_auto_t *all = json_object();
+	const char *domain = ctl_value(ctl, "domain");
+	json_auto_t *reply = NULL;
+	enum ctl_exit code = ctl_call(ctl, "io.wakegov.Stats", json_pack("{ss*}", "domain", domain),
+				      &reply);
 
-	for (size_t i = 0; i < ARRAY_SIZE(periods); i++) {
-		json_t *reply;
-		enum ctl_exit code = ctl_call(ctl, "io.wakegov.Stats",
-					      json_pack("{ss}", "period", periods[i]), &reply);
-
-		if (code != CTL_OK)
-			return code;
-		json_object_set_new(all, periods[i], reply);
-	}
-	return ctl_print(ctl, all, show_stats);
+	return code == CTL_OK ? ctl_print(ctl, reply, show_stats) : code;
 }

@@ -40,8 +40,6 @@ struct governed {
 	enum power_source power_source;	    /* source of its OPPs' power */
 	uint32_t others_min_khz; /* limits of others in scaling_min_freq and scaling_max_freq */
 	uint32_t others_max_khz;
-	char governor_before[CONTROL_VALUE_SIZE]; /* before wakegov; "": not known */
-	bool driver_chooses;			  /* the driver chooses, also under powersave */
 	bool error_logged; /* a failing write is logged once until a write succeeds */
 	char cpus[64];	   /* "0-1", for people */
 };

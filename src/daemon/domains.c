@@ -358,7 +358,6 @@ static void add_opps_above(struct core *core, uint32_t domain, const struct topo
 		return;
 	topology_for_each_cpu(core->topology, cpu, domain)
 		tracer_set_reference(core->tracer, cpu, topology_domain_reference_khz(info));
-	modules_call(core, powers_changed);
 	log_info("%s: up to %u MHz from now on", info->name, topology_domain_max_khz(info) / 1000);
 }
 

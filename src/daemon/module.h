@@ -68,8 +68,6 @@ struct module {
 	void (*cpus_changed)(void *state);
 	/* A domain gets one more OPP, above those it has. Returns 0, or -ENOMEM: it is left out. */
 	int (*add_opp)(void *state, uint32_t domain);
-	/* The power of OPPs may be another. */
-	void (*powers_changed)(void *state);
 
 	/* A round. */
 

@@ -222,7 +222,6 @@ static int init_domain(struct core *core, uint32_t i)
 {
 	struct governed *governed = &core->domains[i];
 	struct topology_domain *info = &core->topology->domains[i];
-	char driver[CONTROL_VALUE_SIZE] = "";
 	struct cpu_mask cpus = { 0 };
 	int r;
 
@@ -238,12 +237,6 @@ static int init_domain(struct core *core, uint32_t i)
 	governed->actuator.read_limits = read_limits;
 	governed->actuator.expect_limits = expect_limits;
 	governed->actuator.userdata = core;
-	if (control_read(governed->actuator.governor_fd, governed->governor_before,
-			 sizeof(governed->governor_before)) < 0)
-		governed->governor_before[0] = '\0';
-	/* For these drivers powersave is an algorithm, and not the lowest frequency. */
-	control_read_file(info->first_cpu, "scaling_driver", driver, sizeof(driver));
-	governed->driver_chooses = governor_driver_chooses(driver);
 	core->n_domains++;
 	return 0;
 }

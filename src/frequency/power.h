@@ -27,9 +27,3 @@ const char *power_source_name(enum power_source source);
  * of that line.
  */
 double energy_power_share(double khz, double highest_khz);
-
-/*
- * Relative to the power at the highest OPP of its domain: by the power of its OPPs if known
- * (power_find()), linear between two of them; else as above.
- */
-double energy_share_in(const struct topology_domain *domain, double khz);

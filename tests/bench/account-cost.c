@@ -19,7 +19,6 @@
 #define DOMAINS	  2
 #define DECISIONS 1000000
 #define STEP_NS	  (100 * NS_PER_MS)
-#define DAY	  20000
 #define DAY_S	  86400ULL
 #define WEEK_DAYS 9 /* with what pushes out what is older than a week */
 #define FINDS	  20
@@ -47,25 +46,18 @@ static struct topology *make_topology(void)
 	return topology;
 }
 
-/* A boost, a cap and the governor before, as much as a cause can have. */
-static void count(struct stats *stats, const struct topology *topology)
+static void count(const struct topology *topology)
 {
-	struct stats_cause cause = {
-		.reason = REASON_IO_BOOST,
-		.work_cap = 512,
-		.effects = { { { STATS_IO_BOOST, "fio", "nvme0n1" }, 400000 },
-			     { { STATS_CAP, "batch", "" }, 1900000 },
-			     { { STATS_DOMAIN, "policy0", "schedutil" }, 700000 } },
-	};
+	struct stats *stats = stats_new(topology);
 	uint64_t before_ns = cpu_ns();
 
 	for (uint32_t i = 0; i < DECISIONS; i++) {
-		struct stats_time time = { i * STEP_NS, DAY, i * STEP_NS };
-
-		stats_set_target(stats, i % DOMAINS, topology->domains[0].opp_khz[i % 16], &time);
-		stats_set_cause(stats, i % DOMAINS, &cause, &time);
+		stats_set_target(stats, i % DOMAINS, topology->domains[0].opp_khz[i % 16],
+				 i * STEP_NS);
+		stats_set_reason(stats, i % DOMAINS, i % (REASON_LAST + 1), i * STEP_NS);
 	}
 	printf("counted: %" PRIu64 " ns a decision\n", (cpu_ns() - before_ns) / DECISIONS);
+	stats_free(stats);
 }
 
 static void tally(void *context, const struct history_entry *entry)
@@ -157,28 +149,16 @@ static void find(const char *directory)
 	archive_close(archive);
 }
 
-static void save(const char *directory, const struct stats *stats, const struct topology *topology)
-{
-	uint64_t before_ns = cpu_ns();
-
-	for (int i = 0; i < 100; i++)
-		if (stats_file_save(directory, stats, topology, DAY) < 0)
-			exit(EXIT_FAILURE);
-	printf("saved, once a minute at most: %" PRIu64 " us\n", (cpu_ns() - before_ns) / 100000);
-}
-
 int main(void)
 {
 	char directory[] = "/tmp/account-cost-XXXXXX", command[96];
 	char week[] = "/tmp/account-cost-week-XXXXXX";
 	struct topology *topology = make_topology();
-	struct stats *stats = stats_new(topology);
 
 	if (!mkdtemp(directory) || !mkdtemp(week))
 		return EXIT_FAILURE;
-	count(stats, topology);
+	count(topology);
 	keep(directory);
-	save(directory, stats, topology);
 	find(week);
 	snprintf(command, sizeof(command), "du -sk %s | cut -f 1", directory);
 	printf("KiB on disk: ");

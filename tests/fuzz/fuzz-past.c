@@ -7,12 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "daemon/history/stats.h"
 #include "record/codec.h"
 #include "record/format.h"
 #include "record/history.h"
 
-#define DAY 20000
 #define MAX 65536
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -62,25 +60,6 @@ static void seal_history(uint8_t *data, size_t size)
 	history_put_header(data);
 }
 
-static void read_account(const uint8_t *data, size_t size)
-{
-	static struct topology *topology;
-	struct stats *stats;
-	int r;
-
-	if (!topology)
-		topology = calloc(1, sizeof(*topology) + sizeof(topology->domains[0]));
-	topology->n_domains = 1;
-	topology->domains[0] = (struct topology_domain){
-		.name = "policy0", .n_opps = 2, .opp_khz = { 400000, 800000 }, .capacity = 1024
-	};
-	stats = stats_new(topology);
-	r = stats_file_parse(data, size, stats, topology, DAY);
-	if (r != 0 && r != -EBADMSG)
-		abort();
-	stats_free(stats);
-}
-
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static uint8_t copy[MAX];
@@ -88,13 +67,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (size < 16 || size >= UINT16_MAX)
 		return 0;
 	read_history(data, size);
-	read_account(data, size);
 	memcpy(copy, data, size);
 	seal_history(copy, size);
 	read_history(copy, size);
-	memcpy(copy, data, size);
-	memcpy(copy, "wakegova\1\0\0", 12);
-	put_u32(copy + 12, record_crc(copy + 16, size - 16));
-	read_account(copy, size);
 	return 0;
 }

@@ -203,12 +203,9 @@ static void test_partial_load_settles(void **state)
 
 static void test_marked_cpu(void **state)
 {
-	struct input input = { .type = INPUT_CPU, .cpu = { .running = true } };
 	struct world world;
-	uint32_t before;
 
 	start(&world);
-	before = engine_work_cap(world.engine, 0);
 	engine_mark_due(world.engine, UINT32_MAX);
 	engine_mark_due(world.engine, 3);
 	engine_mark_due(world.twin, 3);
@@ -216,14 +213,6 @@ static void test_marked_cpu(void **state)
 	assert_true(engine_is_due(world.engine, 1, world.now_ns));
 	world_round(&world);
 	assert_false(engine_is_due(world.engine, 1, world.now_ns));
-	for (uint32_t cpu = 2; cpu < 4; cpu++) {
-		input.now_ns = world.now_ns;
-		input.cpu.cpu = cpu;
-		input.cpu.util_q = DECAY_Q(100 * cpu);
-		world_apply(&world, &input);
-	}
-	assert_int_equal(engine_work_cap(world.engine, 1), 500);
-	assert_int_equal(engine_work_cap(world.engine, 0), before);
 	world_deinit(&world);
 }
 

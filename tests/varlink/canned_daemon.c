@@ -452,62 +452,26 @@ int policy_hold_start(struct policies *policies, const char *text, char **ret_me
 	return -EINVAL;
 }
 
-struct stats_time account_catch_up(struct past *past)
+void past_catch_up(struct past *past)
 {
-	return (struct stats_time){ .now_ns = time_now_ns(), .day = 20000 };
 }
 
-/* The same in each period. */
-const struct stats_period *stats_since_start(const struct stats *stats)
-{
-	static char period;
-
-	return (const struct stats_period *)&period;
-}
-
-struct stats_period *stats_sum_days(const struct stats *stats, int32_t from, int32_t to)
-{
-	return (struct stats_period *)stats_since_start(stats);
-}
-
-struct stats_period *stats_period_free(struct stats_period *period)
-{
-	return NULL;
-}
-
-uint64_t stats_ns(const struct stats *stats, const struct stats_period *period, uint32_t domain,
-		  uint32_t opp, enum reason reason)
+uint64_t stats_ns(const struct stats *stats, uint32_t domain, uint32_t opp, enum reason reason)
 {
 	return reason == REASON_IDLE ? (domain + opp) * 1234567890ULL : 0;
 }
 
-const struct stats_row *stats_row(const struct stats_period *period, uint32_t i)
+const struct stats_gain *stats_gain(const struct stats *stats, uint32_t i)
 {
-	static const struct stats_row rows[] = {
-		{ { STATS_IO_BOOST, "fio", "nvme0n1" },
-		  { .ns = 61 * NS_PER_S,
-		    .spent_khz_ms = 12300000000,
-		    .spent_j = 1.25,
-		    .ios = 9000000,
-		    .gained = 2594306,
-		    .gained_error = 134520 } },
-		{ { STATS_CAP, "backup", "" },
-		  { .ns = 60 * NS_PER_S, .saved_khz_ms = 72000000000, .saved_j = 20.5 } },
-		{ { STATS_CHAIN, "psql", "" },
-		  { .ns = 50 * NS_PER_S, .spent_khz_ms = 60000000000, .spent_j = 15.5 } },
-		{ { STATS_DOMAIN, "policy0", "schedutil" },
-		  { .ns = 99 * NS_PER_S,
-		    .spent_khz_ms = 2000000,
-		    .saved_khz_ms = 3000000,
-		    .saved_j = 0.002 } },
+	static const struct stats_gain gain = {
+		.comm = "fio",
+		.device = "nvme0n1",
+		.ios = 9000000,
+		.gained = 2594306,
+		.gained_error = 134520,
 	};
 
-	return i < ARRAY_SIZE(rows) ? &rows[i] : NULL;
-}
-
-void stats_add_sums(struct stats_sums *sums, const struct stats_sums *more)
-{
-	*sums = *more;
+	return i ? NULL : &gain;
 }
 
 uint64_t stats_decisions(const struct stats *stats, enum reason reason)

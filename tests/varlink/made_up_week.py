@@ -64,18 +64,15 @@ class Week:
         self.decisions.sort(key=lambda decision: decision["realtime_us"])
 
     def answer(self, method, parameters):
-        account = [{"kind": "io-boost", "name": "postgres", "device": "nvme0n1",
-                    "time_us": 5 * HOUR_US, "spent_mhz_s": 7200, "saved_mhz_s": 4000,
-                    "spent_mj": 90000, "saved_mj": 64000, "ios": 100, "gained_ios": 4711,
-                    "gained_error_ios": 120}]
+        gains = [{"comm": "postgres", "device": "nvme0n1", "ios": 10000, "gained_ios": 4711,
+                  "gained_error_ios": 120}]
         if method == "Status":
             return {"version": "0", "mode": "governing", "backend": "setspeed",
                     "domains": self.domains}
         if method == "Stats":
             times = [{"khz": 800000, "reason": "utilisation", "time_us": HOUR_US}]
             return {"domains": [{"domain": d["name"], "times": times} for d in self.domains],
-                    "account": account, "energy_source": "the kernel's energy model",
-                    "is_per_watt": False}
+                    "gains": gains}
         if method == "Explain":
             hot = [{"who": "thermal", "text": "cooling device 0 holds it to 2400 MHz"}]
             return {"limiters": hot if parameters["domain"] == "policy0" else []}

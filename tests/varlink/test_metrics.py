@@ -63,7 +63,7 @@ class Formats(MetricsTest):
         labels = {label for family in self.families().values()
                   for sample in family.samples for label in sample.labels}
         self.assertLessEqual(labels, {"domain", "opp_hertz", "reason", "limiter", "state",
-                                      "where", "version", "kind", "way"})
+                                      "where", "version"})
 
 
 @needs_fixture
@@ -82,12 +82,8 @@ class Values(MetricsTest):
         # Of the three domains, the second twice the first, the third three times.
         self.assertEqual(self.value("wakegov_opp_seconds_total", opp_hertz="1600000000"), 7.407407)
         self.assertEqual(self.value("wakegov_reason_seconds_total", reason="io-boost"), 0)
-        self.assertEqual(self.value("wakegov_account_megahertz_seconds_total", kind="cap",
-                                    way="saved"), 72000)
-        self.assertEqual(self.value("wakegov_account_joules_total", kind="io-boost",
-                                    way="spent"), 1.25)
-        self.assertEqual(self.value("wakegov_account_joules_total", kind="chain", way="spent"), 15.5)
-        self.assertEqual(self.value("wakegov_account_gained_ios_total"), 2594306)
+        self.assertEqual(self.value("wakegov_boosted_ios_total"), 9000000)
+        self.assertEqual(self.value("wakegov_gained_ios_total"), 2594306)
         self.assertEqual(self.value("wakegov_decisions_total", reason="idle"), 17)
         self.assertEqual(self.value("wakegov_boost_tasks", state="trying"), 3)
         self.assertEqual(self.value("wakegov_placement_groups", state="placed"), 1)

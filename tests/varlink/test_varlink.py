@@ -26,7 +26,7 @@ CALLS = {"Tasks": ({}, {"sort": "gain", "limit": 1}), "RuleTasks": ({"rule": "ba
          "AddOverride": ({"domain": "policy0", "freeze": True, "for_us": 1000},
                          {"pid": 812, "cap": "30%", "for_us": 1000},
                          {"rule": "backup", "io_boost": "off", "for_us": 1000}),
-         "CancelOverride": ({"id": 1},), "HandBack": ({"for_us": 1000},), "HoldPolicy": ({"text": "[io-boost]\nslack = 3%\n"},), "Metrics": ({}, {"format": "prometheus"}), "Stats": ({}, {"period": "today"}, {"period": "week"}),
+         "CancelOverride": ({"id": 1},), "HandBack": ({"for_us": 1000},), "HoldPolicy": ({"text": "[io-boost]\nslack = 3%\n"},), "Metrics": ({}, {"format": "prometheus"}), "Stats": ({}, {"domain": "policy0"}),
          "ChooseProfile": ({}, {"profile": "quiet"}), "HoldProfile": ({"profile": "quiet"},),
          "GiveHint": ({"pid": 812, "class": "batch"},), "HoldHint": ({"class": "batch"},)}
 # There is no engine in the fixture whose life could be recorded.

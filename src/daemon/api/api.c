@@ -236,7 +236,7 @@ const struct query_method api_methods[] = {
 	{ "Explain", api_explain,
 	  .takes = { TEXT("domain"), NUMBER("cpu", 0, UINT32_MAX), NUMBER("pid", 0, UINT32_MAX),
 		     NUMBER("at_us", 0, UINT64_MAX / NS_PER_US), COUNT("at_realtime_us") } },
-	{ "Stats", api_show_stats, .takes = { TEXT("period") } },
+	{ "Stats", api_show_stats, .takes = { TEXT("domain") } },
 	{ "Metrics", api_show_metrics, .takes = { TEXT("format") } },
 	{ "Overrides", api_list_overrides },
 	{ "AddOverride", api_add_override, QUERY_RIGHT_CHANGE,

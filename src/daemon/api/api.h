@@ -45,10 +45,9 @@ struct api_asked api_asked(const struct core *core, uint32_t domain);
 uint32_t api_utilisation(struct core *core, uint32_t domain);
 uint32_t api_count_followed(const struct engine *engine);
 
-/* decisions.c: remembered decisions, and their account. */
+/* decisions.c: remembered decisions, and sums over all. */
 int api_list_decisions(const struct call *call, struct reply *reply);
 int api_show_stats(const struct call *call, struct reply *reply);
-const char *api_stats_kind_name(enum stats_kind kind);
 
 /* The type Decision. */
 void api_put_decision(struct json_out *out, const struct core *core,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What was decided: the remembered decisions, and the account of time, gains and costs. */
+/* What was decided: the remembered decisions, and the sums of time and gains. */
 #include <errno.h>
 #include <string.h>
 
@@ -117,18 +117,7 @@ int api_list_decisions(const struct call *call, struct reply *reply)
 	return reply_end(reply);
 }
 
-const char *api_stats_kind_name(enum stats_kind kind)
-{
-	static const char *const names[] = {
-		[STATS_IO_BOOST] = "io-boost", [STATS_FLOOR] = "floor",	  [STATS_CAP] = "cap",
-		[STATS_DOMAIN] = "domain",     [STATS_OTHERS] = "others", [STATS_CHAIN] = "chain",
-	};
-
-	return names[kind];
-}
-
-static void put_times(struct json_out *out, const struct past *past,
-		      const struct stats_period *period, uint32_t domain)
+static void put_times(struct json_out *out, const struct past *past, uint32_t domain)
 {
 	const struct topology_domain *info = &past->core->topology->domains[domain];
 
@@ -137,7 +126,7 @@ static void put_times(struct json_out *out, const struct past *past,
 	field_open(out, "times", '[');
 	for (uint32_t opp = 0; opp < info->n_opps; opp++)
 		for (enum reason reason = 0; reason <= REASON_LAST; reason++) {
-			uint64_t ns = stats_ns(past->stats, period, domain, opp, reason);
+			uint64_t ns = stats_ns(past->stats, domain, opp, reason);
 
 			if (!ns)
 				continue;
@@ -151,68 +140,38 @@ static void put_times(struct json_out *out, const struct past *past,
 	json_out_close(out, '}');
 }
 
-static void put_row(struct json_out *out, const struct stats_row *row)
+static void put_gain(struct json_out *out, const struct stats_gain *gain)
 {
-	const struct stats_sums *sums = &row->sums;
-	bool compared = sums->ios != 0;
-
 	json_out_open(out, '{');
-	field_text(out, "kind", api_stats_kind_name(row->key.kind));
-	field_text(out, "name", row->key.name);
-	field_text(out, "device", row->key.device[0] ? row->key.device : NULL);
-	field_count(out, "time_us", sums->ns / NS_PER_US);
-	field_count(out, "spent_mhz_s", sums->spent_khz_ms / 1000000);
-	field_count(out, "saved_mhz_s", sums->saved_khz_ms / 1000000);
-	field_count(out, "spent_mj", (uint64_t)(sums->spent_j * 1000));
-	field_count(out, "saved_mj", (uint64_t)(sums->saved_j * 1000));
-	field_count_if(out, "ios", compared, sums->ios);
-	field_count_if(out, "gained_ios", compared, sums->gained);
-	field_count_if(out, "gained_error_ios", compared, sums->gained_error);
+	field_text(out, "comm", gain->comm);
+	field_text(out, "device", gain->device[0] ? gain->device : NULL);
+	field_count(out, "ios", gain->ios);
+	field_count(out, "gained_ios", gain->gained);
+	field_count(out, "gained_error_ios", gain->gained_error);
 	json_out_close(out, '}');
-}
-
-/* The source for all domains. */
-static void put_energy_source(struct json_out *out, const struct core *core)
-{
-	enum power_source source = core->n_domains ? core->domains[0].power_source : POWER_UNKNOWN;
-
-	for (uint32_t i = 1; i < core->n_domains; i++)
-		if (core->domains[i].power_source != source)
-			source = POWER_UNKNOWN;
-	field_text(out, "energy_source", power_source_name(source));
-	field_bool(out, "is_per_watt", source != POWER_POLICY);
 }
 
 int api_show_stats(const struct call *call, struct reply *reply)
 {
-	const char *name = call_text(call, "period") ?: "start";
 	struct manager *manager = call->userdata;
-	struct core *core = &manager->core;
 	struct past *past = &manager->past;
-	int32_t today = account_catch_up(past).day;
-	const struct stats_period *period = stats_since_start(past->stats);
-	struct stats_period *days = NULL;
-	const struct stats_row *row;
+	const char *domain = call_text(call, "domain");
+	uint32_t only = domain ? topology_find(manager->core.topology, domain) : TOPOLOGY_NO_DOMAIN;
+	const struct stats_gain *gain;
 	struct json_out *out;
 
-	if (!strcmp(name, "today"))
-		period = days = stats_sum_days(past->stats, today, today);
-	else if (!strcmp(name, "week"))
-		period = days = stats_sum_days(past->stats, today - STATS_DAYS + 1, today);
-	else if (strcmp(name, "start") != 0)
-		return reply_send_invalid(reply, "period");
-	if (!period)
-		return -ENOMEM;
+	if (domain && only == TOPOLOGY_NO_DOMAIN)
+		return api_refuse_domain(reply, domain);
+	past_catch_up(past);
 	out = reply_begin(reply);
 	field_open(out, "domains", '[');
-	for (uint32_t i = 0; i < core->n_domains; i++)
-		put_times(out, past, period, i);
+	for (uint32_t i = 0; i < manager->core.n_domains; i++)
+		if (!domain || i == only)
+			put_times(out, past, i);
 	json_out_close(out, ']');
-	field_open(out, "account", '[');
-	for (uint32_t i = 0; (row = stats_row(period, i)); i++)
-		put_row(out, row);
+	field_open(out, "gains", '[');
+	for (uint32_t i = 0; (gain = stats_gain(past->stats, i)); i++)
+		put_gain(out, gain);
 	json_out_close(out, ']');
-	put_energy_source(out, core);
-	stats_period_free(days);
 	return reply_end(reply);
 }

@@ -180,8 +180,7 @@ static void add_times(struct times *times, const struct past *past, uint32_t ind
 	if (i == times->n_opps)
 		times->opps[times->n_opps++].khz = khz;
 	for (enum reason reason = 0; reason <= REASON_LAST; reason++) {
-		uint64_t ns = stats_ns(past->stats, stats_since_start(past->stats), index, opp,
-				       reason);
+		uint64_t ns = stats_ns(past->stats, index, opp, reason);
 
 		times->opps[i].ns += ns;
 		times->by_reason_ns[reason] += ns;
@@ -218,53 +217,18 @@ static void put_times(struct metrics *metrics, const struct past *past)
 	}
 }
 
-/* Sums by kind, so that the number of series does not depend on tasks and rules. */
-static struct stats_sums account_of(const struct stats *stats, enum stats_kind kind)
+static void put_gains(struct metrics *metrics, const struct stats *stats)
 {
-	const struct stats_period *start = stats_since_start(stats);
-	struct stats_sums sums = { 0 };
-	const struct stats_row *row;
+	const struct stats_gain *gain;
+	uint64_t ios = 0, gained = 0;
 
-	for (uint32_t i = 0; (row = stats_row(start, i)); i++)
-		if (row->key.kind == kind)
-			stats_add_sums(&sums, &row->sums);
-	return sums;
-}
-
-static void put_change(struct metrics *metrics, const struct stats *stats, const char *family,
-		       const char *help, bool joules)
-{
-	char labels[80];
-
-	begin(metrics, family, true, help);
-	for (enum stats_kind kind = 0; kind < STATS_KINDS; kind++) {
-		struct stats_sums sums = account_of(stats, kind);
-		/* In millionths. */
-		const uint64_t changes[] = {
-			joules ? (uint64_t)(sums.spent_j * US_PER_S) : sums.spent_khz_ms,
-			joules ? (uint64_t)(sums.saved_j * US_PER_S) : sums.saved_khz_ms,
-		};
-
-		for (int i = 0; i < 2; i++) {
-			snprintf(labels, sizeof(labels), "{kind=\"%s\",way=\"%s\"}",
-				 api_stats_kind_name(kind), i ? "saved" : "spent");
-			sample_us(metrics, labels, changes[i]);
-		}
+	for (uint32_t i = 0; (gain = stats_gain(stats, i)); i++) {
+		ios += gain->ios;
+		gained += gain->gained;
 	}
-}
-
-static void put_account(struct metrics *metrics, const struct stats *stats)
-{
-	struct stats_sums boosts = account_of(stats, STATS_IO_BOOST);
-
-	put_change(metrics, stats, "wakegov_account_megahertz_seconds",
-		   "Above and below the target without it; kind domain: the governor before.",
-		   false);
-	put_change(metrics, stats, "wakegov_account_joules",
-		   "The same as energy, by an estimate; Stats in io.wakegov says which.", true);
-	one(metrics, "wakegov_account_ios", true, boosts.ios,
+	one(metrics, "wakegov_boosted_ios", true, ios,
 	    "I/Os that tasks with a boost sent for which it was tried.");
-	one(metrics, "wakegov_account_gained_ios", true, boosts.gained,
+	one(metrics, "wakegov_gained_ios", true, gained,
 	    "Those of them that would not have been without it, as the trials found.");
 }
 
@@ -370,9 +334,9 @@ int api_show_metrics(const struct call *call, struct reply *reply)
 	put_self(&metrics, &manager->policies);
 	put_drops(&metrics, core);
 	put_domains(&metrics, core);
-	account_catch_up(&manager->past);
+	past_catch_up(&manager->past);
 	put_times(&metrics, &manager->past);
-	put_account(&metrics, manager->past.stats);
+	put_gains(&metrics, manager->past.stats);
 	put_counts(&metrics, manager);
 	if (metrics.format == METRICS_OPENMETRICS)
 		put(&metrics, "# EOF\n");

@@ -1,60 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The module that all decisions pass: it puts those that change a target into the ring in memory
+ * and into the archive, and counts.
+ */
 #include "daemon/history/past.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
-#include "daemon/history/stats.h"
-#include "shared/log.h"
+#include "core/io_model.h"
 #include "shared/time.h"
-
-#define SAVE_NS (60 * NS_PER_S)
-
-/* Reads the file of each day of the week once, so that new counts are added to its old ones. */
-static void load_days(struct past *past, int32_t today)
-{
-	const char *directory = past->core->options->state_dir;
-
-	for (int32_t day = today - STATS_DAYS + 1; day <= today; day++) {
-		int32_t *loaded = &past->loaded[day % STATS_DAYS];
-		int r;
-
-		if (*loaded == day)
-			continue;
-		*loaded = day;
-		r = stats_file_load(directory, past->stats, past->core->topology, day);
-		if (r < 0)
-			log_warning("%s/account.%d is left out: %s", directory, day,
-				    r == -EBADMSG ? "it is not as wakegovd writes it"
-						  : strerror(-r));
-	}
-	stats_file_remove_before(directory, today - STATS_DAYS + 1);
-}
-
-/* Writes today's file, and yesterday's if the day has just begun. */
-static void save_days(struct past *past, uint64_t now_ns)
-{
-	int32_t today = account_catch_up(past).day;
-	int r = 0;
-
-	past->saved_ns = now_ns;
-	past->is_unsaved = false;
-	if (past->day != today) {
-		r = stats_file_save(past->core->options->state_dir, past->stats,
-				    past->core->topology, past->day);
-		load_days(past, today);
-		past->day = today;
-	}
-	if (r == 0)
-		r = stats_file_save(past->core->options->state_dir, past->stats,
-				    past->core->topology, today);
-	if (r == 0)
-		return;
-	log_warning("cannot write %s/account.%d: %s; statistics are not kept until wakegovd is "
-		    "restarted",
-		    past->core->options->state_dir, today, strerror(-r));
-	past->is_counted = false;
-}
 
 int past_init(struct past *past)
 {
@@ -62,39 +18,99 @@ int past_init(struct past *past)
 
 	past->log = decision_log_new(core->policy.max_decisions);
 	past->stats = stats_new(core->topology);
-	past->account = account_new(core->topology);
-	if (!past->log || !past->stats || !past->account)
+	past->boosted = calloc(core->topology->n_domains + 1, sizeof(*past->boosted));
+	if (!past->log || !past->stats || !past->boosted)
 		return -ENOMEM;
-	account_powers_changed(past);
+	for (uint32_t i = 0; i < core->topology->n_domains; i++)
+		past->boosted[i].group = IO_BOOST_NO_GROUP;
 	return 0;
 }
 
-/* Adds the counts of the last days to the present ones. Nothing of it stops the daemon. */
+/* Without an archive the daemon runs on. */
 static int start(void *state)
 {
 	struct past *past = state;
 	const struct core *core = past->core;
 	const char *directory = core->options->state_dir;
 
-	if (!directory || !core->policy.history || !core->n_domains ||
-	    archive_open(directory, core->n_domains, &past->archive) < 0)
-		return 0;
-	past->is_counted = true;
-	past->saved_ns = time_now_ns();
-	past->day = account_time(past->account, past->saved_ns).day;
-	load_days(past, past->day);
+	if (directory && core->policy.history && core->n_domains)
+		archive_open(directory, core->n_domains, &past->archive);
 	return 0;
 }
 
-/* Writes unwritten entries and counts. */
 static void stop(void *state)
 {
 	struct past *past = state;
 
-	if (past->is_counted)
-		save_days(past, time_now_ns());
-	past->is_counted = false;
 	past->archive = archive_close(past->archive);
+}
+
+/* Counts the I/Os of the domain's boosted group since the last count, if it is the same group. */
+static void count_gain(struct past *past, uint32_t domain)
+{
+	struct boosted *boosted = &past->boosted[domain];
+	const struct io_group *group = engine_group(past->core->engine, boosted->group);
+	uint64_t *counted, from, whole;
+
+	if (!group)
+		return;
+	counted = &past->counted_ios[boosted->group];
+	/* Another group has this index now. */
+	if (*counted > group->tally.ios)
+		*counted = 0;
+	from = *counted > boosted->ios ? *counted : boosted->ios;
+	*counted = boosted->ios = group->tally.ios;
+	if (group->tally.ios <= from)
+		return;
+	boosted->gain.ios = group->tally.ios - from;
+	/* Of 1 + gain, this part is the gain. */
+	whole = IO_PPM + (boosted->found.gain_ppm > 0 ? (uint32_t)boosted->found.gain_ppm : 0);
+	boosted->gain.gained = boosted->gain.ios * (whole - IO_PPM) / whole;
+	boosted->gain.gained_error = boosted->gain.ios * boosted->found.error_ppm / whole;
+	stats_add_gain(past->stats, &boosted->gain);
+}
+
+/* From now on, the I/Os of the winner's group count as boosted, if it was tried. */
+static void begin_gain(struct past *past, const struct decision *decision)
+{
+	const struct core *core = past->core;
+	const struct explained_io *io = &engine_explanation(core->engine, decision->domain)->io;
+	const struct io_task *task = io_task_find(engine_tasks(core->engine), decision->pid);
+	const struct io_group *group = task ? engine_group(core->engine, task->io_boost.group)
+					    : NULL;
+	struct boosted *boosted = &past->boosted[decision->domain];
+
+	if (!group || !io->tried)
+		return;
+	*boosted = (struct boosted){ .group = task->io_boost.group,
+				     .ios = group->tally.ios,
+				     .found = io->found };
+	memcpy(boosted->gain.comm, decision->comm, sizeof(boosted->gain.comm));
+	if (tracer_device_name(core->tracer, io->device, boosted->gain.device) < 0)
+		boosted->gain.device[0] = '\0';
+}
+
+static void decided(void *state, const struct decision *decision)
+{
+	struct past *past = state;
+
+	count_gain(past, decision->domain);
+	past->boosted[decision->domain].group = IO_BOOST_NO_GROUP;
+	if (decision->reason == REASON_IO_BOOST)
+		begin_gain(past, decision);
+	stats_set_reason(past->stats, decision->domain, decision->reason, decision->now_ns);
+}
+
+static void target_set(void *state, uint32_t domain, uint32_t khz, uint64_t now_ns)
+{
+	stats_set_target(((struct past *)state)->stats, domain, khz, now_ns);
+}
+
+void past_catch_up(struct past *past)
+{
+	for (uint32_t i = 0; i < past->core->n_domains; i++)
+		count_gain(past, i);
+	stats_catch_up(past->stats, time_now_ns());
 }
 
 static void archive_entry(struct past *past, const struct decision_entry *entry)
@@ -115,7 +131,6 @@ static void target_changed(void *state, const struct decision_entry *entry)
 	struct past *past = state;
 
 	decision_log_add(past->log, &entry->decision, entry->read_back_khz, &entry->explanation);
-	past->is_unsaved = true;
 	if (past->archive)
 		archive_entry(past, entry);
 	stats_add_decision(past->stats, &entry->decision);
@@ -126,19 +141,15 @@ static int add_opp(void *state, uint32_t domain)
 	return stats_add_opp(((struct past *)state)->stats, domain);
 }
 
-/* At the end of a round: saves, where nothing else is left to do or it is time. */
+/* At the end of a round: writes, where nothing else is left to do or it is time. */
 static uint64_t next_ns(void *state, uint64_t now_ns, uint64_t others_ns)
 {
 	struct past *past = state;
-	bool still = others_ns == UINT64_MAX;
 
-	if (past->archive && !past->core->policy.history)
+	if (past->archive && (!past->core->policy.history ||
+			      !archive_keep(past->archive, now_ns, others_ns == UINT64_MAX)))
 		stop(past);
-	if (past->archive && !archive_keep(past->archive, now_ns, still))
-		past->archive = archive_close(past->archive);
-	if (past->is_counted && now_ns - past->saved_ns >= SAVE_NS)
-		save_days(past, now_ns);
-	return past->is_counted && past->is_unsaved ? past->saved_ns + SAVE_NS : UINT64_MAX;
+	return UINT64_MAX;
 }
 
 static void free_tables(void *state)
@@ -147,7 +158,7 @@ static void free_tables(void *state)
 
 	decision_log_free(past->log);
 	stats_free(past->stats);
-	account_free(past->account);
+	free(past->boosted);
 }
 
 const struct module past_module = {
@@ -156,9 +167,8 @@ const struct module past_module = {
 	.stop = stop,
 	.free = free_tables,
 	.add_opp = add_opp,
-	.powers_changed = account_powers_changed,
-	.decided = account_decided,
+	.decided = decided,
 	.target_changed = target_changed,
-	.target_set = account_target_set,
+	.target_set = target_set,
 	.next_ns = next_ns,
 };

@@ -2,9 +2,9 @@
 #pragma once
 
 /*
- * Keeps what outlasts the daemon: the decisions of a week (archive.c) and the counts of its days
- * (stats_file.c), in systemd's StateDirectory=, unless the policy's `history` forbids it. A failure
- * is logged once, and wakegov goes on without.
+ * What was decided: the last decisions in memory, those of a week on disk (archive.c), in systemd's
+ * StateDirectory= unless the policy's `history` forbids it, and sums since the start (stats.h). A
+ * failure of the disk is logged once, and wakegov goes on without.
  */
 
 #include <stdbool.h>
@@ -18,17 +18,21 @@
 
 struct archive;
 
+/* The boosted group of a domain, whose I/Os are counted. */
+struct boosted {
+	uint32_t group; /* IO_BOOST_NO_GROUP: none */
+	uint64_t ios;	/* I/Os of the group at the last count */
+	struct experiment_estimate found;
+	struct stats_gain gain; /* of the last count */
+};
+
 struct past {
 	struct core *core;
 	struct decision_log *log; /* the last decisions, in memory */
 	struct stats *stats;
-	struct account *account;
-	struct archive *archive; /* NULL: decisions are not kept */
-	bool is_counted;	 /* what is counted is kept */
-	bool is_unsaved;	 /* a target was changed since it was saved */
-	uint64_t saved_ns;
-	int32_t day; /* of then */
-	int32_t loaded[STATS_DAYS];
+	struct boosted *boosted;	     /* by domain */
+	uint64_t counted_ios[IO_GROUPS_MAX]; /* I/Os of each group that were counted */
+	struct archive *archive;	     /* NULL: decisions are not kept */
 };
 
 extern const struct module past_module;
@@ -38,6 +42,9 @@ extern const struct module past_module;
  * Returns 0 or -ENOMEM.
  */
 int past_init(struct past *past);
+
+/* Counts up to now, before the statistics are read. */
+void past_catch_up(struct past *past);
 
 /*
  * archive.c: the decisions of the last week on disk, in ARCHIVE_FILES files DIRECTORY/history.N of

@@ -101,18 +101,13 @@ class Boost(unittest.TestCase):
         domain = self.daemon.domain(name)
         return domain["reason"] == "io-boost" and domain["comm"] == "freqload"
 
-    def check_account(self):
-        """What the boost brought and cost is counted, and the time at each OPP is all of the time."""
+    def check_stats(self):
+        """What the boost gained is counted, and the time at each OPP is all of the time."""
         stats = self.daemon.call("Stats")
-        row = next(r for r in stats["account"] if r["name"] == "freqload" and r["ios"])
-        tap.note(f"the account: {row}")
-        self.assertEqual((row["kind"], row["device"][:5]), ("io-boost", "nullb"))
+        row = next(r for r in stats["gains"] if r["comm"] == "freqload")
+        tap.note(f"gained: {row}")
+        self.assertEqual(row["device"][:5], "nullb")
         self.assertGreater(row["gained_ios"], 0.02 * row["ios"])
-        # A second and more, twice, at 1400 and not 400 MHz.
-        self.assertGreater(row["time_us"], 2000000)
-        self.assertGreater(row["spent_mhz_s"], 1000)
-        self.assertEqual(row["saved_mhz_s"], 0)
-        self.assertGreater(row["spent_mj"], 0)
         status = self.daemon.call("Status")
         for domain in stats["domains"]:
             us = sum(time["time_us"] for time in domain["times"])
@@ -121,7 +116,7 @@ class Boost(unittest.TestCase):
         boosted = sum(time["time_us"] for time in stats["domains"][1]["times"]
                       if time["reason"] == "io-boost" and time["khz"] == 1400000)
         self.assertGreater(boosted, 2000000)
-        self.assertRegex(self.ctl("stats"), r"io-boost +freqload +nullb\d+ ")
+        self.assertRegex(self.ctl("stats"), r"freqload +nullb\d+ ")
 
     def test_pays(self):
         """a task that a faster clock serves is boosted, each time anew"""
@@ -136,7 +131,7 @@ class Boost(unittest.TestCase):
             time.sleep(1)
             load.end()
             self.settle()
-        self.check_account()
+        self.check_stats()
 
     def test_by_bytes(self):
         """no program runs at the requests of a task that is known, and its rate is that of its disk"""
