@@ -22,7 +22,8 @@ files() {
 	git -C "$REPO" ls-files -- "$@"
 }
 
-# But where there is no comment, or it would be in the reader's way: conf/debian/copyright is for all.
+# But where there is no comment, or it would be in the reader's way: .reuse/dep5 is for all.
+# REUSE-IgnoreStart
 spdx_everywhere() {
 	local file bad=0
 
@@ -31,12 +32,13 @@ spdx_everywhere() {
 			{ echo "no SPDX line: $file" && bad=1; }
 	done < <(files . ':!*.md' ':!*.json' ':!*.csv' ':!*.svg' ':!*.patch' ':!*.table' ':!LICENSE' \
 		':!tests/fuzz/corpus' ':!tests/allowed-skips' ':!conf/debian/copyright' \
-		':!conf/debian/source/format')
-	return $bad
+		':!conf/debian/source/format' ':!LICENSES' ':!.reuse')
+	[ $bad = 0 ] && reuse lint
 }
+# REUSE-IgnoreEnd
 
 top_level() {
-	local allowed='^(src|bpf|include|conf|systemd|tests|\.ci|meson\.build|(README|CHANGELOG|CONTRIBUTING|SECURITY)\.md|LICENSE|\..*)$'
+	local allowed='^(src|bpf|include|conf|systemd|tests|\.ci|meson\.build|(README|CHANGELOG|CONTRIBUTING|SECURITY)\.md|LICENSE|LICENSES|\..*)$'
 
 	! git -C "$REPO" ls-tree --name-only HEAD | grep -vE "$allowed"
 }
@@ -110,7 +112,7 @@ suite_style() {
 	check "C is formatted as .clang-format says" format_is_clean
 	check "shellcheck finds nothing" shell_is_clean
 	check "manual pages are free of warnings, have a date, and name files that are there" manual_is_clean
-	check "every file carries its SPDX line" spdx_everywhere
+	check "every file carries its SPDX line, and reuse finds nothing" spdx_everywhere
 	check "nothing at the top but what belongs there" top_level
 	check "words are those of the field" words_of_the_field
 	check "what the manual promises has tests" promises_have_tests
