@@ -255,7 +255,6 @@ const struct ctl_command ctl_commands[] = {
 			{ "block", "TIME", "time between switches; default 10s" },
 			{ "figure", "NAME", "name of the last number that COMMAND prints: IOPS" },
 			{ "plot", "FILE", "a picture of the pairs (SVG)" },
-			{ "wakeups", "WHOSE", "measure wake-ups of a program or PID; default: of COMMAND" },
 		},
 	},
 	{

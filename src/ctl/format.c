@@ -73,33 +73,6 @@ bool quantity_share(const char *text, uint64_t *ret_percent)
 	       *ret_percent <= 100;
 }
 
-bool quantity_last_number(const char *text, double *ret)
-{
-	size_t end = strlen(text), begin;
-	bool found = false;
-	char before = ' ';
-
-	while (end && isspace((unsigned char)text[end - 1]))
-		end--;
-	for (begin = end; begin && text[begin - 1] != '\n'; begin--)
-		;
-	for (const char *at = text + begin; at < text + end; at++) {
-		char *after;
-
-		if (isdigit((unsigned char)*at) && !isalnum((unsigned char)before)) {
-			*ret = strtod(at, &after);
-			*ret *= *after == 'k' || *after == 'K' ? 1e3
-				: *after == 'M'		       ? 1e6
-				: *after == 'G'		       ? 1e9
-							       : 1;
-			found = true;
-			at = after - 1;
-		}
-		before = *at;
-	}
-	return found;
-}
-
 struct moment moment_now(void)
 {
 	return (struct moment){ time_now_ns() / NS_PER_US,

@@ -24,13 +24,6 @@ bool quantity_duration_us(const char *text, uint64_t *ret_us);
 /* "40%", up to 100. */
 bool quantity_share(const char *text, uint64_t *ret_percent);
 
-/*
- * The last number of the last line of text that is not blank, in what a program printed:
- * "IOPS=12.5k, BW=48.8M" gives 48800000. k, M and G behind it are 10³, 10⁶ and 10⁹; digits of a
- * word (sda1) are no number.
- */
-bool quantity_last_number(const char *text, double *ret);
-
 /* A moment on both clocks. */
 struct moment {
 	uint64_t monotonic_us; /* 0: before the boot */

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "ctl/command.h"
 
+#include <fnmatch.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "ctl/benefit.h"
 #include "ctl/format.h"
 #include "shared/cleanup.h"
 #include "shared/sysfs.h"
@@ -156,20 +157,99 @@ static void find_throttling(json_t *found, const char *sys)
 				 cooling.n));
 }
 
+static bool has_word(const char *device, const char *file, const char *pattern)
+{
+	char word[TEXT_SIZE];
+
+	return sysfs_read_line(word, sizeof(word), "%s/%s", device, file) &&
+	       fnmatch(pattern, word, 0) == 0;
+}
+
+/* Only packages: core and uncore are parts of one, psys contains them. In microjoules. */
+static void sum_packages(const char *zone, void *sum_uj)
+{
+	double uj;
+
+	if (has_word(zone, "name", "package-*") && sysfs_read_number(&uj, "%s/energy_uj", zone))
+		*(double *)sum_uj += uj;
+}
+
+/* amd_energy shows each core, and the sockets that contain the cores. */
+static void sum_sockets(const char *path, void *sum_uj)
+{
+	char label[TEXT_SIZE];
+	double uj;
+
+	if (sysfs_read_line(label, sizeof(label), "%.*slabel",
+			    (int)(strlen(path) - strlen("input")), path) &&
+	    fnmatch("Esocket*", label, 0) == 0 && sysfs_read_number(&uj, "%s", path))
+		*(double *)sum_uj += uj;
+}
+
+/* Of the counters of CPUs; 0: there are none. */
+static double read_energy_uj(const char *sys)
+{
+	double sum_uj = 0;
+
+	sysfs_each(sum_packages, &sum_uj, "%s/class/powercap/intel-rapl:*", sys);
+	if (!sum_uj)
+		sysfs_each(sum_sockets, &sum_uj, "%s/class/hwmon/hwmon*/energy*_input", sys);
+	return sum_uj;
+}
+
+/* Documentation/ABI/testing/sysfs-class-power. The battery of a mouse has scope Device. */
+static void sum_batteries(const char *supply, void *sum_uw)
+{
+	double uw, ua, uv;
+
+	/* On mains power the same files show the charging current. */
+	if (!has_word(supply, "type", "Battery") || has_word(supply, "scope", "Device") ||
+	    !has_word(supply, "status", "Discharging"))
+		return;
+	if (sysfs_read_number(&uw, "%s/power_now", supply))
+		*(double *)sum_uw += fabs(uw);
+	else if (sysfs_read_number(&ua, "%s/current_now", supply) &&
+		 sysfs_read_number(&uv, "%s/voltage_now", supply))
+		*(double *)sum_uw += fabs(ua * uv / 1e6);
+}
+
+/* Of one sensor of the machine or its supply: one device may measure a part of another. */
+static void find_sensor(const char *device, void *uw)
+{
+	static const struct {
+		const char *name, *file;
+	} sensors[] = {
+		{ "power_meter", "power1_average" },
+		{ "fam15h_power", "power1_input" },
+		{ "ina2[0-9][0-9]", "power1_input" },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(sensors) && !*(double *)uw; i++)
+		if (has_word(device, "name", sensors[i].name))
+			sysfs_read_number(uw, "%s/%s", device, sensors[i].file);
+}
+
+/* benefit.py has the same sources, and counts joules. */
 static void find_power(json_t *found, const char *sys)
 {
-	uint64_t begin_ns = time_now_ns(), end_ns;
-	struct energy_meter meter;
+	uint64_t begin_ns = time_now_ns();
+	double before_uj = read_energy_uj(sys), uw = 0;
+	const char *source = "counters";
 
-	energy_find(sys, begin_ns, &meter);
-	if (!meter.source)
-		return;
-	usleep(POWER_SAMPLE_US);
-	end_ns = time_now_ns();
-	energy_read(&meter, end_ns);
-	add(found, "power",
-	    json_sprintf("%.1f W by %s", meter.joules * 1e9 / (double)(end_ns - begin_ns),
-			 meter.source));
+	if (before_uj) {
+		usleep(POWER_SAMPLE_US);
+		uw = (read_energy_uj(sys) - before_uj) * 1e9 / (double)(time_now_ns() - begin_ns);
+	} else {
+		source = "battery";
+		sysfs_each(sum_batteries, &uw, "%s/class/power_supply/*", sys);
+	}
+	if (!before_uj && !uw) {
+		source = "hwmon";
+		sysfs_each(find_sensor, &uw, "%s/class/hwmon/hwmon*", sys);
+	}
+	/* A counter has wrapped where the difference is negative. */
+	if (before_uj ? uw >= 0 : uw > 0)
+		add(found, "power", json_sprintf("%.1f W by %s", uw / 1e6, source));
 }
 
 json_t *machine_find(const char *sys)

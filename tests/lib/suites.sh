@@ -427,7 +427,7 @@ suite_stalls() {
 
 # What is found out by lending a machine to another governor.
 suite_benefit() {
-	in_lab "--machine timed --driver acpi" "test_benefit.py Benefit Answer Wakeups"
+	in_lab "--machine timed --driver acpi" "test_benefit.py Benefit Answer"
 	in_lab "--machine timed --driver msr" "test_benefit.py Power"
 }
 

@@ -197,33 +197,6 @@ static void test_shares(void **state)
 	check(quantity_share, cases, ARRAY_SIZE(cases));
 }
 
-static void test_last_number(void **state)
-{
-	static const struct {
-		const char *text;
-		bool is_one;
-		double number;
-	} cases[] = {
-		{ "1234\n", true, 1234 },
-		{ "1234", true, 1234 },
-		{ "17\nIOPS=12.5k, BW=48.8M\n\n  \n", true, 48800000 },
-		{ "read: IOPS=12.5k\n", true, 12500 },
-		{ "99.5 requests/s on sda1\n", true, 99.5 },
-		{ "took 0.125s\n", true, 0.125 },
-		{ "5\nnone here\n", false },
-		{ "sda1 md127\n", false },
-		{ "", false },
-		{ "\n\n", false },
-	};
-
-	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
-		double number = -1;
-
-		assert_int_equal(quantity_last_number(cases[i].text, &number), cases[i].is_one);
-		assert_true(!cases[i].is_one || number == cases[i].number);
-	}
-}
-
 #define S	  1000000ULL
 #define MONOTONIC (100000 * S)						     /* a day and some */
 #define REALTIME  ((20000 * 86400ULL + 14 * 3600 + 3 * 60 + 7) * S + 500000) /* 14:03:07.5 */
@@ -289,13 +262,13 @@ static void test_moments(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_frequency),   cmocka_unit_test(test_frequency_range),
-		cmocka_unit_test(test_duration),    cmocka_unit_test(test_size),
-		cmocka_unit_test(test_time),	    cmocka_unit_test(test_task),
-		cmocka_unit_test(test_reason),	    cmocka_unit_test(test_clean),
-		cmocka_unit_test(test_numbers),	    cmocka_unit_test(test_frequencies),
-		cmocka_unit_test(test_times),	    cmocka_unit_test(test_shares),
-		cmocka_unit_test(test_last_number), cmocka_unit_test(test_moments),
+		cmocka_unit_test(test_frequency), cmocka_unit_test(test_frequency_range),
+		cmocka_unit_test(test_duration),  cmocka_unit_test(test_size),
+		cmocka_unit_test(test_time),	  cmocka_unit_test(test_task),
+		cmocka_unit_test(test_reason),	  cmocka_unit_test(test_clean),
+		cmocka_unit_test(test_numbers),	  cmocka_unit_test(test_frequencies),
+		cmocka_unit_test(test_times),	  cmocka_unit_test(test_shares),
+		cmocka_unit_test(test_moments),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -95,12 +95,36 @@ static void test_throttling(void **state)
 	assert_part("throttled", "12 times since the boot, 3.4 s in all");
 }
 
-static void test_power(void **state)
+static void write_battery(const char *status)
 {
 	fake_file("class/power_supply/BAT0/type", "Battery");
-	fake_file("class/power_supply/BAT0/status", "Discharging");
+	fake_file("class/power_supply/BAT0/status", "%s", status);
+}
+
+/* The best source that there is; a battery that is charged shows another current. */
+static void test_power(void **state)
+{
+	fake_file("class/hwmon/hwmon1/name", "nvme");
+	fake_file("class/hwmon/hwmon1/power1_input", "5000000");
+	assert_part("power", NULL);
+	fake_file("class/hwmon/hwmon2/name", "ina226");
+	fake_file("class/hwmon/hwmon2/power1_input", "4000000");
+	assert_part("power", "4.0 W by hwmon");
+	write_battery("Discharging");
 	fake_file("class/power_supply/BAT0/power_now", "9400000");
 	assert_part("power", "9.4 W by battery");
+	fake_file_remove("class/power_supply/BAT0/power_now");
+	fake_file("class/power_supply/BAT0/current_now", "-500000");
+	fake_file("class/power_supply/BAT0/voltage_now", "12000000");
+	assert_part("power", "6.0 W by battery");
+	write_battery("Charging");
+	assert_part("power", "4.0 W by hwmon");
+	write_battery("Discharging");
+	fake_file("class/power_supply/BAT0/scope", "Device");
+	assert_part("power", "4.0 W by hwmon");
+	fake_file("class/hwmon/hwmon3/energy1_input", "8000000");
+	fake_file("class/hwmon/hwmon3/energy1_label", "Esocket0");
+	assert_part("power", "0.0 W by counters");
 }
 
 int main(void)

@@ -31,7 +31,7 @@ def command_of(unit):
 def benefit(folder):
     """In seconds instead of minutes."""
     command = command_of("wakegov-benefit.service")
-    short = command.replace(" benefit ", " benefit --for 24s --block 2s ")
+    short = command.replace(" benefit ", " benefit --for 32s --block 2s ")
     return subprocess.Popen(["/bin/sh", "-c", short], cwd=folder)
 
 

@@ -19,7 +19,7 @@ class Units(installed.Installed):
         os.makedirs(FOLDER)
         run("cp", "/usr/lib/systemd/system/wakegov-benefit.service", "/etc/systemd/system/")
         # Seconds instead of minutes.
-        run("sed", "-i", "s/ benefit --json / benefit --json --for 8s --block 1s /",
+        run("sed", "-i", "s/ benefit --json / benefit --json --for 16s --block 1s /",
             "/etc/systemd/system/wakegov-benefit.service")
         run("systemctl", "daemon-reload")
         run("systemctl", "start", "wakegovd.service")

@@ -410,7 +410,7 @@ class Running(Installed):
         load.terminate()
         load.communicate()
         # Lent to another governor, all are detached; afterwards they are attached anew.
-        run("wakegovctl", "benefit", "--for", "4s", "--block", "1s", check=False)
+        run("wakegovctl", "benefit", "--for", "16s", "--block", "1s", check=False)
         guest.write(POLICY, "[rule any]\ncomm = wg-*\ncap = 30%\n")
         run("wakegovctl", "reload")
         self.assertFalse({"failed", "paused"} & set(states().values()), states())
