@@ -68,8 +68,8 @@ static void show_profile(const json_t *reply)
 static void show_profiles(const json_t *reply)
 {
 	static const struct table_column columns[] = {
-		{ "PROFILE", TABLE_LEFT, cell_text, "name" },
-		{ "WHEN", TABLE_LEFT, cell_text, "when" },
+		{ "PROFILE", "name" },
+		{ "WHEN", "when" },
 	};
 
 	show_profile(reply);

@@ -36,11 +36,11 @@ static char *cell_left(const json_t *hint, const char *key)
 static void show_hints(const json_t *reply)
 {
 	static const struct table_column columns[] = {
-		{ "CLASS", TABLE_LEFT, cell_text, "class" },
-		{ "THREADS", TABLE_RIGHT, cell_number, "tasks" },
-		{ "LEFT", TABLE_RIGHT, cell_left, "left_us" },
-		{ "BY", TABLE_LEFT, cell_user, "uid" },
-		{ "FOR", TABLE_LEFT, cell_whom },
+		{ "CLASS", "class" },
+		{ "THREADS", "tasks" },
+		{ "LEFT", "left_us", cell_left },
+		{ "BY", "uid", cell_user },
+		{ "FOR", NULL, cell_whom },
 	};
 
 	if (!table_print(TABLE(columns), json_object_get(reply, "hints"), stdout))
@@ -65,14 +65,14 @@ static char *cell_inherit(const json_t *class, const char *key)
 static void show_classes(const json_t *reply)
 {
 	static const struct table_column columns[] = {
-		{ "CLASS", TABLE_LEFT, cell_text, "name" },
-		{ "CAP", TABLE_RIGHT, cell_level, "cap" },
-		{ "FLOOR", TABLE_RIGHT, cell_level, "floor" },
-		{ "I/O", TABLE_RIGHT, cell_text, "io_boost" },
-		{ "PLACEMENT", TABLE_LEFT, cell_text, "placement" },
-		{ "IDLE", TABLE_RIGHT, cell_level, "idle_latency" },
-		{ "INHERIT", TABLE_RIGHT, cell_inherit, "inherit" },
-		{ "THREADS", TABLE_RIGHT, cell_number, "tasks" },
+		{ "CLASS", "name" },
+		{ "CAP", "cap", cell_level },
+		{ "FLOOR", "floor", cell_level },
+		{ "I/O", "io_boost" },
+		{ "PLACEMENT", "placement" },
+		{ "IDLE", "idle_latency", cell_level },
+		{ "INHERIT", "inherit", cell_inherit },
+		{ "THREADS", "tasks" },
 	};
 
 	table_print(TABLE(columns), json_object_get(reply, "classes"), stdout);

@@ -32,7 +32,7 @@ void html_table(FILE *out, const struct table *table, const json_t *rows, const 
 	fputs("<div class=\"wide\"><table>\n<tr>", out);
 	for (size_t c = 0; c < table->n_columns; c++) {
 		fprintf(out, "<th scope=\"col\"%s>",
-			table->columns[c].align == TABLE_RIGHT ? " class=\"right\"" : "");
+			table_is_right(&table->columns[c], rows) ? " class=\"right\"" : "");
 		svg_escape(out, table->columns[c].title);
 		fputs("</th>", out);
 	}
@@ -40,10 +40,10 @@ void html_table(FILE *out, const struct table *table, const json_t *rows, const 
 		fputs("</tr>\n<tr>", out);
 		for (size_t c = 0; c < table->n_columns; c++) {
 			const struct table_column *column = &table->columns[c];
-			_cleanup_free_ char *cell = column->cell(row, column->key);
+			_cleanup_free_ char *cell = (column->cell ?: cell_value)(row, column->key);
 
 			fprintf(out, "<td%s>",
-				column->align == TABLE_RIGHT ? " class=\"right\"" : "");
+				table_is_right(column, rows) ? " class=\"right\"" : "");
 			svg_escape(out, cell ?: "?");
 			fputs("</td>", out);
 		}

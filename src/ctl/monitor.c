@@ -32,8 +32,8 @@ static void print_event(const json_t *event)
 	print_part(stdout, "%s  %-8s  %-9s  ", time, field_shown(event, "kind"),
 		   field_shown(event, "domain"));
 	if (json_is_object(decision)) {
-		_cleanup_free_ char *before = cell_frequency(decision, "previous_khz");
-		_cleanup_free_ char *after = cell_frequency(decision, "target_khz");
+		_cleanup_free_ char *before = cell_value(decision, "previous_khz");
+		_cleanup_free_ char *after = cell_value(decision, "target_khz");
 		_cleanup_free_ char *reason = cell_reason(decision, NULL);
 
 		print_line(stdout, "%s -> %s, %s", before, after, reason);
@@ -175,9 +175,9 @@ static enum ctl_exit ask(const struct listing *listing, json_t **ret)
 static void show_decision(const json_t *decision)
 {
 	_cleanup_free_ char *time = cell_time(decision, "monotonic_us");
-	_cleanup_free_ char *from = cell_frequency(decision, "previous_khz");
-	_cleanup_free_ char *to = cell_frequency(decision, "target_khz");
-	_cleanup_free_ char *found = cell_frequency(decision, "read_back_khz");
+	_cleanup_free_ char *from = cell_value(decision, "previous_khz");
+	_cleanup_free_ char *to = cell_value(decision, "target_khz");
+	_cleanup_free_ char *found = cell_value(decision, "read_back_khz");
 	_cleanup_free_ char *reason = show_reason(decision, NULL);
 
 	print_line(stdout, "%s  %-9s  %9s -> %9s, read back %9s  %s", time,
@@ -234,12 +234,12 @@ static enum ctl_exit follow(struct listing *listing)
 void show_decisions(const json_t *reply)
 {
 	static const struct table_column columns[] = {
-		{ "TIME", TABLE_LEFT, cell_time, "monotonic_us" },
-		{ "DOMAIN", TABLE_LEFT, cell_text, "domain" },
-		{ "FROM", TABLE_RIGHT, cell_frequency, "previous_khz" },
-		{ "TO", TABLE_RIGHT, cell_frequency, "target_khz" },
-		{ "READ BACK", TABLE_RIGHT, cell_frequency, "read_back_khz" },
-		{ "REASON", TABLE_LEFT, show_reason },
+		{ "TIME", "monotonic_us", cell_time },
+		{ "DOMAIN", "domain" },
+		{ "FROM", "previous_khz" },
+		{ "TO", "target_khz" },
+		{ "READ BACK", "read_back_khz" },
+		{ "REASON", NULL, show_reason },
 	};
 
 	if (!table_print(TABLE(columns), json_object_get(reply, "decisions"), stdout))

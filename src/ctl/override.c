@@ -48,7 +48,7 @@ static char *cell_wanted(const json_t *override, const char *key)
 static char *cell_whom(const json_t *override, const char *key)
 {
 	if (field_text(override, "domain"))
-		return cell_text(override, "domain");
+		return cell_value(override, "domain");
 	if (field_text(override, "rule"))
 		return format_print("rule:%s", field_text(override, "rule"));
 	return format_print("pid %" PRIu64 " (%s)%s", field_number(override, "pid"),
@@ -70,11 +70,8 @@ static void show_override(const json_t *reply)
 static void show_overrides(const json_t *reply)
 {
 	static const struct table_column columns[] = {
-		{ "ID", TABLE_RIGHT, cell_number, "id" },
-		{ "FOR", TABLE_LEFT, cell_whom },
-		{ "WANTS", TABLE_LEFT, cell_wanted },
-		{ "LEFT", TABLE_RIGHT, cell_duration, "left_us" },
-		{ "BY", TABLE_LEFT, cell_user, "uid" },
+		{ "ID", "id" },	       { "FOR", NULL, cell_whom }, { "WANTS", NULL, cell_wanted },
+		{ "LEFT", "left_us" }, { "BY", "uid", cell_user },
 	};
 
 	if (!table_print(TABLE(columns), json_object_get(reply, "overrides"), stdout))

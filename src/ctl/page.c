@@ -35,14 +35,14 @@ static void put_periods(FILE *out, struct page *page)
 static void put_rest(FILE *out, struct page *page)
 {
 	static const struct table_column columns[] = {
-		{ "DOMAIN", TABLE_LEFT, cell_text, "domain" },
-		{ "WHO", TABLE_LEFT, cell_text, "who" },
-		{ "WHAT", TABLE_LEFT, cell_text, "text" },
+		{ "DOMAIN", "domain" },
+		{ "WHO", "who" },
+		{ "WHAT", "text" },
 	};
 
 	static const struct table_column machine[] = {
-		{ "MACHINE", TABLE_LEFT, cell_text, "name" },
-		{ "NOW", TABLE_LEFT, cell_text, "text" },
+		{ "MACHINE", "name" },
+		{ "NOW", "text" },
 	};
 
 	if (page->is_recording)

@@ -229,10 +229,10 @@ static int compare_uses(const void *a, const void *b)
 static void put_uses(FILE *out, struct columns *columns)
 {
 	static const struct table_column table[] = {
-		{ "TASK", TABLE_LEFT, cell_text, "comm" },
-		{ "BY", TABLE_LEFT, cell_text, "reason" },
-		{ "TIME", TABLE_RIGHT, cell_duration, "us" },
-		{ "MEAN MHZ", TABLE_RIGHT, cell_number, "mhz" },
+		{ "TASK", "comm" },
+		{ "BY", "reason" },
+		{ "TIME", "us", cell_duration },
+		{ "MEAN MHZ", "mhz" },
 	};
 	json_auto_t *rows = json_array();
 
@@ -259,8 +259,8 @@ static void put_uses(FILE *out, struct columns *columns)
 static void put_sums(FILE *out, const struct columns *columns)
 {
 	static const struct table_column table[] = {
-		{ "LIMITED BY", TABLE_LEFT, cell_text, "by" },
-		{ "TIME OF ALL DOMAINS", TABLE_RIGHT, cell_duration, "us" },
+		{ "LIMITED BY", "by" },
+		{ "TIME OF ALL DOMAINS", "us", cell_duration },
 	};
 	json_auto_t *rows = json_array();
 

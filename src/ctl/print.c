@@ -122,54 +122,60 @@ void paragraph_printf(FILE *file, const char *title, const char *format, ...)
 	paragraph_print(file, title, r < 0 ? "?" : text);
 }
 
-char *cell_text(const json_t *row, const char *key)
+static char *show_permille(uint64_t permille)
 {
-	return format_clean(field_text(row, key));
+	return format_print("%" PRIu64 " %%", (permille + 5) / 10);
 }
 
-char *cell_number(const json_t *row, const char *key)
+static char *show_gain(uint64_t permille)
 {
-	if (!field_is_known(row, key))
-		return format_clean(NULL);
-	return format_print("%" PRIu64, field_number(row, key));
+	return format_print("+%" PRIu64 " %%", (permille + 5) / 10);
 }
 
-char *cell_frequency(const json_t *row, const char *key)
+static char *show_thousandths(uint64_t n)
 {
-	return format_frequency(field_number(row, key));
+	return format_print("%.1f", (double)n / 1000);
+}
+
+static char *show_capacity(uint64_t cap)
+{
+	return format_print("%" PRIu64 " %%", (cap * 100 + 512) / 1024);
+}
+
+static char *show_number(uint64_t n)
+{
+	return format_print("%" PRIu64, n);
+}
+
+char *cell_value(const json_t *row, const char *key)
+{
+	static const struct {
+		const char *end; /* of the key; the first that fits counts */
+		char *(*show)(uint64_t number);
+	} units[] = {
+		{ "khz", format_frequency },	{ "_us", format_duration },
+		{ "gain_permille", show_gain }, { "_permille", show_permille },
+		{ "_milli", show_thousandths }, { "_cap", show_capacity },
+		{ "_kib", format_size },	{ "", show_number },
+	};
+	const json_t *value = json_object_get(row, key);
+	size_t length = strlen(key), i = 0;
+
+	if (json_is_boolean(value))
+		return format_print("%s", json_is_true(value) ? "yes" : "no");
+	if (!json_is_integer(value))
+		return format_clean(json_string_value(value));
+	while (length < strlen(units[i].end) ||
+	       strcmp(key + length - strlen(units[i].end), units[i].end) != 0)
+		i++;
+	return units[i].show(field_number(row, key));
 }
 
 char *cell_mhz(const json_t *row, const char *key)
 {
 	uint64_t khz = field_number(row, key);
 
-	return khz ? format_print("%" PRIu64, (khz + 500) / 1000) : format_clean(NULL);
-}
-
-char *cell_share(const json_t *row, const char *key)
-{
-	return format_print("%" PRIu64 " %%", (field_number(row, key) * 100 + 512) / 1024);
-}
-
-char *cell_permille(const json_t *row, const char *key)
-{
-	if (!field_is_known(row, key))
-		return format_clean(NULL);
-	return format_print("%u %%", field_percent(row, key));
-}
-
-char *cell_thousandths(const json_t *row, const char *key)
-{
-	if (!field_is_known(row, key))
-		return format_clean(NULL);
-	return format_print("%.1f", (double)field_number(row, key) / 1000);
-}
-
-char *cell_gain(const json_t *row, const char *key)
-{
-	if (!field_is_known(row, key))
-		return format_clean(NULL);
-	return format_print("+%u %%", field_percent(row, key));
+	return khz ? show_number((khz + 500) / 1000) : format_clean(NULL);
 }
 
 char *cell_duration(const json_t *row, const char *key)
@@ -210,6 +216,19 @@ char *cell_user(const json_t *row, const char *key)
 	return uid ? format_print("user %" PRIu64, uid) : format_print("root");
 }
 
+char *cell_place(const json_t *rule, const char *key)
+{
+	const char *file = field_text(rule, key);
+
+	if (file && file[0])
+		return format_print("%s:%" PRIu64, file, field_number(rule, "line"));
+	/* Its name in a list of rules, or of tasks with their rules. */
+	return format_print(
+		strncmp(field_text(rule, "name") ?: field_shown(rule, "rule"), "hint/", 5)
+			? "an override"
+			: "a hint");
+}
+
 /* In characters, not bytes; double-width ones are rare here. */
 static size_t width_of(const char *text)
 {
@@ -223,6 +242,7 @@ static size_t width_of(const char *text)
 /* The printed width of each column, and their distance. */
 struct spacing {
 	size_t widths[TABLE_COLUMNS_MAX];
+	bool is_right[TABLE_COLUMNS_MAX];
 	int gap;
 	bool is_split; /* the last column is on a line of its own */
 };
@@ -234,21 +254,23 @@ static void print_cell(const struct table *table, const struct spacing *spacing,
 {
 	size_t width = spacing->widths[column], used = width_of(text), characters = 0;
 	bool is_own = spacing->is_split && column + 1 == table->n_columns;
-	bool is_last = column + 1 + (spacing->is_split && !is_own) == table->n_columns;
-	int bytes = 0;
-	int padding = used < width ? (int)(width - used) : 0;
+	bool is_last = column + 1 == table->n_columns;
+	int bytes = 0, padding = used < width ? (int)(width - used) : 0;
 
 	/* Cut after a whole character. */
 	for (; text[bytes]; bytes++)
 		if (((unsigned char)text[bytes] & 0xc0) != 0x80 && ++characters > width)
 			break;
 	if (is_own)
-		fprintf(file, "%*s%.*s", SPLIT_INDENT, "", bytes, text);
-	else if (table->columns[column].align == TABLE_RIGHT)
-		fprintf(file, "%*s%.*s", padding, "", bytes, text);
+		fprintf(file, "\n%*s%.*s", SPLIT_INDENT, "", bytes, text);
+	else if (spacing->is_right[column])
+		fprintf(file, "%*s%*s%.*s", column ? spacing->gap : 0, "", padding, "", bytes,
+			text);
 	else
-		fprintf(file, "%.*s%*s", bytes, text, is_last ? 0 : padding, "");
-	fprintf(file, "%*s%s", is_last ? 0 : spacing->gap, "", is_last ? "\n" : "");
+		fprintf(file, "%*s%.*s%*s", column ? spacing->gap : 0, "", bytes, text,
+			is_last || (spacing->is_split && column + 2 == table->n_columns) ? 0
+											 : padding,
+			"");
 }
 
 /*
@@ -270,40 +292,77 @@ static void fit(const struct table *table, struct spacing *spacing, size_t line)
 	spacing->is_split = width + between > line && between && line < (table->width ?: SIZE_MAX);
 }
 
-bool table_print(const struct table *table, const json_t *rows, FILE *file)
+bool table_is_right(const struct table_column *column, const json_t *rows)
 {
-	size_t n_columns = table->n_columns, n = json_array_size(rows) * n_columns;
-	_cleanup_free_ char **cells = calloc(n + 1, sizeof(*cells));
-	struct spacing spacing = { .gap = 2 };
+	const json_t *row;
+	size_t i;
 
-	assert(n_columns && n_columns <= TABLE_COLUMNS_MAX);
-	if (!n)
-		return false;
-	if (!cells)
-		abort();
-	for (size_t i = 0; i < n_columns; i++)
-		spacing.widths[i] = width_of(table->columns[i].title);
-	/* The texts of all rows, one row behind the other. */
-	for (size_t i = 0; i < n; i++) {
+	json_array_foreach(rows, i, row)
+		if (column->key && json_is_number(json_object_get(row, column->key)))
+			return true;
+	return false;
+}
+
+/* The title's cells and then those of all rows, one row behind the other. */
+static char **find_cells(const struct table *table, const json_t *rows, struct spacing *spacing)
+{
+	size_t n_columns = table->n_columns, n = (json_array_size(rows) + 1) * n_columns;
+	char **cells = calloc(n, sizeof(*cells));
+
+	for (size_t i = 0; cells && i < n; i++) {
 		const struct table_column *column = &table->columns[i % n_columns];
-		size_t *width = &spacing.widths[i % n_columns], used;
+		const json_t *row = json_array_get(rows, i / n_columns - 1);
+		char *text = i < n_columns ? strdup(column->title)
+					   : (column->cell ?: cell_value)(row, column->key);
+		size_t *width = &spacing->widths[i % n_columns];
 
-		cells[i] = column->cell(json_array_get(rows, i / n_columns), column->key);
-		cells[i] = cells[i] ? text_clean(cells[i]) : strdup("?");
+		cells[i] = text ? text_clean(text) : strdup("?");
 		if (!cells[i])
 			abort();
-		used = width_of(cells[i]);
-		*width = used > *width ? used : *width;
+		*width = width_of(cells[i]) > *width ? width_of(cells[i]) : *width;
 	}
-	fit(table, &spacing, line_width(file, table->width ?: SIZE_MAX));
+	return cells;
+}
 
-	fputs(style_bold(file), file);
+char **table_lines(const struct table *table, const json_t *rows, size_t width)
+{
+	size_t n_columns = table->n_columns, n_lines = json_array_size(rows) + 1, size;
+	char **lines = calloc(n_lines, sizeof(*lines));
+	struct spacing spacing = { .gap = 2 };
+	_cleanup_free_ char **cells = find_cells(table, rows, &spacing);
+
+	assert(n_columns && n_columns <= TABLE_COLUMNS_MAX);
+	if (!cells || !lines)
+		abort();
 	for (size_t i = 0; i < n_columns; i++)
-		print_cell(table, &spacing, i, table->columns[i].title, file);
-	fputs(style_plain(file), file);
-	for (size_t i = 0; i < n; i++) {
-		print_cell(table, &spacing, i % n_columns, cells[i], file);
-		free(cells[i]);
+		spacing.is_right[i] = table_is_right(&table->columns[i], rows);
+	fit(table, &spacing, width);
+	for (size_t i = 0; i < n_lines; i++) {
+		FILE *file = open_memstream(&lines[i], &size);
+
+		if (!file)
+			abort();
+		for (size_t j = 0; j < n_columns; j++) {
+			print_cell(table, &spacing, j, cells[i * n_columns + j], file);
+			free(cells[i * n_columns + j]);
+		}
+		fclose(file);
+	}
+	return lines;
+}
+
+bool table_print(const struct table *table, const json_t *rows, FILE *file)
+{
+	size_t n = json_array_size(rows);
+	_cleanup_free_ char **lines = NULL;
+
+	if (!n)
+		return false;
+	lines = table_lines(table, rows, line_width(file, table->width ?: SIZE_MAX));
+	for (size_t i = 0; i <= n; i++) {
+		fprintf(file, "%s%s%s\n", i ? "" : style_bold(file), lines[i],
+			i ? "" : style_plain(file));
+		free(lines[i]);
 	}
 	return true;
 }

@@ -78,8 +78,29 @@ void paragraph_printf(FILE *file, const char *title, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
 /*
- * A list of objects as columns of text, each as wide as its widest cell. A column has a function
- * for the text of its cells.
+ * The text of a field by the unit in its key: "1800 MHz" of _khz, "9.5 ms" of _us, "61 %" of
+ * _permille, "+46 %" of _gain_permille, "3.2" of _milli, "33 %" of _cap (a part of 1024); texts and
+ * other numbers as they are, "yes" or "no", and "-" where it is missing. Allocated.
+ */
+char *cell_value(const json_t *row, const char *key);
+
+/* Those with more to them than a unit. */
+char *cell_duration(const json_t *row, const char *key);
+char *cell_mhz(const json_t *row, const char *key); /* the unit is in the title */
+char *cell_level(const json_t *row, const char *key);
+/* A moment on CLOCK_MONOTONIC, or "realtime_us" of the row where that is known. */
+char *cell_time(const json_t *row, const char *key);
+/* format_reason() and format_task() of a domain, a decision or an event. */
+char *cell_reason(const json_t *row, const char *key);
+char *cell_task(const json_t *row, const char *key);
+/* "root", "user 1000": other names are not looked up, which could take long. */
+char *cell_user(const json_t *row, const char *key);
+/* Where a rule stands: "wakegov.conf:12", "a hint" or "an override". */
+char *cell_place(const json_t *rule, const char *key);
+
+/*
+ * A list of objects as columns of text, each as wide as its widest cell. A column of numbers is
+ * aligned to the right.
  */
 #define TABLE_COLUMNS_MAX 12
 #define TABLE_CUT_LEAST	  4
@@ -87,13 +108,9 @@ void paragraph_printf(FILE *file, const char *title, const char *format, ...)
 
 struct table_column {
 	const char *title;
-	enum { TABLE_LEFT, TABLE_RIGHT } align;
-	/*
-	 * Returns an allocated string, which is cleaned; NULL, without memory, is shown as "?". key
-	 * is that of the column.
-	 */
-	char *(*cell)(const json_t *row, const char *key);
 	const char *key;
+	/* Returns an allocated string, which is cleaned; "?" without memory. NULL: cell_value(). */
+	char *(*cell)(const json_t *row, const char *key);
 };
 
 struct table {
@@ -115,21 +132,8 @@ struct table {
 /* Returns false, with nothing printed, when there are no rows. */
 bool table_print(const struct table *table, const json_t *rows, FILE *file);
 
-/* Cells of one field: "-" if it is missing, or if it is 0 and that means so. */
-char *cell_text(const json_t *row, const char *key);
-char *cell_number(const json_t *row, const char *key);
-char *cell_frequency(const json_t *row, const char *key);
-char *cell_mhz(const json_t *row, const char *key);	    /* without the unit */
-char *cell_share(const json_t *row, const char *key);	    /* of a capacity of 1024: "33 %" */
-char *cell_permille(const json_t *row, const char *key);    /* rounded down: "61 %" */
-char *cell_thousandths(const json_t *row, const char *key); /* "3.2" */
-char *cell_gain(const json_t *row, const char *key);	    /* a part above the whole: "+46 %" */
-char *cell_duration(const json_t *row, const char *key);
-char *cell_level(const json_t *row, const char *key);
-/* A moment on CLOCK_MONOTONIC, or "realtime_us" of the row where that is known. */
-char *cell_time(const json_t *row, const char *key);
-/* format_reason() and format_task() of a domain, a decision or an event. */
-char *cell_reason(const json_t *row, const char *key);
-char *cell_task(const json_t *row, const char *key);
-/* "root", "user 1000": other names are not looked up, which could take long. */
-char *cell_user(const json_t *row, const char *key);
+/* The lines of the table for a line of this width, the title first; the caller frees each. */
+char **table_lines(const struct table *table, const json_t *rows, size_t width);
+
+/* Whether the column's cells are numbers. */
+bool table_is_right(const struct table_column *column, const json_t *rows);

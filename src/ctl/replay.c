@@ -243,11 +243,11 @@ static void show_differences(const json_t *reply, const char *policy)
 void what_if_show(const json_t *reply)
 {
 	static const struct table_column columns[] = {
-		{ "DOMAIN", TABLE_LEFT, cell_text, "domain" },
-		{ "POLICY", TABLE_LEFT, cell_text, "policy" },
-		{ "MEAN", TABLE_RIGHT, cell_frequency, "mean_khz" },
-		{ "CHANGES/S", TABLE_RIGHT, cell_rate, "changes_per_s" },
-		{ "TIME SPENT", TABLE_LEFT, cell_opps, "opps" },
+		{ "DOMAIN", "domain" },
+		{ "POLICY", "policy" },
+		{ "MEAN", "mean_khz" },
+		{ "CHANGES/S", "changes_per_s", cell_rate },
+		{ "TIME SPENT", "opps", cell_opps },
 	};
 	_cleanup_free_ char *length = format_duration(field_number(reply, "length_us"));
 	json_auto_t *rows = json_array();

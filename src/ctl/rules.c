@@ -47,22 +47,16 @@ static void print_threads_line(const json_t *rule)
 static void show_rule(const json_t *rule)
 {
 	static const struct table_column columns[] = {
-		{ "PID", TABLE_RIGHT, cell_number, "pid" },
-		{ "PROCESS", TABLE_RIGHT, cell_number, "tgid" },
-		{ "TASK", TABLE_LEFT, cell_text, "comm" },
+		{ "PID", "pid" },
+		{ "PROCESS", "tgid" },
+		{ "TASK", "comm" },
 	};
+	_cleanup_free_ char *place = cell_place(rule, "file");
 
-	print_line(stdout,
-		   "%s (%s:%" PRIu64 "), for %s: %" PRIu64 " now, %" PRIu64 " came to match",
-		   field_shown(rule, "name"), field_shown(rule, "file"), field_number(rule, "line"),
-		   field_shown(rule, "match"), field_number(rule, "tasks"),
-		   field_number(rule, "matches"));
+	print_line(stdout, "%s (%s), for %s: %" PRIu64 " now, %" PRIu64 " came to match",
+		   field_shown(rule, "name"), place, field_shown(rule, "match"),
+		   field_number(rule, "tasks"), field_number(rule, "matches"));
 	table_print(TABLE(columns), json_object_get(rule, "threads"), stdout);
-}
-
-static char *cell_place(const json_t *rule, const char *key)
-{
-	return format_print("%s:%" PRIu64, field_shown(rule, key), field_number(rule, "line"));
 }
 
 /* "web: bursts of 1.07 M cycles, 90 % within 700 us at 1800 MHz" */
@@ -135,15 +129,11 @@ static void show_idle_cpus(FILE *file, const char *before, const json_t *rule)
 static void show_rules(const json_t *reply)
 {
 	static const struct table_column columns[] = {
-		{ "RULE", TABLE_LEFT, cell_text, "name" },
-		{ "PLACE", TABLE_LEFT, cell_place, "file" },
-		{ "TASKS", TABLE_RIGHT, cell_number, "tasks" },
-		{ "MATCHES", TABLE_RIGHT, cell_number, "matches" },
-		{ "CAP", TABLE_RIGHT, cell_level, "cap" },
-		{ "FLOOR", TABLE_RIGHT, cell_level, "floor" },
-		{ "I/O", TABLE_RIGHT, cell_text, "io_boost" },
-		{ "DOMAIN", TABLE_LEFT, cell_text, "domain" },
-		{ "FOR", TABLE_LEFT, cell_text, "match" },
+		{ "RULE", "name" },	      { "PLACE", "file", cell_place },
+		{ "TASKS", "tasks" },	      { "MATCHES", "matches" },
+		{ "CAP", "cap", cell_level }, { "FLOOR", "floor", cell_level },
+		{ "I/O", "io_boost" },	      { "DOMAIN", "domain" },
+		{ "FOR", "match" },
 	};
 	const json_t *rules = json_object_get(reply, "rules"), *rule;
 	uint64_t refused = field_number(reply, "refused");
@@ -176,12 +166,10 @@ static void show_explained(FILE *file, const json_t *explained)
 		{ "gives_idle_latency", "idle_latency", "idle-latency" },
 	};
 	const json_t *rule = json_object_get(explained, "rule");
-	const char *place = field_shown(rule, "file");
+	_cleanup_free_ char *place = cell_place(rule, "file");
 
-	print_part(file, "  %-4s %s", field_flag(explained, "matches") ? "yes" : "no",
-		   field_shown(rule, "name"));
-	if (place[0])
-		print_part(file, " (%s:%" PRIu64 ")", place, field_number(rule, "line"));
+	print_part(file, "  %-4s %s (%s)", field_flag(explained, "matches") ? "yes" : "no",
+		   field_shown(rule, "name"), place);
 	for (size_t i = 0; i < ARRAY_SIZE(given); i++) {
 		_cleanup_free_ char *value = format_level(field_text(rule, given[i].key));
 

@@ -54,21 +54,21 @@ static char *cell_limits(const json_t *domain, const char *key)
 /* Why a domain is not driven, or else the reason of its decision. */
 static char *cell_why(const json_t *domain, const char *key)
 {
-	return field_text(domain, "state_why") ? cell_text(domain, "state_why")
+	return field_text(domain, "state_why") ? cell_value(domain, "state_why")
 					       : show_reason(domain, key);
 }
 
 void show_domains(const json_t *reply)
 {
 	static const struct table_column columns[] = {
-		{ "DOMAIN", TABLE_LEFT, cell_text, "name" },
-		{ "CPUS", TABLE_LEFT, cell_text, "cpus" },
-		{ "STATE", TABLE_LEFT, cell_text, "state" },
-		{ "CURRENT", TABLE_RIGHT, cell_frequency, "current_khz" },
-		{ "TARGET", TABLE_RIGHT, cell_target, "target_khz" },
-		{ "LIMITS", TABLE_RIGHT, cell_limits },
-		{ "USED", TABLE_RIGHT, cell_share, "utilisation_cap" },
-		{ "REASON", TABLE_LEFT, cell_why },
+		{ "DOMAIN", "name" },
+		{ "CPUS", "cpus" },
+		{ "STATE", "state" },
+		{ "CURRENT", "current_khz" },
+		{ "TARGET", "target_khz", cell_target },
+		{ "LIMITS", NULL, cell_limits },
+		{ "USED", "utilisation_cap" },
+		{ "REASON", NULL, cell_why },
 	};
 	const json_t *domains = json_object_get(reply, "domains");
 	const json_t *domain;
@@ -93,14 +93,14 @@ void show_domains(const json_t *reply)
 void show_devices(const json_t *reply)
 {
 	static const struct table_column columns[] = {
-		{ "DEVICE", TABLE_LEFT, cell_text, "name" },
-		{ "TASKS", TABLE_RIGHT, cell_number, "tasks" },
-		{ "I/O/S", TABLE_RIGHT, cell_number, "completions_per_s" },
-		{ "DEPTH", TABLE_RIGHT, cell_thousandths, "depth_milli" },
-		{ "CPU", TABLE_RIGHT, cell_number, "completion_cpu" },
-		{ "DOMAIN", TABLE_LEFT, cell_text, "completion_domain" },
-		{ "BOOSTED", TABLE_RIGHT, cell_number, "boosted" },
-		{ "TRYING", TABLE_RIGHT, cell_number, "trying" },
+		{ "DEVICE", "name" },
+		{ "TASKS", "tasks" },
+		{ "I/O/S", "completions_per_s" },
+		{ "DEPTH", "depth_milli" },
+		{ "CPU", "completion_cpu" },
+		{ "DOMAIN", "completion_domain" },
+		{ "BOOSTED", "boosted" },
+		{ "TRYING", "trying" },
 	};
 	static const struct table table = { columns, ARRAY_SIZE(columns), TABLE_LINE, 0 };
 
@@ -217,10 +217,10 @@ static char *cell_purpose(const json_t *program, const char *key)
 static void show_programs(const json_t *programs)
 {
 	static const struct table_column columns[] = {
-		{ "PROGRAM", TABLE_LEFT, cell_text, "name" },
-		{ "STATE", TABLE_LEFT, cell_text, "state" },
-		{ "EVENTS", TABLE_RIGHT, cell_number, "events" },
-		{ "FOR", TABLE_LEFT, cell_purpose, "purpose" },
+		{ "PROGRAM", "name" },
+		{ "STATE", "state" },
+		{ "EVENTS", "events" },
+		{ "FOR", "purpose", cell_purpose },
 	};
 
 	if (!json_array_size(programs))

@@ -20,10 +20,10 @@ static char *cell_gained(const json_t *row, const char *key)
 }
 
 static const struct table_column gains_columns[] = {
-	{ "TASKS", TABLE_LEFT, cell_text, "comm" },
-	{ "ON", TABLE_LEFT, cell_text, "device" },
-	{ "BOOSTED I/O", TABLE_RIGHT, cell_number, "ios" },
-	{ "GAINED I/O", TABLE_RIGHT, cell_gained, "gained_ios" },
+	{ "TASKS", "comm" },
+	{ "ON", "device" },
+	{ "BOOSTED I/O", "ios" },
+	{ "GAINED I/O", "gained_ios", cell_gained },
 };
 const struct table stats_gains_table = { gains_columns, ARRAY_SIZE(gains_columns), TABLE_LINE, 0 };
 
@@ -87,14 +87,16 @@ static void add_rows(json_t *rows, const json_t *domain)
 	}
 }
 
+static char *cell_share(const json_t *row, const char *key)
+{
+	return cell_value(row, "share");
+}
+
 static void show_stats(const json_t *reply)
 {
 	static const struct table_column columns[] = {
-		{ "DOMAIN", TABLE_LEFT, cell_text, "domain" },
-		{ "MHZ", TABLE_RIGHT, cell_mhz, "khz" },
-		{ "REASON", TABLE_LEFT, cell_text, "reason" },
-		{ "TIME", TABLE_RIGHT, cell_duration, "time_us" },
-		{ "SHARE", TABLE_RIGHT, cell_text, "share" },
+		{ "DOMAIN", "domain" }, { "MHZ", "khz", cell_mhz },	    { "REASON", "reason" },
+		{ "TIME", "time_us" },	{ "SHARE", "time_us", cell_share },
 	};
 	json_auto_t *rows = json_array();
 	const json_t *domain;

@@ -113,17 +113,17 @@ static char *cell_partner(const json_t *task, const char *key)
 
 static char *cell_together(const json_t *task, const char *key)
 {
-	return cell_permille(json_object_get(task, key), "share_permille");
+	return cell_value(json_object_get(task, key), "share_permille");
 }
 
 static void show_chains(const json_t *reply)
 {
 	static const struct table_column columns[] = {
-		{ "PID", TABLE_RIGHT, cell_number, "pid" },
-		{ "TASK", TABLE_LEFT, cell_text, "comm" },
-		{ "DOMAIN", TABLE_LEFT, cell_text, "domain" },
-		{ "WORKS FOR IT", TABLE_LEFT, cell_partner, "chain" },
-		{ "TOGETHER", TABLE_RIGHT, cell_together, "chain" },
+		{ "PID", "pid" },
+		{ "TASK", "comm" },
+		{ "DOMAIN", "domain" },
+		{ "WORKS FOR IT", "chain", cell_partner },
+		{ "TOGETHER", "chain", cell_together },
 	};
 	static const struct table table = { columns, ARRAY_SIZE(columns), TABLE_LINE, 1 };
 	const json_t *chains = json_object_get(reply, "chains");
@@ -137,17 +137,17 @@ static void show_chains(const json_t *reply)
 static void show(const json_t *reply)
 {
 	static const struct table_column columns[] = {
-		{ "PID", TABLE_RIGHT, cell_number, "pid" },
-		{ "TASK", TABLE_LEFT, cell_text, "comm" },
-		{ "DOMAIN", TABLE_LEFT, cell_text, "domain" },
-		{ "STATE", TABLE_LEFT, cell_text, "state" },
-		{ "DEVICE", TABLE_LEFT, cell_text, "device" },
-		{ "I/O/S", TABLE_RIGHT, cell_number, "io_rate_per_s" },
-		{ "HOST", TABLE_RIGHT, cell_permille, "host_share_permille" },
-		{ "GAIN", TABLE_RIGHT, cell_permille, "predicted_gain_permille" },
-		{ "FOUND", TABLE_RIGHT, cell_gain, "measured_gain_permille" },
-		{ "MHZ", TABLE_RIGHT, cell_mhz, "wanted_khz" },
-		{ "HOLD", TABLE_RIGHT, cell_duration, "hold_left_us" },
+		{ "PID", "pid" },
+		{ "TASK", "comm" },
+		{ "DOMAIN", "domain" },
+		{ "STATE", "state" },
+		{ "DEVICE", "device" },
+		{ "I/O/S", "io_rate_per_s" },
+		{ "HOST", "host_share_permille" },
+		{ "GAIN", "predicted_gain_permille" },
+		{ "FOUND", "measured_gain_permille" },
+		{ "MHZ", "wanted_khz", cell_mhz },
+		{ "HOLD", "hold_left_us" },
 	};
 	static const struct table table = { columns, ARRAY_SIZE(columns), TABLE_LINE, 1 };
 

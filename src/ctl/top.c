@@ -32,7 +32,6 @@ static const char keys_text[] =
 	"p, Space         pause, and go on\n"
 	"+, -             look more often, less often\n"
 	"q, Ctrl-C        quit\n"
-	"mouse            selects a row; again on it: explains; on a title: sorts; wheel: moves\n"
 	"\n"
 	"Tasks are listed that do I/O, and below those that a rule or an override caps.\n"
 	"Below is the frequency of the selected domain by time, a column for each look.\n"
@@ -194,43 +193,9 @@ static void change_pane(struct top_view *view, unsigned int by)
 	while (view->is_hidden[view->pane]);
 }
 
-/* A row is selected, and explained if it is already; a title sorts; the wheel moves. */
-static void on_mouse(const struct ctl *ctl, struct top_view *view, const MEVENT *event)
-{
-	enum top_pane pane = TOP_PANES;
-	int row = 0;
-
-	for (int i = 0; i < TOP_PANES; i++) {
-		if (view->is_hidden[i] || event->y < view->tops[i] ||
-		    event->y > view->tops[i] + (int)view->heights[i])
-			continue;
-		pane = (enum top_pane)i;
-		row = event->y - view->tops[i] - 1;
-	}
-	if (pane == TOP_PANES)
-		return;
-	if (event->bstate & (BUTTON4_PRESSED | BUTTON5_PRESSED)) {
-		top_model_move(&view->model, pane, event->bstate & BUTTON4_PRESSED ? -1 : 1,
-			       view->heights[pane]);
-	} else if (row < 0) {
-		top_model_sort(&view->model, pane, false);
-	} else {
-		const json_t *before = top_model_selected(&view->model, pane);
-		bool was_here = pane == view->pane;
-
-		if (top_model_select(&view->model, pane, (size_t)row) && was_here &&
-		    top_model_selected(&view->model, pane) == before)
-			explain_selected(ctl, view);
-	}
-	view->pane = pane;
-}
-
 /* False: quits. */
 static bool on_key(const struct ctl *ctl, struct top_view *view, int key)
 {
-	MEVENT event;
-	bool is_mouse = key == KEY_MOUSE && getmouse(&event) == OK;
-
 	if (key == CTRL('c'))
 		return false;
 	if (key == CTRL('z')) {
@@ -244,10 +209,6 @@ static bool on_key(const struct ctl *ctl, struct top_view *view, int key)
 	if (view->text && key != KEY_RESIZE) {
 		free(view->text);
 		view->text = NULL;
-		return true;
-	}
-	if (is_mouse) {
-		on_mouse(ctl, view, &event);
 		return true;
 	}
 	switch (key) {
@@ -342,9 +303,6 @@ static enum ctl_exit show_screen(const struct ctl *ctl, struct top_view *view)
 	noecho();
 	keypad(stdscr, true);
 	curs_set(0);
-	/* A press is reported at once, not when it is known to be no double click. */
-	mouseinterval(0);
-	mousemask(BUTTON1_PRESSED | BUTTON4_PRESSED | BUTTON5_PRESSED, NULL);
 	top_draw_init(view);
 	run(ctl, view);
 	endwin();

@@ -87,9 +87,6 @@ const char *top_model_sort_name(const struct top_model *model, enum top_pane pan
 /* Moves the selection by this number of rows, and the window of height rows with it. */
 void top_model_move(struct top_model *model, enum top_pane pane, long by, size_t height);
 
-/* Selects the row at this place of the window, 0 being the first. False: there is none. */
-bool top_model_select(struct top_model *model, enum top_pane pane, size_t place);
-
 /* NULL when the list is empty. */
 const json_t *top_model_selected(const struct top_model *model, enum top_pane pane);
 
@@ -100,8 +97,7 @@ struct top_view {
 	struct top_model model;
 	json_t *status; /* the last one, or NULL */
 	enum top_pane pane;
-	size_t heights[TOP_PANES]; /* rows of each pane, as painted last, … */
-	int tops[TOP_PANES];	   /* … and the line of its title */
+	size_t heights[TOP_PANES]; /* rows of each pane, as painted last */
 	size_t most_tasks; /* rows that tasks had so far: what is below them stays in its place */
 	json_t *explained; /* the selected domain, by Explain, if a chain decided; or NULL */
 	bool is_hidden[TOP_PANES]; /* it has no rows, or there is no room for it */

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Paints the live view with ncurses: each list as the table that other commands print. */
 #include "ctl/top.h"
 
 #include <inttypes.h>
@@ -6,6 +7,7 @@
 #include <ncurses.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <wchar.h>
 
@@ -14,7 +16,8 @@
 #include "shared/cleanup.h"
 
 #define LINE_SIZE     512
-#define BAR_WIDTH     12
+#define COLUMNS_LEAST 4
+#define HISTORY_TITLE "HISTORY"
 #define HISTORY_LEAST 8
 #define HISTORY_MOST  64
 #define GRAPH_LEAST   5	 /* rows, below which no graph is worth its title */
@@ -86,44 +89,12 @@ static void putf(int y, int x, int width, const char *format, ...)
 	put(y, x, width, text);
 }
 
-/* Right-aligned; "-" if it is not known. */
-static void put_number(int y, int x, int width, const json_t *row, const char *key, uint64_t unit,
-		       const char *suffix)
-{
-	char text[32] = "-";
-
-	if (field_is_known(row, key))
-		snprintf(text, sizeof(text), "%" PRIu64 "%s",
-			 (field_number(row, key) + unit / 2) / unit, suffix);
-	putf(y, x, width, "%*s", width, text);
-}
-
-static void put_bar(const struct top_view *view, int y, int x, uint64_t part, uint64_t whole)
-{
-	static const char *const eighths[] = { "", "▏", "▎", "▍", "▌", "▋", "▊", "▉" };
-	uint64_t filled = whole ? part * BAR_WIDTH * 8 / whole : 0;
-	char text[LINE_SIZE] = "";
-
-	if (filled > BAR_WIDTH * 8)
-		filled = BAR_WIDTH * 8;
-	for (uint64_t i = 0; i < filled / 8; i++)
-		strcat(text, view->is_utf8 ? "█" : "#");
-	strcat(text, view->is_utf8 ? eighths[filled % 8] : "");
-	put(y, x, BAR_WIDTH, text);
-}
-
 /* Half of the width beyond 80 columns; the reasons get the other half. */
 static int history_width(void)
 {
 	int width = HISTORY_LEAST + (COLS > 80 ? (COLS - 80) / 2 : 0);
 
 	return width < HISTORY_MOST ? width : HISTORY_MOST;
-}
-
-/* Whether the lists have room for their less important columns. */
-static bool is_wide(void)
-{
-	return COLS >= 110;
 }
 
 /* A column of a row of blocks that is filled to this many eighths. */
@@ -135,163 +106,148 @@ static const char *block(const struct top_view *view, unsigned int eighths)
 	return (view->is_utf8 ? utf8 : plain)[eighths > 8 ? 8 : eighths];
 }
 
-static void put_history(const struct top_view *view, int y, int x, const char *name)
+/* What the domain's frequency did in the last looks, as a row of blocks. */
+static json_t *history_of(const struct top_view *view, const char *name)
 {
 	const struct top_history *history = top_model_history(&view->model, name);
-	size_t width = (size_t)history_width(), first;
+	size_t width = (size_t)history_width(), n = history ? history->n : 0;
 	char text[LINE_SIZE] = "";
 
-	first = history && history->n > width ? history->n - width : 0;
-	for (size_t i = first; history && i < history->n; i++)
+	for (size_t i = n > width ? n - width : 0; i < n; i++)
 		strcat(text,
 		       block(view, (history->moments[i].level * 8U + TOP_LEVELS / 2) / TOP_LEVELS));
-	put(y, x, (int)width, text);
+	for (size_t i = n; i < width; i++)
+		strcat(text, " ");
+	return json_string(text);
 }
 
-static void draw_domain(const struct top_view *view, int y, const json_t *row)
+static char *cell_why(const json_t *domain, const char *key)
 {
-	const char *name = field_text(row, "name"), *why = field_text(row, "state_why");
-	_cleanup_free_ char *reason = cell_reason(row, NULL);
-	int x = 36 + history_width();
-	attr_t attributes;
-	short pair;
-
-	put(y, 0, 9, field_shown(row, "name"));
-	put(y, 10, 7, field_text(row, "cpus"));
-	put_number(y, 18, 4, row, "current_khz", 1000, "");
-	/* Reverse blocks look like holes. */
-	attr_get(&attributes, &pair, NULL);
-	attroff(A_REVERSE);
-	put(y, 22, 1, " ");
-	put_bar(view, y, 23, field_number(row, "current_khz"),
-		field_number(row, "highest_opp_khz"));
-	put(y, 35, 1, " ");
-	put_history(view, y, 36, name);
-	attron(attributes & A_REVERSE);
-	putf(y, x, 6, "%4u %%", (unsigned int)(field_number(row, "utilisation_cap") * 100 / 1024));
-	attron(COLOR_PAIR((int)top_model_tone(row)));
-	putf(y, x + 6, COLS, " %s", why ? why : reason ? reason : "-");
-	attroff(COLOR_PAIR((int)top_model_tone(row)));
+	return field_text(domain, "state_why") ? cell_value(domain, "state_why")
+					       : cell_reason(domain, key);
 }
 
-static void draw_task(const struct top_view *view, int y, const json_t *row)
-{
-	_cleanup_free_ char *hold = format_duration(field_number(row, "hold_left_us"));
-	int colour = field_number(row, "boost_cap") ? TOP_BOOSTED : 0;
-
-	put_number(y, 0, 7, row, "pid", 1, "");
-	putf(y, 7, 17, " %s", field_shown(row, "comm"));
-	put(y, 24, 9, field_text(row, "domain"));
-	attron(COLOR_PAIR(colour));
-	putf(y, 33, 18, " %s", field_shown(row, "state"));
-	attroff(COLOR_PAIR(colour));
-	put(y, 51, 9, field_text(row, "device"));
-	put_number(y, 60, 6, row, "io_rate_per_s", 1, "");
-	put_number(y, 66, 7, row, "predicted_gain_permille", 10, " %");
-	put_number(y, 73, 5, row, "wanted_khz", 1000, "");
-	put(y, 78, COLS, "");
-	if (!is_wide())
-		return;
-	put_number(y, 78, 7, row, "host_share_permille", 10, " %");
-	put_number(y, 85, 8, row, "measured_gain_permille", 10, " %");
-	putf(y, 93, 11, "%11s", hold ? hold : "-");
-}
-
-static void draw_capped(const struct top_view *view, int y, const json_t *row)
-{
-	_cleanup_free_ char *cap = format_level(field_text(row, "cap"));
-	const char *file = field_text(row, "file");
-
-	put_number(y, 0, 7, row, "pid", 1, "");
-	putf(y, 7, 17, " %s", field_shown(row, "comm"));
-	putf(y, 24, 10, "%s", cap);
-	attron(COLOR_PAIR(TOP_LIMITED));
-	put(y, 34, 24, field_text(row, "rule"));
-	attroff(COLOR_PAIR(TOP_LIMITED));
-	if (file && file[0])
-		putf(y, 58, COLS, " %s:%" PRIu64, file, field_number(row, "line"));
-	else
-		put(y, 58, COLS, " an override");
-}
-
-static void draw_device(const struct top_view *view, int y, const json_t *row)
-{
-	_cleanup_free_ char *depth = cell_thousandths(row, "depth_milli");
-	int colour = field_number(row, "boosted") ? TOP_BOOSTED : 0;
-
-	put(y, 0, 16, field_text(row, "name"));
-	put_number(y, 16, 6, row, "tasks", 1, "");
-	put_number(y, 22, 10, row, "completions_per_s", 1, "");
-	putf(y, 32, 7, "%7s", depth);
-	attron(COLOR_PAIR(colour));
-	put_number(y, 39, 8, row, "boosted", 1, "");
-	attroff(COLOR_PAIR(colour));
-	put_number(y, 47, 8, row, "trying", 1, "");
-	put(y, 55, COLS, "");
-	if (!is_wide())
-		return;
-	put_number(y, 70, 5, row, "completion_cpu", 1, "");
-	putf(y, 75, COLS, "  %s", field_shown(row, "completion_domain"));
-}
+/* The most important columns first: the last ones go where the screen has no room. */
+static const struct table_column domain_columns[] = {
+	{ "DOMAIN", "name" },	       { "CPUS", "cpus" },
+	{ "CURRENT", "current_khz" },  { HISTORY_TITLE, "history" },
+	{ "USED", "utilisation_cap" }, { "WHY", "reason", cell_why },
+};
+static const struct table_column task_columns[] = {
+	{ "PID", "pid" },
+	{ "TASK", "comm" },
+	{ "DOMAIN", "domain" },
+	{ "STATE", "state" },
+	{ "DEVICE", "device" },
+	{ "I/O/S", "io_rate_per_s" },
+	{ "GAIN", "predicted_gain_permille" },
+	{ "MHZ", "wanted_khz", cell_mhz },
+	{ "HOST", "host_share_permille" },
+	{ "FOUND", "measured_gain_permille" },
+	{ "HOLD", "hold_left_us" },
+};
+static const struct table_column capped_columns[] = {
+	{ "PID", "pid" }, { "CAPPED TASK", "comm" },	   { "CAP", "cap", cell_level },
+	{ "BY", "rule" }, { "WHERE", "file", cell_place },
+};
+static const struct table_column device_columns[] = {
+	{ "DEVICE", "name" },
+	{ "TASKS", "tasks" },
+	{ "I/O/S", "completions_per_s" },
+	{ "DEPTH", "depth_milli" },
+	{ "BOOSTED", "boosted" },
+	{ "TRYING", "trying" },
+	{ "CPU", "completion_cpu" },
+	{ "DOMAIN", "completion_domain" },
+};
 
 static const struct pane_look {
-	const char *title;
-	const char *behind; /* what follows the history, which is shorter or longer */
-	const char *wide;   /* additional titles on wide screens */
+	struct table table;
 	const char *empty;
-	void (*draw)(const struct top_view *view, int y, const json_t *row);
+	const char *coloured; /* a row is coloured where this is not 0; NULL: by its reason */
+	enum top_tone tone;
 } looks[TOP_PANES] = {
-	[TOP_DOMAINS] = {
-		.title = "DOMAIN    CPUS     MHZ              HISTORY",
-		.behind = " USED WHY",
-		.empty = "no cpufreq domain",
-		.draw = draw_domain,
-	},
-	[TOP_TASKS] = {
-		.title = "    PID TASK             DOMAIN    STATE            DEVICE    I/O/S   GAIN  MHZ",
-		.wide = "   HOST   FOUND       HOLD",
-		.empty = "no task does I/O as often as min-rate in wakegov.conf(5) says",
-		.draw = draw_task,
-	},
-	[TOP_CAPPED] = {
-		.title = "    PID CAPPED TASK      CAP       RULE OR OVERRIDE         WHERE",
-		.empty = "no task is capped",
-		.draw = draw_capped,
-	},
-	[TOP_DEVICES] = {
-		.title = "DEVICE           TASKS     I/O/S  DEPTH BOOSTED  TRYING",
-		.wide = "          CPU  DOMAIN",
-		.empty = "no block device was used",
-		.draw = draw_device,
-	},
+	[TOP_DOMAINS] = { { domain_columns, ARRAY_SIZE(domain_columns), .cut_column = 5 },
+			  "no cpufreq domain" },
+	[TOP_TASKS] = { { task_columns, ARRAY_SIZE(task_columns), .cut_column = 1 },
+			"no task does I/O as often as min-rate in wakegov.conf(5) says",
+			"boost_cap",
+			TOP_BOOSTED },
+	[TOP_CAPPED] = { { capped_columns, ARRAY_SIZE(capped_columns), .cut_column = 1 },
+			 "no task is capped",
+			 "pid",
+			 TOP_LIMITED },
+	[TOP_DEVICES] = { { device_columns, ARRAY_SIZE(device_columns), .cut_column = 7 },
+			  "no block device was used",
+			  "boosted",
+			  TOP_BOOSTED },
 };
+
+/* The lines of the rows that the screen has room for, the title first. */
+static char **lines_of(const struct top_view *view, enum top_pane pane, json_t *rows)
+{
+	struct table table = looks[pane].table;
+	json_t *row;
+	size_t i;
+
+	if (pane == TOP_DOMAINS)
+		json_array_foreach(rows, i, row)
+			json_object_set_new(row, "history",
+					    history_of(view, field_text(row, "name")));
+	table.width = (size_t)COLS;
+	for (;; table.n_columns--) {
+		char **lines = table_lines(&table, rows, table.width);
+
+		if (table.n_columns <= COLUMNS_LEAST || strlen(lines[0]) <= table.width)
+			return lines;
+		for (i = 0; i <= json_array_size(rows); i++)
+			free(lines[i]);
+		free(lines);
+	}
+}
+
+static void draw_row(const struct pane_look *look, int y, const json_t *row, const char *line,
+		     bool is_selected, int history_x)
+{
+	enum top_tone tone = !look->coloured			 ? top_model_tone(row)
+			     : field_number(row, look->coloured) ? look->tone
+								 : TOP_PLAIN;
+
+	attron(COLOR_PAIR((int)tone) | (is_selected ? A_REVERSE : 0));
+	put(y, 0, COLS, line);
+	attroff(COLOR_PAIR((int)tone) | A_REVERSE);
+	/* Reverse blocks look like holes. */
+	if (history_x < COLS)
+		mvchgat(y, history_x, history_width(), A_NORMAL, (short)tone, NULL);
+}
 
 static void draw_pane(struct top_view *view, enum top_pane pane, int top, size_t height)
 {
 	struct top_list *list = &view->model.lists[pane];
 	bool is_active = pane == view->pane;
+	json_auto_t *rows = json_array();
+	_cleanup_free_ char **lines = NULL;
+	const char *history;
 
 	view->heights[pane] = height;
-	view->tops[pane] = top;
 	top_model_move(&view->model, pane, 0, height);
+	for (size_t i = list->scroll; i < list->n && i < list->scroll + height; i++)
+		json_array_append(rows, (json_t *)list->rows[i]);
+	lines = lines_of(view, pane, rows);
+	history = strstr(lines[0], HISTORY_TITLE);
 	attron(is_active ? A_REVERSE : A_BOLD);
-	putf(top, 0, COLS, "%s%s", looks[pane].title, is_wide() ? looks[pane].wide ?: "" : "");
-	if (looks[pane].behind)
-		mvaddstr(top, 37 + history_width(), looks[pane].behind);
+	put(top, 0, COLS, lines[0]);
 	if (height && list->n > height)
 		putf(top, COLS > 14 ? COLS - 12 : 0, 12, " %zu-%zu/%zu", list->scroll + 1,
 		     list->scroll + height, list->n);
 	attroff(A_REVERSE | A_BOLD);
-	for (size_t i = 0; i < height && list->scroll + i < list->n; i++) {
-		bool is_selected = is_active && list->scroll + i == list->selected;
-
-		if (is_selected) {
-			attron(A_REVERSE);
-			put(top + 1 + (int)i, 0, COLS, "");
-		}
-		looks[pane].draw(view, top + 1 + (int)i, list->rows[list->scroll + i]);
-		attroff(A_REVERSE);
+	for (size_t i = 0; i < json_array_size(rows); i++) {
+		draw_row(&looks[pane], top + 1 + (int)i, json_array_get(rows, i), lines[i + 1],
+			 is_active && list->scroll + i == list->selected,
+			 history ? (int)(history - lines[0]) : COLS);
+		free(lines[i + 1]);
 	}
+	free(lines[0]);
 	if (!list->n && height)
 		put(top + 1, 0, COLS,
 		    view->model.filter[0] ? "nothing matches" : looks[pane].empty);
@@ -385,7 +341,7 @@ static void draw_graph(const struct top_view *view, int top, int height)
 	const struct top_history *history = top_model_history(&view->model,
 							      field_text(domain, "name"));
 	size_t width = COLS > GRAPH_MARGIN ? (size_t)(COLS - GRAPH_MARGIN) : 0, first;
-	_cleanup_free_ char *why = NULL, *since = NULL;
+	_cleanup_free_ char *why = NULL, *since = NULL, *highest = NULL;
 
 	if (!history || !width)
 		return;
@@ -396,7 +352,8 @@ static void draw_graph(const struct top_view *view, int top, int height)
 	attron(A_BOLD);
 	putf(top, 0, COLS, "%s in the last %s; now %s", history->name, since ?: "?", why ?: "?");
 	attroff(A_BOLD);
-	put_number(top + 1, 0, GRAPH_MARGIN - 1, domain, "highest_opp_khz", 1000, " MHz");
+	highest = cell_value(domain, "highest_opp_khz");
+	putf(top + 1, 0, GRAPH_MARGIN - 1, "%*s", GRAPH_MARGIN - 1, highest);
 	for (int row = 0; row < height - 1; row++) {
 		/* From the bottom. */
 		unsigned int below = (unsigned int)(height - 2 - row) * 8;

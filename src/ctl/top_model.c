@@ -291,16 +291,6 @@ void top_model_move(struct top_model *model, enum top_pane pane, long by, size_t
 		list->scroll = 0;
 }
 
-bool top_model_select(struct top_model *model, enum top_pane pane, size_t place)
-{
-	struct top_list *list = &model->lists[pane];
-
-	if (list->scroll + place >= list->n)
-		return false;
-	list->selected = list->scroll + place;
-	return true;
-}
-
 const json_t *top_model_selected(const struct top_model *model, enum top_pane pane)
 {
 	const struct top_list *list = &model->lists[pane];

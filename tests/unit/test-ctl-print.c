@@ -31,9 +31,9 @@ static char *print(const struct table *table, const char *rows)
 static void test_table(void **state)
 {
 	static const struct table_column columns[] = {
-		{ "NAME", TABLE_LEFT, cell_text, "name" },
-		{ "N", TABLE_RIGHT, cell_number, "n" },
-		{ "WHY", TABLE_LEFT, cell_none },
+		{ "NAME", "name" },
+		{ "N", "n" },
+		{ "WHY", NULL, cell_none },
 	};
 	static const struct table table = { columns, ARRAY_SIZE(columns) };
 	_cleanup_free_ char *text = print(&table, "[{\"name\": \"\xc3\xa9t\xc3\xa9\", \"n\": 1000},"
@@ -46,34 +46,55 @@ static void test_table(void **state)
 	assert_string_equal(empty, "");
 }
 
-/* What a daemon of another version leaves out is "-"; 0 is a number where it can be one. */
+/* By the unit in the key. What a daemon of another version leaves out is "-". */
 static void test_cells(void **state)
 {
 	static const struct table_column columns[] = {
-		{ "A", TABLE_LEFT, cell_text, "a" },	  { "B", TABLE_LEFT, cell_number, "b" },
-		{ "C", TABLE_LEFT, cell_frequency, "c" }, { "D", TABLE_LEFT, cell_mhz, "c" },
-		{ "E", TABLE_LEFT, cell_permille, "b" },  { "F", TABLE_LEFT, cell_gain, "b" },
-		{ "G", TABLE_LEFT, cell_duration, "b" },  { "H", TABLE_LEFT, cell_level, "a" },
-		{ "I", TABLE_LEFT, cell_share, "b" },	  { "J", TABLE_LEFT, cell_user, "b" },
+		{ "A", "a" },
+		{ "B", "b" },
+		{ "C", "c_khz" },
+		{ "D", "d_permille" },
+		{ "E", "e_gain_permille" },
+		{ "F", "f_us" },
+		{ "G", "g_milli" },
+		{ "H", "h_cap" },
+		{ "I", "i" },
+		{ "J", "a", cell_level },
+		{ "K", "b", cell_user },
 	};
 	static const struct table table = { columns, ARRAY_SIZE(columns) };
-	_cleanup_free_ char *text = print(&table, "[{}, {\"a\": \"30%\", \"b\": 0, \"c\": 1200499},"
-						  " {\"b\": 341}]");
+	_cleanup_free_ char *text = print(
+		&table, "[{}, {\"a\": \"30%\", \"b\": 0, \"c_khz\": 1200499, \"d_permille\": 0,"
+			" \"e_gain_permille\": 0, \"f_us\": 0, \"g_milli\": 3210, \"h_cap\": 0,"
+			" \"i\": true}, {\"b\": 341, \"c_khz\": 0, \"d_permille\": 341,"
+			" \"e_gain_permille\": 341, \"f_us\": 341, \"h_cap\": 341, \"i\": false}]");
 
 	assert_string_equal(
-		text, "A    B    C         D     E     F      G       H     I     J\n"
-		      "-    -    -         -     -     -      0 us    -     0 %   root\n"
-		      "30%  0    1200 MHz  1200  0 %   +0 %   0 us    30 %  0 %   root\n"
-		      "-    341  -         -     34 %  +34 %  341 us  -     33 %  user 341\n");
+		text, "A      B         C     D      E       F    G     H  I    J            K\n"
+		      "-      -         -     -      -       -    -     -  -    -         root\n"
+		      "30%    0  1200 MHz   0 %   +0 %    0 us  3.2   0 %  yes  30 %      root\n"
+		      "-    341         -  34 %  +34 %  341 us    -  33 %  no   -     user 341\n");
+}
+
+/* A rule of no file is a hint's or an override's. */
+static void test_place(void **state)
+{
+	static const struct table_column columns[] = { { "PLACE", "file", cell_place } };
+	static const struct table table = { columns, 1 };
+	_cleanup_free_ char *text =
+		print(&table, "[{\"file\": \"w.conf\", \"line\": 7}, {\"file\": \"\", \"name\":"
+			      " \"override-1\"}, {\"file\": \"\", \"rule\": \"hint/background\"}]");
+
+	assert_string_equal(text, "PLACE\nw.conf:7\nan override\na hint\n");
 }
 
 /* Lines that are too long move together, and then the column loses its ends. */
 static void test_fit(void **state)
 {
 	static const struct table_column columns[] = {
-		{ "NAME", TABLE_LEFT, cell_text, "name" },
-		{ "N", TABLE_RIGHT, cell_number, "n" },
-		{ "WHY", TABLE_LEFT, cell_text, "why" },
+		{ "NAME", "name" },
+		{ "N", "n" },
+		{ "WHY", "why" },
 	};
 	static const struct {
 		size_t width;
@@ -101,9 +122,9 @@ static void test_fit(void **state)
 static void print_to_terminal(unsigned short columns, char *ret, size_t size)
 {
 	static const struct table_column domains[] = {
-		{ "DOMAIN", TABLE_LEFT, cell_text, "name" },
-		{ "TARGET", TABLE_RIGHT, cell_frequency, "khz" },
-		{ "REASON", TABLE_LEFT, cell_text, "why" },
+		{ "DOMAIN", "name" },
+		{ "TARGET", "khz" },
+		{ "REASON", "why" },
 	};
 	json_auto_t *rows = json_loads(
 		"[{\"name\": \"policy0\", \"khz\": 1800000, \"why\": \"utilisation\"}]", 0, NULL);
@@ -153,7 +174,7 @@ static void test_terminal(void **state)
 
 static void test_table_of_many_rows(void **state)
 {
-	static const struct table_column columns[] = { { "N", TABLE_RIGHT, cell_number, "n" } };
+	static const struct table_column columns[] = { { "N", "n" } };
 	static const struct table table = { columns, 1 };
 	char rows[16000] = "[{\"n\": 7}";
 	_cleanup_free_ char *text = NULL;
@@ -167,11 +188,9 @@ static void test_table_of_many_rows(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_table),
-		cmocka_unit_test(test_cells),
-		cmocka_unit_test(test_fit),
-		cmocka_unit_test(test_terminal),
-		cmocka_unit_test(test_table_of_many_rows),
+		cmocka_unit_test(test_table),	 cmocka_unit_test(test_cells),
+		cmocka_unit_test(test_place),	 cmocka_unit_test(test_fit),
+		cmocka_unit_test(test_terminal), cmocka_unit_test(test_table_of_many_rows),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

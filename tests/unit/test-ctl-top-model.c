@@ -174,30 +174,12 @@ static void test_recall(void **state)
 	top_model_deinit(&model);
 }
 
-static void test_select(void **state)
-{
-	struct top_model model = { 0 };
-
-	top_model_set(&model, TOP_DOMAINS, make_domains(40, 0), 0);
-	top_model_move(&model, TOP_DOMAINS, 20, 10);
-	assert_true(top_model_select(&model, TOP_DOMAINS, 3));
-	assert_string_equal(name_at(&model, model.lists[TOP_DOMAINS].selected), "policy14");
-	top_model_set(&model, TOP_DOMAINS, make_domains(2, 0), 0);
-	top_model_move(&model, TOP_DOMAINS, 0, 10);
-	assert_false(top_model_select(&model, TOP_DOMAINS, 2));
-	top_model_deinit(&model);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_selection_follows),
-		cmocka_unit_test(test_filter),
-		cmocka_unit_test(test_reverse),
-		cmocka_unit_test(test_window),
-		cmocka_unit_test(test_history),
-		cmocka_unit_test(test_recall),
-		cmocka_unit_test(test_select),
+		cmocka_unit_test(test_selection_follows), cmocka_unit_test(test_filter),
+		cmocka_unit_test(test_reverse),		  cmocka_unit_test(test_window),
+		cmocka_unit_test(test_history),		  cmocka_unit_test(test_recall),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

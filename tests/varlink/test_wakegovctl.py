@@ -152,7 +152,7 @@ class Output(ControlTest):
         self.assertEqual(header.split(), ["PID", "TASK", "DOMAIN", "STATE", "DEVICE", "I/O/S",
                                           "HOST", "GAIN", "FOUND", "MHZ", "HOLD"])
         self.assertEqual(boosted.split(), ["812", "fio", "policy0", "pays", "nvme0n1", "25000",
-                                           "61", "%", "56", "%", "+41", "%", "1416", "9", "h"])
+                                           "61", "%", "+56", "%", "+41", "%", "1416", "9", "h"])
         self.assertEqual(counted.split(), ["813", "kworker/0:1H", "policy0", "trying", "-",
                                            "25000", "-", "-", "-", "-", "9", "h"])
         self.assertLessEqual(max(map(len, (header, boosted, counted))), 80)
