@@ -273,9 +273,11 @@ static void draw_head(const struct top_view *view)
 		attroff(COLOR_PAIR(TOP_TROUBLED) | A_BOLD);
 		return;
 	}
-	putf(0, 0, COLS, "wakegovd %s, up %s, %s  own %.1f %% CPU, %.1f MiB  lost %" PRIu64,
-	     version ? version : "?", uptime ? uptime : "?", mode ? mode : "?",
-	     100 * view->own_share, (double)field_number(self, "pss_kib") / 1024, lost);
+	/* Without its commit, for which there is no room. */
+	putf(0, 0, COLS, "wakegovd %.*s, up %s, %s  own %.1f %% CPU, %.1f MiB  lost %" PRIu64,
+	     (int)strcspn(version ?: "?", "~"), version ?: "?", uptime ? uptime : "?",
+	     mode ? mode : "?", 100 * view->own_share, (double)field_number(self, "pss_kib") / 1024,
+	     lost);
 }
 
 /* Shows as many keys as fit, the most important first; none is cut. */

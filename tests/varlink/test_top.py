@@ -93,7 +93,7 @@ class Small(TopTest):
                   if line.lstrip().startswith(("DOMAIN ", "PID ", "DEVICE "))]
         self.assertEqual(len(titles), 4)
         self.assertIn("1-10/200", lines[titles[0]])
-        self.assertIn("█", lines[2])
+        self.assertIn("▄", lines[2])
         self.assertIn("io-boost (fio, pid 812), li", lines[2])
         self.assertEqual(lines[-1], "q quit  ? keys  s sort (order)  / filter  Tab list  e explain  "
                          "p pause")
@@ -104,7 +104,7 @@ class Small(TopTest):
 
     def test_selected_row_can_be_read(self):
         """it is shown in reverse, but for its history, whose blocks would be holes"""
-        self.wait_for_text("policy3", "█")
+        self.wait_for_text("policy3", "▄")
         self.screen.keys("Down", "Down", "Down")
         self.wait_for(lambda lines: "\x1b[7m" in self.screen.coloured_lines()[5], "the row in reverse")
         row = self.screen.coloured_lines()[5]
