@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash
 # Roots of a Debian release, and the packages built and tried in them. For sourcing by
-# tests/package, which sets REPO, SUITE, RELEASE (that comes next), VERSION, UPSTREAM (what the programs say), WORK (its directory), DEBS
+# tests/package, which sets REPO, SUITE, RELEASE (that comes next), VERSION, UPSTREAM (what the programs say), ARCH (what they are built for), WORK (its directory), DEBS
 # (where the packages go), REPOSITORY (where apt finds them) and ROOT (where they are tried).
 # shellcheck disable=SC2153
 
@@ -18,6 +18,11 @@ in_root() {
 	' sh "$@"
 }
 
+# Those of a root: that of this machine, and of the packages where they are built for another.
+architectures() {
+	printf '%s\n' "$(dpkg --print-architecture)" "$ARCH" | uniq | paste -sd ,
+}
+
 # make_root ROOT PACKAGE…: a bare root that reaches the mirror as this machine does.
 make_root() {
 	local root=$1 include
@@ -26,7 +31,7 @@ make_root() {
 	include=$(IFS=, && echo "debian-archive-keyring,$*")
 	rm -rf "$root"
 	fetch_write_sources "$SUITE" "$WORK/sources.list"
-	mmdebstrap --quiet --mode=root --variant=apt --include="$include" "$SUITE" "$root" \
+	mmdebstrap --quiet --mode=root --variant=apt --include="$include" --architectures="$(architectures)" "$SUITE" "$root" \
 		"$WORK/sources.list" || return 1
 	cp -L /etc/resolv.conf /etc/hosts "$root/etc/"
 	in_root "$root" apt-get -qq update
@@ -50,12 +55,13 @@ copy_tree() {
 }
 
 builds() {
-	local root=$WORK/build-root
+	local root=$WORK/build-root essential=build-essential
 
-	make_root "$root" build-essential || return 1
+	[[ $WORK != *-"$ARCH" ]] || essential=crossbuild-essential-$ARCH
+	make_root "$root" "$essential" || return 1
 	rm -rf "$WORK/tree" && copy_tree "$WORK/tree" && mkdir "$root/src" && cp -a "$WORK/tree" "$root/src/wakegov" || return 1
-	in_root "$root" apt-get -qq -y --no-install-recommends build-dep /src/wakegov || return 1
-	in_root "$root" sh -c 'cd /src/wakegov && dpkg-buildpackage -b -us -uc' || return 1
+	in_root "$root" apt-get -qq -y --no-install-recommends -a "$ARCH" build-dep /src/wakegov || return 1
+	in_root "$root" sh -c "cd /src/wakegov && dpkg-buildpackage -b -us -uc -a $ARCH" || return 1
 	rm -rf "$DEBS" && mkdir -p "$DEBS"
 	cp "$root"/src/*.deb "$DEBS/"
 	[ "$(cd "$DEBS" && echo *_"$VERSION"_*.deb | sed 's/_[^ ]*//g')" = \
@@ -103,33 +109,42 @@ RPM_MACROS="
 %__os_install_post %{nil}
 "
 
-# No-buildroot-tag is of rpm before 4.6; Source0 has no address yet.
-fedora_builds() {
-	local top=$WORK/rpm spec=conf/fedora/wakegov.spec version
+# make_archive DIRECTORY: meson's archive, packed anew, since meson's has the times and owners of this machine.
+make_archive() {
+	local work=$1 name=wakegov-$RELEASE
+
+	rm -rf "$work" && meson setup "$work/build" >"$work.log" 2>&1 &&
+		meson dist -C "$work/build" --no-tests --formats xztar >>"$work.log" 2>&1 || { cat "$work.log" && return 1; }
+	tar -C "$work" -xf "$work/build/meson-dist/$name.tar.xz" || return 1
+	tar -C "$work" --sort=name --format=posix --pax-option=delete=atime,delete=ctime --owner=0 --group=0 --numeric-owner \
+		--mode=go+u,go-w --mtime="@$(git log -1 --format=%ct)" -c "$name" | xz -9 -T 1 >"$work/$name.tar.xz"
+}
+
+# rpm_builds ARCHIVE DIRECTORY: from meson's archive, by Fedora's spec, into the directory. No-buildroot-tag is of
+# rpm before 4.6; Source0 has no address yet.
+rpm_builds() {
+	local top=$WORK/rpm spec=conf/fedora/wakegov.spec
 
 	packages_install rpm rpmlint "${BUILD_PACKAGES[@]}" || return 1
 	rpmlint "$spec" | tee "$WORK/rpmlint" | grep -q ' 0 errors' || { cat "$WORK/rpmlint" && return 1; }
 	! grep ': W: ' "$WORK/rpmlint" | grep -vE 'no-buildroot-tag|invalid-url Source0' || return 1
-	version=$(sed -n 's/^Version: *//p' "$spec")
-	[ "$version" = "$RELEASE" ] || return 1
-	rm -rf "$top" && mkdir -p "$top/SOURCES" && echo "$RPM_MACROS" >"$top/macros"
-	git archive --prefix="wakegov-$version/" HEAD | gzip >"$top/SOURCES/wakegov-$version.tar.gz"
+	rm -rf "$top" && mkdir -p "$top/SOURCES" && echo "$RPM_MACROS" >"$top/macros" && cp "$1" "$top/SOURCES/" || return 1
 	rpmbuild --quiet -bb --nodeps --define "_topdir $top" --load "$top/macros" "$spec" || return 1
-	[ "$(find "$top/RPMS" -name '*.rpm' | wc -l)" = 2 ]
+	[ "$(find "$top/RPMS" -name '*.rpm' | wc -l)" = 2 ] && find "$top/RPMS" -name '*.rpm' -exec cp -t "$2" {} +
 }
 
-# Of a clone that makepkg's user may read.
+# arch_builds ARCHIVE DIRECTORY: by PKGBUILD, where makepkg's user may write.
 arch_builds() {
 	local top
 
 	packages_install makepkg pacman-package-manager libarchive-tools shellcheck "${BUILD_PACKAGES[@]}" || return 1
 	shellcheck conf/arch/PKGBUILD || return 1
-	top=$(mktemp -d) && git clone -q "file://$REPO" "$top/wakegov" && chown -R nobody "$top" || return 1
-	(cd "$top/wakegov/conf/arch" && HOME=$top setpriv --reuid=nobody --regid=nogroup --clear-groups \
+	top=$(mktemp -d) && cp conf/arch/PKGBUILD "$1" "$top/" && chown -R nobody "$top" || return 1
+	(cd "$top" && HOME=$top setpriv --reuid=nobody --regid=nogroup --clear-groups \
 		makepkg --nodeps) 2>&1 | tee "$WORK/makepkg"
-	bsdtar -tf "$top"/wakegov/conf/arch/wakegov-*.pkg.tar.* >"$WORK/arch-files"
+	cp "$top"/wakegov-*.pkg.tar.* "$2/"
 	rm -rf "$top"
-	! grep -F 'contains reference to' "$WORK/makepkg" && grep -qx usr/bin/wakegovd "$WORK/arch-files"
+	! grep -F 'contains reference to' "$WORK/makepkg" && bsdtar -tf "$2"/wakegov-*.pkg.tar.* | grep -qx usr/bin/wakegovd
 }
 
 # There is no address for mail yet; who publishes the packages has one.
