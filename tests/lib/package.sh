@@ -113,8 +113,12 @@ RPM_MACROS="
 make_archive() {
 	local work=$1 name=wakegov-$RELEASE
 
-	rm -rf "$work" && meson setup "$work/build" >"$work.log" 2>&1 &&
-		meson dist -C "$work/build" --no-tests --formats xztar >>"$work.log" 2>&1 || { cat "$work.log" && return 1; }
+	rm -rf "$work"
+	if ! meson setup "$work/build" >"$work.log" 2>&1 ||
+		! meson dist -C "$work/build" --no-tests --formats xztar >>"$work.log" 2>&1; then
+		cat "$work.log"
+		return 1
+	fi
 	tar -C "$work" -xf "$work/build/meson-dist/$name.tar.xz" || return 1
 	tar -C "$work" --sort=name --format=posix --pax-option=delete=atime,delete=ctime --owner=0 --group=0 --numeric-owner \
 		--mode=go+u,go-w --mtime="@$(git log -1 --format=%ct)" -c "$name" | xz -9 -T 1 >"$work/$name.tar.xz"
