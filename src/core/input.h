@@ -31,6 +31,7 @@ enum input_type {
 	INPUT_OWN_CLAMPS, /* own clamps of a task: new, changed or none */
 	INPUT_BURSTS,	  /* the length of bursts of a clamp class */
 	INPUT_OPP,	  /* a domain has one more OPP, above the others */
+	INPUT_LAST = INPUT_OPP,
 };
 
 /* The chain with the highest need that was on a CPU lately: include/wakegov/chain.h. */

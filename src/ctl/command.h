@@ -32,6 +32,7 @@ struct moment;
 struct replay;
 struct table;
 struct topology;
+struct record_reader;
 struct what_if;
 
 /* An option of one command; general ones (--json, --socket, …) go with any. */
@@ -225,13 +226,12 @@ void rules_print_task(FILE *file, const json_t *reply);
 
 /*
  * replay.c: the result of a replay, as the JSON that wakegovctl(1) documents and as text for
- * people. outcome is the result of replay_run(), offset the place where it stopped; policy_path
- * names the other policy. NULL without memory.
+ * people. outcome is the result of replay_run(); policy_path names the other policy. NULL without
+ * memory.
  */
-json_t *replay_json(const struct topology *topology, int outcome, const struct replay *replay,
-		    uint64_t offset);
+json_t *replay_json(const struct record_reader *reader, int outcome, const struct replay *replay);
 void replay_show(const json_t *reply);
-json_t *what_if_json(const struct what_if *what_if, const struct topology *topology,
+json_t *what_if_json(const struct what_if *what_if, const struct record_reader *reader,
 		     const char *policy_path);
 void what_if_show(const json_t *reply);
 

@@ -75,8 +75,7 @@ static enum ctl_exit replay(const struct ctl *ctl, struct recording *recording)
 
 	if (r < 0)
 		return complain_file(recording, r, "");
-	json = replay_json(record_reader_topology(reader), r, &replay,
-			   record_reader_offset(reader));
+	json = replay_json(reader, r, &replay);
 	code = ctl_print(ctl, json, replay_show);
 	if (r == REPLAY_CUT)
 		note_cut(recording);
@@ -100,7 +99,7 @@ static enum ctl_exit replay_under(const struct ctl *ctl, struct recording *recor
 	r = what_if_run(recording->reader, &policy, &what_if);
 	if (r < 0)
 		return complain_file(recording, r, "");
-	json = what_if_json(&what_if, record_reader_topology(recording->reader), policy_path);
+	json = what_if_json(&what_if, recording->reader, policy_path);
 	code = ctl_print(ctl, json, what_if_show);
 	if (what_if.cut)
 		note_cut(recording);

@@ -47,19 +47,20 @@ static void show_decision(const json_t *decision)
 	       reason, field_number(decision, "demand_cap"), field_number(decision, "cpu"));
 }
 
-static json_t *difference_json(const struct topology *topology, const struct replay *replay,
-			       uint64_t offset)
+static json_t *difference_json(const struct record_reader *reader, const struct replay *replay)
 {
-	static const char *const kinds[RECORD_TYPES] = {
-		[RECORD_DECIDE] = "decision",
-		[RECORD_POP_ENDED] = "boost-end",
-		[RECORD_POP_CLASS] = "clamp-set",
-		[RECORD_POP_CLAMP] = "clamp",
+	static const char *const kinds[] = {
+		[ENGINE_COMMIT] = "decision",
+		[ENGINE_POP_ENDED] = "boost-end",
+		[ENGINE_POP_CLASS] = "clamp-set",
+		[ENGINE_POP_CLAMP] = "clamp",
 	};
+	const struct topology *topology = record_reader_topology(reader);
 	uint32_t recorded = replay->recorded_task, replayed = replay->replayed_task;
-	uint64_t begin_ns = replay->time.begin_ns;
+	uint64_t begin_ns = record_reader_time(reader).begin_ns;
+	uint64_t offset = record_reader_offset(reader);
 
-	if (replay->type == RECORD_DECIDE)
+	if (replay->type == ENGINE_COMMIT)
 		return json_pack("{sI ss so so}", "offset", (json_int_t)offset, "kind",
 				 kinds[replay->type], "recorded",
 				 decision_json(topology, &replay->recorded, begin_ns), "replayed",
@@ -70,8 +71,14 @@ static json_t *difference_json(const struct topology *topology, const struct rep
 		"replayed", replayed == REPLAY_NO_TASK ? json_null() : json_integer(replayed));
 }
 
-json_t *replay_json(const struct topology *topology, int outcome, const struct replay *replay,
-		    uint64_t offset)
+static json_int_t length_us(const struct record_reader *reader)
+{
+	struct record_time time = record_reader_time(reader);
+
+	return (json_int_t)((time.end_ns - time.begin_ns) / NS_PER_US);
+}
+
+json_t *replay_json(const struct record_reader *reader, int outcome, const struct replay *replay)
 {
 	static const char *const outcomes[] = {
 		[REPLAY_SAME] = "same",
@@ -80,11 +87,9 @@ json_t *replay_json(const struct topology *topology, int outcome, const struct r
 	};
 
 	return json_pack("{ss sI sI sI so}", "outcome", outcomes[outcome], "length_us",
-			 (json_int_t)((replay->time.end_ns - replay->time.begin_ns) / NS_PER_US),
-			 "inputs", (json_int_t)replay->n_inputs, "decisions",
+			 length_us(reader), "inputs", (json_int_t)replay->n_inputs, "decisions",
 			 (json_int_t)replay->n_decisions, "difference",
-			 outcome == REPLAY_DIFFERS ? difference_json(topology, replay, offset)
-						   : json_null());
+			 outcome == REPLAY_DIFFERS ? difference_json(reader, replay) : json_null());
 }
 
 static void show_task(const char *side, const char *kind, const json_t *task)
@@ -138,9 +143,11 @@ static json_t *times_json(const struct opp_times *times)
 			 total_s > 0 ? (double)times->changes / total_s : 0.0, "opps", opps);
 }
 
-json_t *what_if_json(const struct what_if *what_if, const struct topology *topology,
+json_t *what_if_json(const struct what_if *what_if, const struct record_reader *reader,
 		     const char *policy_path)
 {
+	const struct topology *topology = record_reader_topology(reader);
+	uint64_t begin_ns = record_reader_time(reader).begin_ns;
 	json_t *domains = json_array(), *differences = json_array();
 
 	for (uint32_t i = 0; i < what_if->n_domains; i++)
@@ -152,20 +159,16 @@ json_t *what_if_json(const struct what_if *what_if, const struct topology *topol
 	for (uint32_t i = 0; i < what_if->n_differences && i < WHAT_IF_DIFFERENCES; i++) {
 		const struct what_if_difference *difference = &what_if->differences[i];
 
-		json_array_append_new(differences,
-				      json_pack("{sI so so}", "at_us",
-						(json_int_t)(difference->at_ns / NS_PER_US),
-						"recorded",
-						decision_json(topology, &difference->recorded,
-							      what_if->time.begin_ns),
-						"other",
-						decision_json(topology, &difference->other,
-							      what_if->time.begin_ns)));
+		json_array_append_new(
+			differences,
+			json_pack("{sI so so}", "at_us",
+				  (json_int_t)(difference->at_ns / NS_PER_US), "recorded",
+				  decision_json(topology, &difference->recorded, begin_ns), "other",
+				  decision_json(topology, &difference->other, begin_ns)));
 	}
 	return json_pack("{so sb sI sI sI so sI so}", "policy", format_json(policy_path), "cut",
-			 what_if->cut, "length_us",
-			 (json_int_t)((what_if->time.end_ns - what_if->time.begin_ns) / NS_PER_US),
-			 "recorded_decisions", (json_int_t)what_if->n_recorded, "other_decisions",
+			 what_if->cut, "length_us", length_us(reader), "recorded_decisions",
+			 (json_int_t)what_if->n_recorded, "other_decisions",
 			 (json_int_t)what_if->n_other, "domains", domains, "n_differences",
 			 (json_int_t)what_if->n_differences, "differences", differences);
 }

@@ -33,7 +33,7 @@ struct timeline_sink {
 };
 
 struct timeline {
-	struct played_time time;
+	struct record_time time;
 	bool cut; /* the file is cut; record_reader_why() says where */
 };
 

@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "record/body.h"
+#include "core/field.h"
 
 #define GROUP_FIELDS 8
 

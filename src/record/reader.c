@@ -1,34 +1,42 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Decompresses a frame as a whole, which checks it, and gives out the records in it. A record that
+ * goes on in the next frame is read once that is whole too.
+ */
 #include "record/reader.h"
 
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
+#include <zstd.h>
 
-#include "record/body.h"
+#include "build-id.h"
+
+#define WINDOW_LOG_MAX 17 /* of a frame: bounds the memory that a forged one takes */
 
 struct record_reader {
 	struct record_source source;
-	struct record_state *fields;
+	ZSTD_DCtx *zstd;
 	struct topology *topology;
-	struct policy policy;	  /* at the start */
-	void *state;		  /* the same; NULL: the engine was new */
-	struct policy new_policy; /* of the last record with one */
-	uint64_t block_offset;	  /* of the present block */
-	uint64_t next_offset;	  /* of the block after it */
-	uint64_t offset;
-	struct record_in in; /* rest of the block */
-	uint8_t block[UINT16_MAX];
+	struct policy policy; /* at the start */
+	void *state;	      /* the same */
+	struct record_time time;
+	/* The struct of the last call. */
+	union {
+		struct input input;
+		struct decision decision;
+		struct task_class class;
+		struct task_clamp clamp;
+		struct policy policy;
+	} body;
+	uint64_t bytes_read;   /* from the source */
+	uint64_t frame_offset; /* of the frame in `frame`, or the one that is read */
+	ZSTD_inBuffer in;
+	size_t n, at; /* bytes of the frame, and those that were given out */
+	uint8_t compressed[RECORD_FRAME_BYTES];
+	uint8_t frame[RECORD_FRAME_BYTES];
 	char why[160];
-};
-
-/* One record in its encoded form. */
-struct raw_record {
-	enum record_type type;
-	bool has_time;
-	struct record_in body;
 };
 
 ssize_t record_read_file(void *userdata, void *data, size_t size)
@@ -45,15 +53,19 @@ struct record_reader *record_reader_new(const struct record_source *source)
 	if (!reader)
 		return NULL;
 	reader->source = *source;
-	reader->fields = record_state_new();
-	return reader->fields ? reader : record_reader_free(reader);
+	reader->in.src = reader->compressed;
+	reader->zstd = ZSTD_createDCtx();
+	if (!reader->zstd)
+		return record_reader_free(reader);
+	ZSTD_DCtx_setParameter(reader->zstd, ZSTD_d_windowLogMax, WINDOW_LOG_MAX);
+	return reader;
 }
 
 struct record_reader *record_reader_free(struct record_reader *reader)
 {
 	if (!reader)
 		return NULL;
-	record_state_free(reader->fields);
+	ZSTD_freeDCtx(reader->zstd);
 	free(reader->topology);
 	free(reader->state);
 	free(reader);
@@ -75,9 +87,14 @@ const void *record_reader_state(const struct record_reader *reader)
 	return reader->state;
 }
 
+struct record_time record_reader_time(const struct record_reader *reader)
+{
+	return reader->time;
+}
+
 uint64_t record_reader_offset(const struct record_reader *reader)
 {
-	return reader->offset;
+	return reader->frame_offset;
 }
 
 const char *record_reader_why(const struct record_reader *reader)
@@ -89,7 +106,7 @@ static __attribute__((format(printf, 3, 4))) int fail(struct record_reader *read
 						      const char *format, ...)
 {
 	int n = snprintf(reader->why, sizeof(reader->why),
-			 "byte %llu: ", (unsigned long long)reader->offset);
+			 "byte %llu: ", (unsigned long long)reader->frame_offset);
 	va_list args;
 
 	va_start(args, format);
@@ -98,266 +115,253 @@ static __attribute__((format(printf, 3, 4))) int fail(struct record_reader *read
 	return r;
 }
 
+static int refuse(struct record_reader *reader, uint32_t type)
+{
+	return fail(reader, -EBADMSG, "a record of type %u holds what cannot be", type);
+}
+
 int record_reader_refuse_decision(struct record_reader *reader)
 {
 	return fail(reader, -EBADMSG, "a decision for a domain that is not active");
 }
 
-/* A state is the memory of one wakegov, and means little to another build. */
-static int fail_other_state(struct record_reader *reader)
+int record_reader_refuse_state(struct record_reader *reader)
 {
-	return fail(reader, -EPROTONOSUPPORT,
-		    "begins with the state of another version of wakegov; replay it with that one, "
-		    "or record anew");
+	return fail(reader, -EBADMSG, "begins with a state in which no engine can have been");
 }
 
-int record_reader_refuse_state(struct record_reader *reader, int r)
+/* Reads more of the file. Returns RECORD_READ, or RECORD_CUT at its end. */
+static int fill(struct record_reader *reader)
 {
-	if (r == -EPROTONOSUPPORT)
-		return fail_other_state(reader);
-	return fail(reader, r, "begins with a state in which no engine can have been");
-}
-
-static int fail_record(struct record_reader *reader, int r, enum record_type type)
-{
-	if (r == -EPROTONOSUPPORT)
-		return fail(reader, r, "a record of type %d holds what only a newer wakegov knows",
-			    type);
-	if (r == -EBADMSG)
-		return fail(reader, r, "a record of type %d holds what cannot be", type);
-	return fail(reader, r, "%s", strerror(-r));
-}
-
-/* Reads size bytes, fewer at the end of the file. Returns their number, or a negative errno. */
-static ssize_t read_all(struct record_reader *reader, void *data, size_t size)
-{
-	size_t n = 0;
-	ssize_t r;
-
-	while (n < size) {
-		r = reader->source.read(reader->source.userdata, (char *)data + n, size - n);
-		if (r < 0)
-			return fail(reader, r, "cannot be read: %s", strerror(-r));
-		if (r == 0)
-			break;
-		n += r;
-	}
-	return n;
-}
-
-/* Returns RECORD_READ, RECORD_CUT, or a negative errno. */
-static int read_block(struct record_reader *reader)
-{
-	uint8_t header[RECORD_BLOCK_HEADER] = { 0 };
-	ssize_t r;
-	size_t n;
-
-	reader->offset = reader->block_offset = reader->next_offset;
-	r = read_all(reader, header, sizeof(header));
-	if (r < 0)
-		return r;
-	/* The length has a check of its own, as it is used before the rest is there. */
-	n = record_block_length(header);
-	if (r >= 4 && !n)
-		return fail(reader, -EBADMSG, "damaged: the length of a block");
-	if (r < (ssize_t)sizeof(header))
-		return fail(reader, RECORD_CUT, "the file is cut here");
-	r = read_all(reader, reader->block, n);
-	if (r < 0)
-		return r;
-	if (r < (ssize_t)n)
-		return fail(reader, RECORD_CUT, "the file is cut here");
-	if (!record_block_is_whole(header, reader->block, n))
-		return fail(reader, -EBADMSG, "damaged: the checksum of a block of %zu bytes", n);
-	reader->next_offset += sizeof(header) + n;
-	reader->in = (struct record_in){ reader->block, reader->block + n, false };
-	return RECORD_READ;
-}
-
-/* Returns as read_block(). */
-static int read_raw(struct record_reader *reader, struct raw_record *ret)
-{
-	struct record_in *in = &reader->in;
-	uint64_t tag, n;
-	int r;
-
-	if (in->at == in->end) {
-		r = read_block(reader);
-		if (r != RECORD_READ)
-			return r;
-	}
-	reader->offset = reader->block_offset + RECORD_BLOCK_HEADER + (in->at - reader->block);
-	tag = *in->at++;
-	n = record_get_varint(in);
-	if (in->bad || n > (size_t)(in->end - in->at))
-		return fail(reader, -EBADMSG, "damaged: the length of a record");
-	*ret = (struct raw_record){
-		.type = tag & ~RECORD_FLAG_TIME,
-		.has_time = tag & RECORD_FLAG_TIME,
-		.body = { in->at, in->at + n, false },
-	};
-	in->at += n;
-	if (ret->type >= RECORD_TYPES)
-		return fail_record(reader, -EPROTONOSUPPORT, ret->type);
-	return RECORD_READ;
-}
-
-static int read_magic(struct record_reader *reader)
-{
-	uint8_t header[RECORD_FILE_HEADER];
-	struct record_in in = { header + RECORD_MAGIC_SIZE, header + sizeof(header), false };
-	ssize_t n = read_all(reader, header, sizeof(header));
-	uint32_t version;
+	ssize_t n = reader->source.read(reader->source.userdata, reader->compressed,
+					sizeof(reader->compressed));
 
 	if (n < 0)
-		return n;
-	if (n == 0)
+		return fail(reader, (int)n, "%s", strerror((int)-n));
+	reader->in.size = (size_t)n;
+	reader->in.pos = 0;
+	reader->bytes_read += (uint64_t)n;
+	if (n)
+		return RECORD_READ;
+	return fail(reader, RECORD_CUT, "the file is cut here");
+}
+
+static int read_frame(struct record_reader *reader)
+{
+	ZSTD_outBuffer out = { reader->frame, sizeof(reader->frame), 0 };
+	size_t left = 1;
+	int r;
+
+	reader->frame_offset = reader->bytes_read - (reader->in.size - reader->in.pos);
+	while (left) {
+		r = reader->in.pos < reader->in.size ? RECORD_READ : fill(reader);
+		if (r != RECORD_READ)
+			return r;
+		left = ZSTD_decompressStream(reader->zstd, &out, &reader->in);
+		if (ZSTD_isError(left))
+			return fail(reader, -EBADMSG, "damaged: %s", ZSTD_getErrorName(left));
+	}
+	reader->n = out.pos;
+	reader->at = 0;
+	return RECORD_READ;
+}
+
+static int read_bytes(struct record_reader *reader, void *ret, size_t size)
+{
+	while (size) {
+		size_t left = reader->n - reader->at, n = size < left ? size : left;
+		int r = left ? RECORD_READ : read_frame(reader);
+
+		if (r != RECORD_READ)
+			return r;
+		memcpy(ret, reader->frame + reader->at, n);
+		reader->at += n;
+		ret = (char *)ret + n;
+		size -= n;
+	}
+	return RECORD_READ;
+}
+
+static int read_head(struct record_reader *reader)
+{
+	struct record_head head;
+	size_t n = 0, size;
+	int r = RECORD_READ;
+
+	/* The head is not compressed. */
+	while (n < sizeof(head) &&
+	       (reader->in.pos < reader->in.size || (r = fill(reader)) == RECORD_READ)) {
+		size = reader->in.size - reader->in.pos;
+		size = size < sizeof(head) - n ? size : sizeof(head) - n;
+		memcpy((char *)&head + n, reader->compressed + reader->in.pos, size);
+		reader->in.pos += size;
+		n += size;
+	}
+	if (r < 0)
+		return r;
+	if (!n)
 		return fail(reader, -ENODATA, "the file is empty");
-	if (memcmp(header, RECORD_MAGIC, n < RECORD_MAGIC_SIZE ? n : RECORD_MAGIC_SIZE) != 0)
+	if (memcmp(head.magic, RECORD_MAGIC, n < sizeof(head.magic) ? n : sizeof(head.magic)) != 0)
 		return fail(reader, -EBADMSG, "not a recording of wakegov");
-	if (n < (ssize_t)sizeof(header))
+	if (n < sizeof(head))
 		return fail(reader, -ENODATA, "the file is cut within its first bytes");
-	version = record_get_u32(&in);
-	reader->next_offset = sizeof(header);
-	if (version > RECORD_VERSION)
+	if (memcmp(head.build, RECORD_BUILD, sizeof(head.build)) != 0)
 		return fail(reader, -EPROTONOSUPPORT,
-			    "made by a newer wakegov: version %u of the format, this one reads %u",
-			    version, RECORD_VERSION);
-	if (version < RECORD_VERSION)
-		return fail(reader, -EPROTONOSUPPORT,
-			    "made by an older wakegov: version %u of the format, this one reads "
-			    "%u; replay it with that one, or record anew",
-			    version, RECORD_VERSION);
+			    "made by another build of wakegov; replay it with the wakegovctl of "
+			    "that one, or record anew");
 	return 0;
 }
 
-/* Reads the next record, which must be of this type. */
-static int expect(struct record_reader *reader, enum record_type type, struct record_in *ret)
+/* Reads the head of the next record, which must be of this type, of those before the first call. */
+static int expect(struct record_reader *reader, uint32_t type, struct record_tag *ret)
 {
-	struct raw_record raw;
-	int r = read_raw(reader, &raw);
+	int r = read_bytes(reader, ret, sizeof(*ret));
 
-	if (r < 0)
-		return r;
-	if (r == RECORD_CUT)
-		return fail(reader, -ENODATA, "the file is cut before the first call");
-	if (raw.type != type || raw.has_time)
-		return fail(reader, -EBADMSG, "found a record of type %d, expected %d", raw.type,
+	if (r == RECORD_READ && ret->type != type)
+		return fail(reader, -EBADMSG, "found a record of type %u, expected %u", ret->type,
 			    type);
-	*ret = raw.body;
-	return 0;
+	return r;
+}
+
+static int read_topology(struct record_reader *reader)
+{
+	struct record_tag tag;
+	size_t size;
+	int r = expect(reader, RECORD_TOPOLOGY, &tag);
+
+	if (r != RECORD_READ)
+		return r;
+	if (tag.value > TOPOLOGY_DOMAINS_MAX)
+		return refuse(reader, tag.type);
+	size = sizeof(*reader->topology) + tag.value * sizeof(reader->topology->domains[0]);
+	reader->topology = calloc(1, size);
+	if (!reader->topology)
+		return -ENOMEM;
+	r = read_bytes(reader, reader->topology, size);
+	if (r == RECORD_READ && (reader->topology->n_domains != tag.value ||
+				 !record_topology_is_valid(reader->topology)))
+		return refuse(reader, tag.type);
+	return r;
 }
 
 static int read_setting(struct record_reader *reader)
 {
-	struct record_in in;
-	int r;
+	struct record_tag tag;
+	size_t size;
+	int r = read_topology(reader);
 
-	r = expect(reader, RECORD_TOPOLOGY, &in);
-	if (r < 0)
+	if (r == RECORD_READ)
+		r = expect(reader, ENGINE_SET_POLICY, &tag);
+	if (r == RECORD_READ)
+		r = read_bytes(reader, &reader->policy, sizeof(reader->policy));
+	if (r == RECORD_READ && !record_policy_is_valid(&reader->policy))
+		return refuse(reader, tag.type);
+	if (r == RECORD_READ)
+		r = expect(reader, RECORD_STATE, &tag);
+	if (r != RECORD_READ)
 		return r;
-	r = record_topology_get(&in, &reader->topology);
-	if (r < 0)
-		return fail_record(reader, r, RECORD_TOPOLOGY);
-	for (uint32_t i = 0; i < reader->topology->n_domains; i++) {
-		r = expect(reader, RECORD_TOPOLOGY_DOMAIN, &in);
-		if (r < 0)
-			return r;
-		r = record_domain_get(&in, reader->topology, &reader->topology->domains[i]);
-		if (r < 0)
-			return fail_record(reader, r, RECORD_TOPOLOGY_DOMAIN);
-	}
-	r = expect(reader, RECORD_POLICY, &in);
-	if (r < 0)
-		return r;
-	r = record_policy_get(&in, &reader->policy);
-	return r < 0 ? fail_record(reader, r, RECORD_POLICY) : 0;
-}
-
-static int read_state(struct record_reader *reader)
-{
-	uint64_t expected = engine_state_size(reader->topology, &reader->policy), size, at;
-	struct record_in in;
-	size_t n;
-	int r;
-
-	do {
-		r = expect(reader, RECORD_STATE, &in);
-		if (r < 0)
-			return r;
-		size = record_get_varint(&in);
-		if (!size && !reader->state && in.at + 1 == in.end && !*in.at)
-			return 0;
-		if (in.bad || !size || size != expected)
-			return fail_other_state(reader);
-		if (!reader->state)
-			reader->state = calloc(1, size);
-		if (!reader->state)
-			return fail_record(reader, -ENOMEM, RECORD_STATE);
-		at = record_get_number(&in, size);
-		n = in.end - in.at;
-		if (in.bad || n > size - at)
-			return fail_record(reader, -EBADMSG, RECORD_STATE);
-		memcpy((char *)reader->state + at, in.at, n);
-	} while (at + n < size);
-	return 0;
+	size = engine_state_size(reader->topology, &reader->policy);
+	reader->state = malloc(size);
+	if (!reader->state)
+		return -ENOMEM;
+	reader->time = (struct record_time){ tag.now_ns, tag.now_ns };
+	return read_bytes(reader, reader->state, size);
 }
 
 int record_reader_begin(struct record_reader *reader)
 {
-	int r = read_magic(reader);
+	int r = read_head(reader);
 
 	if (r == 0)
 		r = read_setting(reader);
-	return r < 0 ? r : read_state(reader);
+	if (r == RECORD_CUT)
+		return fail(reader, -ENODATA, "the file is cut before the first call");
+	return r < 0 ? r : 0;
 }
 
-/* Whether the engine can trust the record's domain and task. */
-static bool is_sound(const struct record_reader *reader, const struct record *record)
+/* At RECORD_END. */
+static int end(struct record_reader *reader)
 {
-	const struct record_field *field = record_layout_of(record->type)->fields;
+	int r = reader->at < reader->n		   ? RECORD_READ
+		: reader->in.pos < reader->in.size ? RECORD_READ
+						   : fill(reader);
 
-	for (; field && field->field.size; field++) {
-		uint64_t value = field_load(&field->field, record);
+	if (r == RECORD_READ)
+		return fail(reader, -EBADMSG, "damaged: something follows the end");
+	return r == RECORD_CUT ? RECORD_ENDED : r;
+}
 
-		if (field->check == RECORD_CHECK_DOMAIN && value >= reader->topology->n_domains)
-			return false;
-		if (field->check == RECORD_CHECK_PID && !value)
-			return false;
+/* Reads the struct that the record has, and lets *ret point to it. */
+static int read_body(struct record_reader *reader, const struct record_tag *tag,
+		     struct engine_call *ret)
+{
+	size_t size = record_input_size(tag->value);
+
+	switch (tag->type) {
+	case ENGINE_APPLY:
+		if (!size)
+			return refuse(reader, tag->type);
+		reader->body.input.now_ns = tag->now_ns;
+		reader->body.input.type = tag->value;
+		ret->input = &reader->body.input;
+		return read_bytes(reader, (char *)&reader->body + RECORD_INPUT_AT, size);
+	case ENGINE_ADVANCE:
+		return RECORD_READ;
+	case ENGINE_COMMIT:
+		ret->decision = &reader->body.decision;
+		ret->outcome = tag->value;
+		return read_bytes(reader, &reader->body, sizeof(*ret->decision));
+	case ENGINE_SET_POLICY:
+		ret->policy = &reader->body.policy;
+		return read_bytes(reader, &reader->body, sizeof(*ret->policy));
+	case ENGINE_FORGET_TARGET:
+		ret->domain = tag->value;
+		return RECORD_READ;
+	case ENGINE_POP_ENDED:
+		ret->handle = tag->value;
+		return RECORD_READ;
+	case ENGINE_POP_CLASS:
+		ret->class = &reader->body.class;
+		return read_bytes(reader, &reader->body, sizeof(*ret->class));
+	case ENGINE_POP_CLAMP:
+		ret->clamp = &reader->body.clamp;
+		return read_bytes(reader, &reader->body, sizeof(*ret->clamp));
+	case RECORD_END:
+		return end(reader);
+	default:
+		return refuse(reader, tag->type);
 	}
-	return true;
 }
 
-int record_reader_next(struct record_reader *reader, struct record *ret)
+static bool is_valid(const struct record_reader *reader, const struct engine_call *call)
 {
-	struct raw_record raw;
-	int r = read_raw(reader, &raw);
-	uint8_t more;
-	ssize_t n;
+	switch (call->type) {
+	case ENGINE_APPLY:
+		return record_input_is_valid(call->input, reader->topology);
+	case ENGINE_COMMIT:
+		return call->outcome <= ENGINE_NOT_SET &&
+		       record_decision_is_valid(call->decision, reader->topology);
+	case ENGINE_SET_POLICY:
+		return record_policy_is_valid(call->policy);
+	case ENGINE_FORGET_TARGET:
+		return call->domain < reader->topology->n_domains;
+	default:
+		return true;
+	}
+}
+
+int record_reader_next(struct record_reader *reader, struct engine_call *ret)
+{
+	struct record_tag tag;
+	int r = read_bytes(reader, &tag, sizeof(tag));
 
 	if (r != RECORD_READ)
 		return r;
-	*ret = (struct record){ .type = raw.type };
-	if (record_has_fields(raw.type)) {
-		r = record_body_get(reader->fields, &raw.body, raw.has_time, ret);
-	} else if (raw.type == RECORD_POLICY && !raw.has_time) {
-		ret->policy = &reader->new_policy;
-		r = record_policy_get(&raw.body, &reader->new_policy);
-	} else if (raw.type == RECORD_END && !raw.has_time) {
-		n = reader->in.at < reader->in.end ? 1 : read_all(reader, &more, 1);
-		if (n <= 0)
-			return n < 0 ? (int)n : RECORD_ENDED;
-		return fail(reader, -EBADMSG, "damaged: something follows the end");
-	} else {
-		r = -EBADMSG;
-	}
-	if (r == 0 && !is_sound(reader, ret))
-		r = -EBADMSG;
-	if (r < 0)
-		return fail_record(reader, r, raw.type);
-	if (record_is_input(raw.type)) {
-		ret->input.type = record_input_type(raw.type);
-		ret->input.now_ns = ret->now_ns;
-	}
-	return RECORD_READ;
+	*ret = (struct engine_call){ .type = tag.type, .now_ns = tag.now_ns };
+	r = read_body(reader, &tag, ret);
+	if (r == RECORD_READ && !is_valid(reader, ret))
+		return refuse(reader, tag.type);
+	if (r != RECORD_CUT && tag.now_ns > reader->time.end_ns)
+		reader->time.end_ns = tag.now_ns;
+	return r;
 }

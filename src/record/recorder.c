@@ -1,23 +1,25 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Writes each call as its raw struct into a frame, which is compressed and passed on when it is
+ * full, or when the caller asks for it.
+ */
 #include "record/recorder.h"
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
+#include <zstd.h>
 
-#include "record/body.h"
-
-#define STATE_PIECE 256 /* larger pieces have more zeros, smaller ones more sizes */
+#include "build-id.h"
 
 struct recorder {
 	struct record_sink sink;
-	struct record_state *state;
+	ZSTD_CCtx *zstd;
 	int error;
 	uint64_t bytes;
-	uint64_t now_ns;       /* time for records without one */
-	struct record_out out; /* the records of the open block, behind its header */
-	uint8_t body[RECORD_BODY_MAX];
-	uint8_t block[RECORD_BLOCK_HEADER + RECORD_BLOCK_MAX];
+	uint64_t now_ns; /* of the last call with a time */
+	size_t n;	 /* bytes of the open frame */
+	uint8_t frame[RECORD_FRAME_BYTES];
+	uint8_t compressed[ZSTD_COMPRESSBOUND(RECORD_FRAME_BYTES)];
 };
 
 struct recorder *recorder_new(const struct record_sink *sink)
@@ -27,17 +29,19 @@ struct recorder *recorder_new(const struct record_sink *sink)
 	if (!recorder)
 		return NULL;
 	recorder->sink = *sink;
-	recorder->out.data = recorder->block + RECORD_BLOCK_HEADER;
-	recorder->out.size = RECORD_BLOCK_MAX;
-	recorder->state = record_state_new();
-	return recorder->state ? recorder : recorder_free(recorder);
+	recorder->zstd = ZSTD_createCCtx();
+	if (!recorder->zstd)
+		return recorder_free(recorder);
+	ZSTD_CCtx_setParameter(recorder->zstd, ZSTD_c_compressionLevel, 1);
+	ZSTD_CCtx_setParameter(recorder->zstd, ZSTD_c_checksumFlag, 1);
+	return recorder;
 }
 
 struct recorder *recorder_free(struct recorder *recorder)
 {
 	if (!recorder)
 		return NULL;
-	record_state_free(recorder->state);
+	ZSTD_freeCCtx(recorder->zstd);
 	free(recorder);
 	return NULL;
 }
@@ -52,7 +56,7 @@ uint64_t recorder_bytes(const struct recorder *recorder)
 	return recorder->bytes;
 }
 
-static void pass(struct recorder *recorder, const void *data, size_t size)
+static void pass_on(struct recorder *recorder, const void *data, size_t size)
 {
 	recorder->error = recorder->sink.write(recorder->sink.userdata, data, size);
 	if (recorder->error == 0)
@@ -61,194 +65,108 @@ static void pass(struct recorder *recorder, const void *data, size_t size)
 
 int recorder_flush(struct recorder *recorder)
 {
-	if (recorder->error || !recorder->out.n)
+	size_t n;
+
+	if (recorder->error || !recorder->n)
 		return recorder->error;
-	record_block_seal(recorder->block, recorder->out.n);
-	pass(recorder, recorder->block, RECORD_BLOCK_HEADER + recorder->out.n);
-	recorder->out.n = 0;
+	n = ZSTD_compress2(recorder->zstd, recorder->compressed, sizeof(recorder->compressed),
+			   recorder->frame, recorder->n);
+	recorder->n = 0;
+	if (ZSTD_isError(n))
+		recorder->error = -EIO;
+	else
+		pass_on(recorder, recorder->compressed, n);
 	return recorder->error;
 }
 
-/* After a record was put with result r: writes a block that is long enough. */
-static void close_record(struct recorder *recorder, int r)
+static void add_bytes(struct recorder *recorder, const void *data, size_t size)
 {
-	recorder->error = r < 0 ? r : recorder->out.full ? -E2BIG : 0;
-	if (recorder->out.n >= RECORD_BLOCK_BYTES)
-		recorder_flush(recorder);
-}
+	while (size && !recorder->error) {
+		size_t room = sizeof(recorder->frame) - recorder->n, n = size < room ? size : room;
 
-static void put(struct recorder *recorder, const struct record *record)
-{
-	if (recorder->error)
-		return;
-	recorder->now_ns = record->now_ns;
-	close_record(recorder, record_body_put(recorder->state, &recorder->out, record));
-}
-
-static void put_body(struct recorder *recorder, enum record_type type,
-		     const struct record_out *body)
-{
-	uint8_t tag = type;
-
-	if (recorder->error)
-		return;
-	record_put_bytes(&recorder->out, &tag, 1);
-	record_put_varint(&recorder->out, body->n);
-	record_put_bytes(&recorder->out, body->data, body->n);
-	close_record(recorder, body->full ? -E2BIG : 0);
-}
-
-static struct record_out new_body(struct recorder *recorder)
-{
-	return (struct record_out){ .data = recorder->body, .size = sizeof(recorder->body) };
-}
-
-int recorder_end(struct recorder *recorder)
-{
-	struct record_out body = new_body(recorder);
-
-	put_body(recorder, RECORD_END, &body);
-	return recorder_flush(recorder);
-}
-
-static void put_policy(struct recorder *recorder, const struct policy *policy)
-{
-	struct record_out body = new_body(recorder);
-
-	record_policy_put(&body, policy);
-	put_body(recorder, RECORD_POLICY, &body);
-}
-
-static void put_start(struct recorder *recorder, const struct topology *topology,
-		      const struct policy *policy)
-{
-	uint8_t magic[RECORD_FILE_HEADER];
-	struct record_out header = { .data = magic, .size = sizeof(magic) }, body;
-
-	record_put_bytes(&header, RECORD_MAGIC, RECORD_MAGIC_SIZE);
-	record_put_u32(&header, RECORD_VERSION);
-	pass(recorder, magic, header.n);
-
-	body = new_body(recorder);
-	record_topology_put(&body, topology);
-	put_body(recorder, RECORD_TOPOLOGY, &body);
-	for (uint32_t i = 0; i < topology->n_domains; i++) {
-		body = new_body(recorder);
-		record_domain_put(&body, &topology->domains[i]);
-		put_body(recorder, RECORD_TOPOLOGY_DOMAIN, &body);
+		memcpy(recorder->frame + recorder->n, data, n);
+		recorder->n += n;
+		data = (const char *)data + n;
+		size -= n;
+		if (n == room)
+			recorder_flush(recorder);
 	}
-	put_policy(recorder, policy);
 }
 
-/*
- * Most of a state is unused room for tasks, CPUs and groups, and zero: such pieces are left out. A
- * size of 0 is one empty piece.
- */
-static void put_state(struct recorder *recorder, const uint8_t *state, size_t size)
+static void add_record(struct recorder *recorder, uint32_t type, uint32_t value, const void *body,
+		       size_t size)
 {
-	size_t at = 0, n;
+	const struct record_tag tag = { recorder->now_ns, type, value };
 
-	do {
-		const uint8_t *piece = state + at;
-		struct record_out body = new_body(recorder);
-
-		n = size - at < STATE_PIECE ? size - at : STATE_PIECE;
-		if (at + n < size && !piece[0] && !memcmp(piece, piece + 1, n - 1))
-			continue;
-		record_put_varint(&body, size);
-		record_put_varint(&body, at);
-		record_put_bytes(&body, piece, n);
-		put_body(recorder, RECORD_STATE, &body);
-	} while ((at += n) < size);
-	recorder_flush(recorder);
+	add_bytes(recorder, &tag, sizeof(tag));
+	add_bytes(recorder, body, size);
 }
 
-static void put_input(struct recorder *recorder, const struct input *input)
-{
-	uint32_t n_ios = input->task.n_ios;
-	struct record record;
-
-	record.type = record_type_of_input(input->type);
-	record.now_ns = input->now_ns;
-	record.input = *input;
-
-	/* Entries behind the devices of a task have no meaning. */
-	if (input->type == INPUT_TASK && n_ios < TASK_IOS_MAX)
-		memset(&record.input.task.ios[n_ios], 0,
-		       (TASK_IOS_MAX - n_ios) * sizeof(record.input.task.ios[0]));
-	put(recorder, &record);
-}
-
-/* For engine_set_tap(). A call without a time has that of the last record. */
-static void put_call(void *userdata, const struct engine_call *call)
+/* For engine_set_tap(). */
+static void add_call(void *userdata, const struct engine_call *call)
 {
 	struct recorder *recorder = userdata;
-	struct record record;
+	static const struct task_class no_class;
+	static const struct task_clamp no_clamp;
 
-	record.now_ns = recorder->now_ns;
 	switch (call->type) {
 	case ENGINE_APPLY:
-		put_input(recorder, call->input);
-		return;
-	case ENGINE_SET_POLICY:
-		put_policy(recorder, call->policy);
-		return;
+		recorder->now_ns = call->input->now_ns;
+		add_record(recorder, call->type, call->input->type,
+			   (const char *)call->input + RECORD_INPUT_AT,
+			   record_input_size(call->input->type));
+		break;
 	case ENGINE_ADVANCE:
-		record.type = RECORD_ADVANCE;
-		record.now_ns = call->now_ns;
+		recorder->now_ns = call->now_ns;
+		add_record(recorder, call->type, 0, NULL, 0);
 		break;
 	case ENGINE_COMMIT:
-		record.type = RECORD_DECIDE;
-		record.now_ns = call->now_ns;
-		record.decision = *call->decision;
-		record.outcome = call->outcome;
+		recorder->now_ns = call->now_ns;
+		add_record(recorder, call->type, call->outcome, call->decision,
+			   sizeof(*call->decision));
+		break;
+	case ENGINE_SET_POLICY:
+		add_record(recorder, call->type, 0, call->policy, sizeof(*call->policy));
 		break;
 	case ENGINE_FORGET_TARGET:
-		record.type = RECORD_FORGET_TARGET;
-		record.domain = call->domain;
+		add_record(recorder, call->type, call->domain, NULL, 0);
 		break;
 	case ENGINE_POP_ENDED:
-		record.type = RECORD_POP_ENDED;
-		record.handle = call->handle;
+		add_record(recorder, call->type, call->handle, NULL, 0);
 		break;
 	case ENGINE_POP_CLASS:
-		record.type = RECORD_POP_CLASS;
-		record.class = (struct task_class){ 0 };
-		if (call->class)
-			record.class = *call->class;
+		add_record(recorder, call->type, 0, call->class ?: &no_class, sizeof(no_class));
 		break;
 	case ENGINE_POP_CLAMP:
-		record.type = RECORD_POP_CLAMP;
-		record.clamp = (struct task_clamp){ 0 };
-		if (call->clamp)
-			record.clamp = *call->clamp;
+		add_record(recorder, call->type, 0, call->clamp ?: &no_clamp, sizeof(no_clamp));
 		break;
 	}
-	put(recorder, &record);
 }
 
-struct engine *record_engine_new(struct recorder *recorder, const struct topology *topology,
-				 const struct policy *policy)
+void recorder_begin(struct recorder *recorder, struct engine *engine, uint64_t now_ns)
 {
-	struct engine *engine = engine_new(topology, policy);
-
-	if (!recorder || !engine)
-		return engine;
-	put_start(recorder, topology, policy);
-	put_state(recorder, (const uint8_t *)"", 0);
-	engine_set_tap(engine, put_call, recorder);
-	return engine;
-}
-
-void recorder_begin(struct recorder *recorder, struct engine *engine)
-{
+	const struct record_head head = { RECORD_MAGIC, RECORD_BUILD };
 	const struct topology *topology = engine_topology(engine);
 	struct policy policy = *engine_policy(engine);
 
 	/* The sizes in the policy may have changed since the engine was made. */
 	policy.max_tasks = io_task_size(engine_tasks(engine));
 	policy.max_ruled_tasks = task_count_max(engine_tasks(engine));
-	put_start(recorder, topology, &policy);
-	put_state(recorder, engine_state(engine), engine_state_size(topology, &policy));
-	engine_set_tap(engine, put_call, recorder);
+	recorder->now_ns = now_ns;
+	pass_on(recorder, &head, sizeof(head));
+	add_record(recorder, RECORD_TOPOLOGY, topology->n_domains, topology,
+		   sizeof(*topology) + topology->n_domains * sizeof(topology->domains[0]));
+	add_record(recorder, ENGINE_SET_POLICY, 0, &policy, sizeof(policy));
+	add_record(recorder, RECORD_STATE, 0, engine_state(engine),
+		   engine_state_size(topology, &policy));
+	recorder_flush(recorder);
+	engine_set_tap(engine, add_call, recorder);
+}
+
+int recorder_end(struct recorder *recorder, uint64_t now_ns)
+{
+	if (now_ns > recorder->now_ns)
+		recorder->now_ns = now_ns;
+	add_record(recorder, RECORD_END, 0, NULL, 0);
+	return recorder_flush(recorder);
 }

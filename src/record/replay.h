@@ -20,7 +20,7 @@ int player_begin(struct record_reader *reader, const struct policy *policy, stru
 
 #define REPLAY_NO_TASK UINT32_MAX
 
-/* What the engine answered to a call that was played; by the record's type. */
+/* What the engine answered to a call that was played; by the call's type. */
 struct played {
 	const struct decision *decision; /* borrowed from the engine */
 	uint32_t handle;		 /* REPLAY_NO_TASK: none */
@@ -32,17 +32,8 @@ struct played {
  * Repeats the recorded call on the engine. Returns 0, or -EBADMSG for a decision for a domain that
  * is not active, with record_reader_why().
  */
-int player_play(struct engine *engine, struct record_reader *reader, const struct record *record,
+int player_play(struct engine *engine, struct record_reader *reader, const struct engine_call *call,
 		struct played *ret);
-
-/* The time that records span. */
-struct played_time {
-	bool begun;		   /* begin_ns is known */
-	uint64_t begin_ns, end_ns; /* CLOCK_MONOTONIC of the recorded machine */
-};
-
-/* Extends the span to the record, unless it has no time. */
-void played_time_add(struct played_time *time, const struct record *record);
 
 enum replay_outcome {
 	REPLAY_SAME,	/* every decision is the same, and the recording is complete */
@@ -53,11 +44,10 @@ enum replay_outcome {
 struct replay {
 	uint64_t n_inputs;
 	uint64_t n_decisions; /* decisions made, including the one that differs */
-	struct played_time time;
 	/* The difference. */
 	struct decision recorded;
 	struct decision replayed;
-	enum record_type type;		       /* RECORD_DECIDE, or the call about a task … */
+	enum engine_call_type type;	       /* ENGINE_COMMIT, or the call about a task … */
 	uint32_t recorded_task, replayed_task; /* … and the task: a pid, or the tracer's handle */
 };
 
@@ -70,11 +60,11 @@ int replay_run(struct record_reader *reader, struct recorder *again, struct repl
 
 /*
  * What a recording would have been under another policy: an engine with that policy gets the
- * recorded inputs, and decides when its own rules say so. Where it would have sampled tasks and
- * devices at other times, it gets values interpolated between the recorded samples.
+ * recorded inputs, and decides when its own rules say so.
  *
  * The tasks behave as recorded: a recording cannot tell whether they would have done more or less
- * I/O at another frequency.
+ * I/O at another frequency. They are sampled when they were: a policy that would have sampled them
+ * earlier decides with the sample before.
  */
 
 #define WHAT_IF_DIFFERENCES 3
@@ -104,7 +94,6 @@ struct what_if {
 	uint32_t n_domains;
 	struct opp_times *recorded; /* per domain */
 	struct opp_times *other;
-	struct played_time time;
 	uint64_t n_recorded; /* number of recorded decisions */
 	uint64_t n_other;
 	uint64_t n_differences;

@@ -23,13 +23,12 @@ struct run {
 
 int timeline_measure(struct record_reader *reader, struct timeline *ret)
 {
-	struct record record;
+	struct engine_call call;
 	int r;
 
-	*ret = (struct timeline){ 0 };
-	while ((r = record_reader_next(reader, &record)) == RECORD_READ)
-		played_time_add(&ret->time, &record);
-	ret->cut = r == RECORD_CUT;
+	while ((r = record_reader_next(reader, &call)) == RECORD_READ)
+		;
+	*ret = (struct timeline){ record_reader_time(reader), r == RECORD_CUT };
 	return r < 0 ? r : 0;
 }
 
@@ -101,61 +100,59 @@ static void report_tasks(struct run *run, uint64_t now_ns)
 		report_end(run, &run->reported[next_place], now_ns);
 }
 
-/* Plays the record, and reports what comes of it. */
-static int play(struct run *run, const struct record *record)
+/* Plays the call, and reports what comes of it. */
+static int play(struct run *run, const struct engine_call *call)
 {
 	struct played played;
 	struct decision decision;
-	int r = player_play(run->engine, run->reader, record, &played);
+	int r = player_play(run->engine, run->reader, call, &played);
 
 	if (r < 0)
 		return r;
-	if (record->type == RECORD_DECIDE) {
-		decision = record->decision;
+	if (call->type == ENGINE_COMMIT) {
+		decision = *call->decision;
 		report_decision(run, &decision);
 		decision.target_khz = decision.previous_khz;
-		if (record->outcome == ENGINE_NOT_SET)
+		if (call->outcome == ENGINE_NOT_SET)
 			report_decision(run, &decision);
 	}
-	if (record->type == RECORD_DECIDE || record->type == RECORD_ADVANCE)
-		report_tasks(run, record->now_ns);
-	if (record->type == RECORD_DOMAIN && !record->input.domain.active)
-		report_pause(run, record->input.domain.domain, record->now_ns);
+	if (call->type == ENGINE_COMMIT || call->type == ENGINE_ADVANCE)
+		report_tasks(run, call->now_ns);
+	if (call->type == ENGINE_APPLY && call->input->type == INPUT_DOMAIN &&
+	    !call->input->domain.active)
+		report_pause(run, call->input->domain.domain, call->now_ns);
 	return 0;
 }
 
 static int replay_all(struct run *run)
 {
 	uint32_t n_domains = record_reader_topology(run->reader)->n_domains;
-	struct played_time *time = &run->ret->time;
-	struct record record;
+	struct record_time time = record_reader_time(run->reader);
+	struct engine_call call;
 	int r;
 
-	while ((r = record_reader_next(run->reader, &record)) == RECORD_READ) {
-		bool is_first = record_is_timed(record.type) && !time->begun;
+	/* Decisions from before the recording hold from its beginning on. */
+	for (uint32_t i = 0; i < n_domains; i++) {
+		struct decision decision = *engine_last(run->engine, i);
 
-		/* Decisions from before the recording hold from its beginning on. */
-		for (uint32_t i = 0; is_first && i < n_domains; i++) {
-			struct decision decision = *engine_last(run->engine, i);
-
-			decision.now_ns = record.now_ns;
-			if (engine_is_active(run->engine, i))
-				report_decision(run, &decision);
-		}
-		if (is_first)
-			report_tasks(run, record.now_ns);
-		played_time_add(time, &record);
-		r = play(run, &record);
+		decision.now_ns = time.begin_ns;
+		if (engine_is_active(run->engine, i))
+			report_decision(run, &decision);
+	}
+	report_tasks(run, time.begin_ns);
+	while ((r = record_reader_next(run->reader, &call)) == RECORD_READ) {
+		r = play(run, &call);
 		if (r < 0)
 			return r;
 	}
 	if (r < 0)
 		return r;
-	run->ret->cut = r == RECORD_CUT;
+	time = record_reader_time(run->reader);
+	*run->ret = (struct timeline){ time, r == RECORD_CUT };
 	for (uint32_t i = 0; i < n_domains; i++)
-		report_pause(run, i, time->end_ns);
+		report_pause(run, i, time.end_ns);
 	for (uint32_t i = 0; i < io_task_size(engine_tasks(run->engine)); i++)
-		report_end(run, &run->reported[i], time->end_ns);
+		report_end(run, &run->reported[i], time.end_ns);
 	return 0;
 }
 

@@ -1,30 +1,28 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What another policy would have decided. */
+/*
+ * What another policy would have decided: an engine with that policy gets the recorded inputs. It
+ * decides in the recorded rounds, and between them when its own timers are over.
+ */
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "record/reader.h"
 #include "record/replay.h"
 #include "shared/time.h"
 
-/* A timer may be late by this much; a recorded sample is then better than a computed one. */
+/* A timer may be late by this much; the recorded round is then the one that it caused. */
 #define LATE_NS	      (2 * NS_PER_MS)
-#define CATCH_UPS_MAX 1000 /* between two records: only a forged file has more */
+#define CATCH_UPS_MAX 1000 /* between two calls: only a forged file has more */
 
 struct run {
 	struct record_reader *reader;
-	struct lookahead ahead;
 	struct engine *engine;
-	struct policy obeyed;	    /* the other policy, with the recorded overrides */
-	struct input *task_samples; /* per place of the task table: the last sample */
-	struct input device_samples[INPUT_DEVICES_MAX];
+	struct policy obeyed; /* the other policy, with the recorded overrides */
 	struct followed {
 		struct decision recorded; /* the last decision */
 		bool differs;
 		bool pending; /* due in the last round, but not decided */
 	} * domains;
-	uint64_t now_ns;
+	uint64_t begin_ns, now_ns;
 	struct what_if *ret;
 };
 
@@ -77,7 +75,7 @@ static void compare(struct run *run, uint32_t domain)
 	if (differs && !run->domains[domain].differs) {
 		if (ret->n_differences < WHAT_IF_DIFFERENCES)
 			ret->differences[ret->n_differences] = (struct what_if_difference){
-				.at_ns = run->now_ns - ret->time.begin_ns,
+				.at_ns = run->now_ns - run->begin_ns,
 				.recorded = *recorded,
 				.other = *other,
 			};
@@ -86,63 +84,28 @@ static void compare(struct run *run, uint32_t domain)
 	run->domains[domain].differs = differs;
 }
 
-static void on_decision(void *userdata, const struct decision *decision)
-{
-	struct run *run = userdata;
-
-	engine_commit(run->engine, decision->domain, ENGINE_SET);
-	run->domains[decision->domain].pending = false;
-	run->ret->n_other++;
-	set_khz(&run->ret->other[decision->domain], decision->target_khz, run->now_ns);
-}
-
 static void decide(struct run *run, uint32_t domain)
 {
-	if (engine_is_due(run->engine, domain, run->now_ns))
-		on_decision(run, engine_decide(run->engine, domain, run->now_ns));
-}
+	const struct decision *decision;
 
-static void sample_task(void *userdata, const struct io_task *task, uint64_t now_ns)
-{
-	struct run *run = userdata;
-	uint32_t place = io_task_place(engine_tasks(run->engine), task);
-	const struct input *before = &run->task_samples[place];
-	struct input input;
-
-	if (before->task.pid != task->pid || before->now_ns >= now_ns ||
-	    !lookahead_task(&run->ahead, before, now_ns, &input))
+	run->domains[domain].pending = false;
+	if (!engine_is_due(run->engine, domain, run->now_ns))
 		return;
-	engine_apply(run->engine, &input);
+	decision = engine_decide(run->engine, domain, run->now_ns);
+	engine_commit(run->engine, domain, ENGINE_SET);
+	run->ret->n_other++;
+	set_khz(&run->ret->other[domain], decision->target_khz, run->now_ns);
 }
-
-static void sample_device(void *userdata, uint32_t device, uint64_t now_ns)
-{
-	struct run *run = userdata;
-	const struct input *before = &run->device_samples[device];
-	struct input input;
-
-	if (before->now_ns && before->now_ns < now_ns &&
-	    lookahead_device(&run->ahead, before, now_ns, &input))
-		engine_apply(run->engine, &input);
-}
-
-/* The recording takes the place of the tracer. */
-static const struct engine_ops ops = {
-	.sample_task = sample_task,
-	.sample_device = sample_device,
-	.on_decision = on_decision,
-};
 
 /* Drops what the tracer and the actuator would get. */
 static void drop_outputs(struct run *run)
 {
-	struct engine *engine = run->engine;
 	struct task_clamp clamp;
-	struct task_class set;
+	struct task_class class;
 	uint32_t handle;
 
-	while (engine_pop_ended(engine, &handle) || engine_pop_class(engine, &set) ||
-	       engine_pop_clamp(engine, &clamp))
+	while (engine_pop_ended(run->engine, &handle) || engine_pop_class(run->engine, &class) ||
+	       engine_pop_clamp(run->engine, &clamp))
 		;
 }
 
@@ -152,18 +115,18 @@ static void drop_outputs(struct run *run)
  */
 static void follow_round(struct run *run)
 {
-	drop_outputs(run);
-	engine_sample(run->engine, &ops, run, run->now_ns);
+	engine_advance(run->engine, run->now_ns);
 	for (uint32_t domain = 0; domain < run->ret->n_domains; domain++) {
 		if (run->domains[domain].pending)
 			decide(run, domain);
 		run->domains[domain].pending = engine_is_due(run->engine, domain, run->now_ns);
 	}
+	drop_outputs(run);
 }
 
 /*
- * Makes the rounds that this engine's own timers would have caused before the next record. Where
- * something is due without a sample, it tries again a millisecond later.
+ * Makes the rounds that this engine's own timers would have caused before until_ns. Where a sample
+ * is due, of which there is none, it tries again a millisecond later.
  */
 static void catch_up(struct run *run, uint64_t until_ns)
 {
@@ -173,25 +136,15 @@ static void catch_up(struct run *run, uint64_t until_ns)
 		if (next_ns <= run->now_ns)
 			next_ns = run->now_ns + NS_PER_MS;
 		if (next_ns >= until_ns || until_ns - next_ns <= LATE_NS)
-			return;
+			break;
 		run->now_ns = next_ns;
-		engine_round(run->engine, &ops, run, next_ns);
+		engine_advance(run->engine, next_ns);
+		for (uint32_t domain = 0; domain < run->ret->n_domains; domain++)
+			decide(run, domain);
 		drop_outputs(run);
 	}
-}
-
-static void keep_sample(struct run *run, const struct record *record)
-{
-	const struct task_table *tasks = engine_tasks(run->engine);
-	const struct io_task *task;
-
-	if (record->type == RECORD_DEVICE)
-		run->device_samples[record->input.device.device] = record->input;
-	if (record->type != RECORD_TASK)
-		return;
-	task = io_task_find(tasks, record->input.task.pid);
-	if (task)
-		run->task_samples[io_task_place(tasks, task)] = record->input;
+	if (until_ns > run->now_ns)
+		run->now_ns = until_ns;
 }
 
 /*
@@ -208,82 +161,67 @@ static void copy_overrides(struct run *run, const struct policy *recorded)
 	       n * sizeof(recorded->rules[0]));
 }
 
-static int play(struct run *run, const struct record *record)
+static int play(struct run *run, const struct engine_call *call)
 {
 	struct decision *recorded;
 	struct played played;
 	uint32_t domain;
 
-	switch (record->type) {
-	case RECORD_DECIDE:
-		domain = record->decision.domain;
+	switch (call->type) {
+	case ENGINE_COMMIT:
+		domain = call->decision->domain;
 		if (!engine_is_active(run->engine, domain))
 			return record_reader_refuse_decision(run->reader);
 		recorded = &run->domains[domain].recorded;
-		*recorded = record->decision;
+		*recorded = *call->decision;
 		/* The write of the other policy's decision counts as successful. */
-		if (record->outcome == ENGINE_NOT_SET)
+		if (call->outcome == ENGINE_NOT_SET)
 			recorded->target_khz = recorded->previous_khz;
 		run->ret->n_recorded++;
 		set_khz(&run->ret->recorded[domain], recorded->target_khz, run->now_ns);
 		decide(run, domain);
 		break;
-	case RECORD_ADVANCE:
+	case ENGINE_ADVANCE:
 		follow_round(run);
 		break;
-	case RECORD_POLICY:
-		copy_overrides(run, record->policy);
+	case ENGINE_SET_POLICY:
+		copy_overrides(run, call->policy);
 		engine_set_policy(run->engine, &run->obeyed);
 		break;
-	case RECORD_POP_ENDED:
-	case RECORD_POP_CLASS:
-	case RECORD_POP_CLAMP:
+	case ENGINE_POP_ENDED:
+	case ENGINE_POP_CLASS:
+	case ENGINE_POP_CLAMP:
 		break;
 	default:
 		/* No frequency is accounted while the domain is not decided for. */
-		if (record->type == RECORD_DOMAIN && !record->input.domain.active) {
-			domain = record->input.domain.domain;
+		if (call->type == ENGINE_APPLY && call->input->type == INPUT_DOMAIN &&
+		    !call->input->domain.active) {
+			domain = call->input->domain.domain;
 			set_khz(&run->ret->recorded[domain], 0, run->now_ns);
 			set_khz(&run->ret->other[domain], 0, run->now_ns);
 			run->domains[domain].recorded.target_khz = 0;
 		}
-		player_play(run->engine, run->reader, record, &played);
-		keep_sample(run, record);
+		return player_play(run->engine, run->reader, call, &played);
 	}
 	return 0;
 }
 
 static int replay_all(struct run *run)
 {
-	struct record record;
+	struct engine_call call;
 	int r;
 
-	while ((r = lookahead_next(&run->ahead, &record)) == RECORD_READ) {
-		bool is_first = record_is_timed(record.type) && !run->ret->time.begun;
-
-		played_time_add(&run->ret->time, &record);
-		if (is_first)
-			run->now_ns = record.now_ns;
-		/* Both start with the frequencies at the beginning of the recording. */
-		for (uint32_t i = 0; is_first && i < run->ret->n_domains; i++) {
-			uint32_t khz = engine_is_active(run->engine, i)
-					       ? run->domains[i].recorded.target_khz
-					       : 0;
-
-			set_khz(&run->ret->recorded[i], khz, run->now_ns);
-			set_khz(&run->ret->other[i], khz, run->now_ns);
-		}
-		if (record.now_ns > run->now_ns) {
-			catch_up(run, record.now_ns);
-			run->now_ns = record.now_ns;
-		}
-		r = play(run, &record);
+	while ((r = record_reader_next(run->reader, &call)) == RECORD_READ) {
+		catch_up(run, call.now_ns);
+		r = play(run, &call);
 		if (r < 0)
 			return r;
 		for (uint32_t i = 0; i < run->ret->n_domains; i++)
 			compare(run, i);
 	}
+	catch_up(run, record_reader_time(run->reader).end_ns);
 	for (uint32_t i = 0; i < run->ret->n_domains; i++) {
+		compare(run, i);
 		set_khz(&run->ret->recorded[i], run->ret->recorded[i].khz, run->now_ns);
 		set_khz(&run->ret->other[i], run->ret->other[i].khz, run->now_ns);
 	}
@@ -309,17 +247,23 @@ static int set_up(struct run *run, const struct policy *policy)
 		.other = calloc(n + 1, sizeof(*run->ret->other)),
 	};
 	run->domains = calloc(n + 1, sizeof(*run->domains));
-	run->task_samples = calloc(run->obeyed.max_tasks, sizeof(*run->task_samples));
-	if (lookahead_init(&run->ahead, run->reader) < 0 || !run->task_samples ||
-	    !run->ret->recorded || !run->ret->other || !run->domains)
+	if (!run->ret->recorded || !run->ret->other || !run->domains)
 		return -ENOMEM;
 	r = player_begin(run->reader, &run->obeyed, NULL, &run->engine);
 	if (r < 0)
 		return r;
+	/* What the loaded state decided by the recorded policy holds until the next decision. */
+	engine_set_policy(run->engine, &run->obeyed);
+	run->begin_ns = run->now_ns = record_reader_time(run->reader).begin_ns;
+	/* Both start with the frequencies at the beginning of the recording. */
 	for (uint32_t i = 0; i < n; i++) {
-		run->domains[i].recorded = *engine_last(run->engine, i);
-		run->ret->recorded[i].info = &topology->domains[i];
-		run->ret->other[i].info = &topology->domains[i];
+		const struct decision *last = engine_last(run->engine, i);
+		uint32_t khz = engine_is_active(run->engine, i) ? last->target_khz : 0;
+
+		run->domains[i].recorded = *last;
+		run->ret->recorded[i].info = run->ret->other[i].info = &topology->domains[i];
+		set_khz(&run->ret->recorded[i], khz, run->now_ns);
+		set_khz(&run->ret->other[i], khz, run->now_ns);
 	}
 	return 0;
 }
@@ -332,8 +276,6 @@ int what_if_run(struct record_reader *reader, const struct policy *policy, struc
 	if (r == 0)
 		r = replay_all(&run);
 	engine_free(run.engine);
-	lookahead_deinit(&run.ahead);
-	free(run.task_samples);
 	free(run.domains);
 	return r;
 }

@@ -53,7 +53,7 @@ static int run_once(const char *path, bool records, struct cost *cost)
 
 	if (r == 0)
 		r = replay_run(reader, recorder, &replay);
-	if (recorder && recorder_end(recorder) < 0)
+	if (recorder && recorder_end(recorder, 0) < 0)
 		r = -1;
 	if (cpu_ns() - start_ns < cost->cpu_ns)
 		cost->cpu_ns = cpu_ns() - start_ns;

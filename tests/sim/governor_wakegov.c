@@ -333,11 +333,13 @@ static int start(struct sim *sim, const uint32_t *fixed_khz)
 	w->tasks = calloc(sim->n_threads, sizeof(*w->tasks));
 	w->topology = make_topology(sim->platform);
 	if (w->tasks && w->topology)
-		w->engine = record_engine_new(w->recorder, w->topology, &w->policy);
+		w->engine = engine_new(w->topology, &w->policy);
 	if (!w->engine) {
 		stop(sim);
 		return -ENOMEM;
 	}
+	if (w->recorder)
+		recorder_begin(w->recorder, w->engine, sim->now_ns);
 	for (uint32_t domain = 0; domain < w->topology->n_domains; domain++)
 		activate(sim, domain);
 	wakegov_sim_run_at(sim, 0);

@@ -36,7 +36,7 @@ int recording_open(struct recording *recording, const char *path)
 
 int recording_close(struct recording *recording)
 {
-	int r = recorder_end(recording->recorder);
+	int r = recorder_end(recording->recorder, 0);
 
 	if (fclose(recording->file) != 0 && r == 0)
 		r = -errno;

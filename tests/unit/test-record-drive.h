@@ -18,5 +18,9 @@ uint64_t test_drive(struct test_recording *recording, uint64_t seed, int steps, 
 uint64_t test_drive_late(struct test_recording *recording, uint64_t seed, int steps_before,
 			 int steps);
 
-/* Sets the checksum of every block anew, as someone would who made the bytes on purpose. */
-void test_recording_seal(struct test_recording *recording);
+/*
+ * The records of a recording without their frames, and a recording of such bytes behind the head
+ * that it has already, as someone would make it on purpose.
+ */
+size_t test_recording_unpack(const struct test_recording *recording, uint8_t *ret, size_t size);
+void test_recording_pack(struct test_recording *recording, const uint8_t *bytes, size_t n);

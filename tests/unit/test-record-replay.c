@@ -5,16 +5,19 @@
 
 static struct test_recording first, second;
 
-/* Where the first call lies, behind the state. */
-static size_t calls_begin(struct test_recording *recording)
+/* Where the frame of the first call lies, behind the state; and the time of the end. */
+static size_t calls_begin(struct test_recording *recording, uint64_t *ret_end_ns)
 {
 	struct record_reader *reader = test_reader_new(recording);
-	struct record record;
+	struct engine_call call;
 	size_t at;
 
 	assert_int_equal(record_reader_begin(reader), 0);
-	assert_int_equal(record_reader_next(reader, &record), RECORD_READ);
+	assert_int_equal(record_reader_next(reader, &call), RECORD_READ);
 	at = record_reader_offset(reader);
+	while (record_reader_next(reader, &call) == RECORD_READ)
+		;
+	*ret_end_ns = record_reader_time(reader).end_ns;
 	record_reader_free(reader);
 	return at;
 }
@@ -27,17 +30,18 @@ static void check_replay(uint64_t n_decisions)
 {
 	struct recorder *again = test_recorder_new(&second);
 	struct replay replay;
-	size_t at, again_at;
+	uint64_t end_ns, again_ns;
+	size_t at = calls_begin(&first, &end_ns), again_at;
 	char why[160];
 
 	assert_int_equal(test_replay(&first, again, &replay, why), REPLAY_SAME);
-	assert_int_equal(recorder_end(again), 0);
+	assert_int_equal(recorder_end(again, end_ns), 0);
 	recorder_free(again);
 	assert_true(replay.n_inputs > 0);
 	if (n_decisions)
 		assert_int_equal(replay.n_decisions, n_decisions);
-	at = calls_begin(&first);
-	again_at = calls_begin(&second);
+	again_at = calls_begin(&second, &again_ns);
+	assert_int_equal(again_ns, end_ns);
 	assert_int_equal(second.n - again_at, first.n - at);
 	assert_memory_equal(second.data + again_at, first.data + at, first.n - at);
 }

@@ -30,7 +30,7 @@ static inline void test_record_sim_at(struct test_recording *recording, const ch
 	assert_int_equal(result_run(platform, workload, sim_governor_find("wakegov"), NULL,
 				    &options, &result),
 			 0);
-	assert_int_equal(recorder_end(recorder), 0);
+	assert_int_equal(recorder_end(recorder, 0), 0);
 	recorder_free(recorder);
 	free(workload);
 	free(platform);

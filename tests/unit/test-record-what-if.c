@@ -46,6 +46,7 @@ static void test_same_policy(void **state)
 static void test_lower_limit(void **state)
 {
 	struct record_reader *reader;
+	struct record_time time;
 	struct what_if what_if;
 	struct policy policy;
 
@@ -53,6 +54,7 @@ static void test_lower_limit(void **state)
 	policy_init(&policy);
 	policy.domain.max = (struct policy_frequency){ POLICY_FREQUENCY_KHZ, 1000000 };
 	reader = run(&policy, &what_if);
+	time = record_reader_time(reader);
 	assert_true(what_if.n_differences > 0);
 	assert_int_equal(what_if.differences[0].recorded.reason, REASON_IO_BOOST);
 	assert_int_equal(what_if.differences[0].recorded.domain,
@@ -63,7 +65,7 @@ static void test_lower_limit(void **state)
 		/* The same time in all, but for the moment before the first decision of either. */
 		assert_in_range(opp_times_total_ns(&what_if.other[d]),
 				opp_times_total_ns(&what_if.recorded[d]) - NS_PER_S / 50,
-				what_if.time.end_ns - what_if.time.begin_ns);
+				time.end_ns - time.begin_ns);
 	}
 	what_if_deinit(&what_if);
 	record_reader_free(reader);
@@ -110,6 +112,47 @@ static void test_no_boost(void **state)
 		assert_in_range(opp_times_mean_khz(&what_if.other[d]), 408000, 600000);
 	what_if_deinit(&what_if);
 	record_reader_free(reader);
+}
+
+/* The time after the last call counts, and what was decided before the first changes. */
+static void test_steady(void **state)
+{
+	struct topology *topology = test_topology_usual(1, 1);
+	struct recorder *recorder = test_recorder_new(&recording);
+	struct input input = { .now_ns = NS_PER_S,
+			       .type = INPUT_DOMAIN,
+			       .domain = { .active = true, .driven = true } };
+	struct record_reader *reader;
+	struct what_if what_if;
+	struct engine *engine;
+	struct policy policy;
+
+	policy_init(&policy);
+	engine = engine_new(topology, &policy);
+	engine_apply(engine, &input);
+	input.type = INPUT_CPU;
+	input.cpu = (struct input_cpu){ .util_q = 1000U << 20,
+					.running = true,
+					.idle_since_ns = UINT64_MAX };
+	engine_apply(engine, &input);
+	engine_decide(engine, 0, NS_PER_S);
+	engine_commit(engine, 0, ENGINE_SET);
+	assert_int_equal(engine_last(engine, 0)->target_khz, 2400000);
+	/* Begins late, and nothing happens for ten seconds: the load is steady. */
+	recorder_begin(recorder, engine, 2 * NS_PER_S);
+	assert_int_equal(recorder_end(recorder, 12 * NS_PER_S), 0);
+	recorder_free(recorder);
+	engine_free(engine);
+
+	policy.domain.max = (struct policy_frequency){ POLICY_FREQUENCY_KHZ, 800000 };
+	reader = run(&policy, &what_if);
+	assert_int_equal(opp_times_total_ns(&what_if.recorded[0]), 10 * NS_PER_S);
+	assert_int_equal(opp_times_mean_khz(&what_if.recorded[0]), 2400000);
+	assert_int_equal(opp_times_total_ns(&what_if.other[0]), 10 * NS_PER_S);
+	assert_in_range(opp_times_mean_khz(&what_if.other[0]), 800000, 802000);
+	what_if_deinit(&what_if);
+	record_reader_free(reader);
+	free(topology);
 }
 
 #define LEASE	   (1ULL << (POLICY_RULES_MAX - 1))
@@ -178,9 +221,10 @@ static void record_override(void)
 	struct topology *topology = test_topology_usual(1, 1);
 	struct recorder *recorder = test_recorder_new(&recording);
 	struct policy policy = policy_with_override();
-	struct engine *engine = record_engine_new(recorder, topology, &policy);
+	struct engine *engine = engine_new(topology, &policy);
 	uint64_t now_ns = NS_PER_S;
 
+	recorder_begin(recorder, engine, now_ns);
 	tell(recorder, engine, now_ns,
 	     (struct input){ .type = INPUT_DOMAIN, .domain = { .active = true, .driven = true } });
 	tell_matched(recorder, engine, now_ns, LEASE);
@@ -188,8 +232,8 @@ static void record_override(void)
 	policy.n_overrides = 0;
 	engine_set_policy(engine, &policy);
 	tell_matched(recorder, engine, now_ns, 0);
-	work(recorder, engine, now_ns, 0);
-	assert_int_equal(recorder_end(recorder), 0);
+	now_ns = work(recorder, engine, now_ns, 0);
+	assert_int_equal(recorder_end(recorder, now_ns), 0);
 	recorder_free(recorder);
 	engine_free(engine);
 	free(topology);
@@ -257,6 +301,7 @@ int main(int argc, char *argv[])
 		cmocka_unit_test(test_same_policy), cmocka_unit_test(test_lower_limit),
 		cmocka_unit_test(test_other_times), cmocka_unit_test(test_no_boost),
 		cmocka_unit_test(test_override),    cmocka_unit_test(test_override_without_room),
+		cmocka_unit_test(test_steady),
 	};
 
 	rk3399_path = argv[1];

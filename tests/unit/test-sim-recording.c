@@ -11,12 +11,15 @@ static void test_unwritable(void **state)
 {
 	struct topology *topology = test_topology_usual(1, 1);
 	struct recording recording;
+	struct engine *engine;
 	struct policy policy;
 
 	policy_init(&policy);
 	assert_int_equal(recording_open(&recording, "/nonexistent/recording"), -ENOENT);
 	assert_int_equal(recording_open(&recording, "/dev/full"), 0);
-	engine_free(record_engine_new(recording.recorder, topology, &policy));
+	engine = engine_new(topology, &policy);
+	recorder_begin(recording.recorder, engine, 0);
+	engine_free(engine);
 	assert_int_equal(recording_close(&recording), -ENOSPC);
 	free(topology);
 }
@@ -33,15 +36,15 @@ static void test_counts_only(void **state)
 	struct input_task before = { 0 };
 	uint32_t n_learnt = 0, n_counted = 0;
 	struct record_reader *reader;
-	struct record record;
+	struct engine_call call;
 
 	test_record_sim(&sim, rk3399_path, "io_uring1x64");
 	reader = test_reader_new(&sim);
 	assert_int_equal(record_reader_begin(reader), 0);
-	while (record_reader_next(reader, &record) == RECORD_READ) {
-		const struct input_task *task = &record.input.task;
+	while (record_reader_next(reader, &call) == RECORD_READ) {
+		const struct input_task *task = &call.input->task;
 
-		if (!record_is_input(record.type) || record.input.type != INPUT_TASK)
+		if (call.type != ENGINE_APPLY || call.input->type != INPUT_TASK)
 			continue;
 		n_learnt += task->ios[0].ios > before.ios[0].ios + 50 &&
 			    task->in_flight_ns > before.in_flight_ns;

@@ -5,13 +5,13 @@
 The recording is the simulator's, so that it is the same each time.
 """
 
+import ctypes
 import json
 import os
 import subprocess
 import tempfile
 import unittest
 import xml.etree.ElementTree
-import zlib
 
 from perfetto.protos.perfetto.trace import perfetto_trace_pb2 as perfetto
 
@@ -20,6 +20,21 @@ from service import PATIENCE_S, TOP, WAKEGOVCTL, needs_fixture
 SIM = os.path.join(os.path.dirname(WAKEGOVCTL), "wakegov-sim")
 TIMELY = perfetto.TrackEvent
 SVG = "{http://www.w3.org/2000/svg}"
+
+
+def reframed(data, old, new):
+    """The first zstd frame of data with other bytes in it, and what follows it."""
+    zstd = ctypes.CDLL("libzstd.so.1")
+    zstd.ZSTD_findFrameCompressedSize.restype = zstd.ZSTD_decompress.restype = ctypes.c_size_t
+    zstd.ZSTD_compress.restype = ctypes.c_size_t
+    room = ctypes.c_size_t(1 << 20)
+    plain, packed = (ctypes.create_string_buffer(room.value) for _ in range(2))
+    length = zstd.ZSTD_findFrameCompressedSize(data, ctypes.c_size_t(len(data)))
+    size = zstd.ZSTD_decompress(plain, room, data, ctypes.c_size_t(length))
+    changed = plain.raw[:size].replace(old, new)
+    assert changed != plain.raw[:size]
+    size = zstd.ZSTD_compress(packed, room, changed, ctypes.c_size_t(size), 1)
+    return packed.raw[:size], data[length:]
 
 
 @needs_fixture
@@ -118,14 +133,11 @@ class Exports(unittest.TestCase):
         """A recording may come from anywhere: nothing in it reaches a terminal or a parser raw."""
         with open(self.recording, "rb") as file:
             data = file.read()
-        # The topology is in the first block, behind the magic and the version.
-        length = int.from_bytes(data[12:14], "little")
-        block = data[20:20 + length].replace(b"cpu0-3", b"\x1b[1m<\xff")
-        self.assertNotEqual(block, data[20:20 + length])
+        # The topology is at the start of the first frame, behind the magic and the build.
+        frame, rest = reframed(data[24:], b"cpu0-3", b"\x1b[1m<\xff")
         strange = self.path("strange.rec")
         with open(strange, "wb") as file:
-            file.write(data[:16] + zlib.crc32(block).to_bytes(4, "little") + block +
-                       data[20 + length:])
+            file.write(data[:24] + frame + rest)
         with open(self.path("strange.conf"), "w", encoding="utf-8") as file:
             file.write("[domain]\nmax-frequency = 816MHz\n")
         for options in ((), ("--policy", self.path("strange.conf"))):

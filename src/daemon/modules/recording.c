@@ -11,7 +11,7 @@
 #include "varlink/reply.h"
 
 #define FLUSH_NS	  1000000000ULL
-#define END_BYTES	  (2 * RECORD_BLOCK_MAX) /* reserved for the last blocks */
+#define END_BYTES	  (2 * RECORD_FRAME_BYTES) /* reserved for the last frames */
 #define MESSAGE_BYTES_MAX (128 * 1024)
 
 /* Encodes in Base64 (RFC 4648); the caller frees it. */
@@ -91,7 +91,7 @@ int recording_start(struct recording *recording, uint64_t max_bytes, struct repl
 	recording->recorder = recorder_new(&sink);
 	if (!recording->recorder)
 		return -ENOMEM;
-	recorder_begin(recording->recorder, recording->core->engine);
+	recorder_begin(recording->recorder, recording->core->engine, time_now_ns());
 	r = recorder_error(recording->recorder);
 	if (r == 0)
 		r = put_reply(reply, "", NULL, 0);
@@ -112,7 +112,7 @@ void recording_stop(struct recording *recording, const char *why)
 
 	if (!recording->recorder)
 		return;
-	r = recorder_end(recording->recorder);
+	r = recorder_end(recording->recorder, time_now_ns());
 	if (r < 0)
 		why = "failed";
 	if (channel_has_subscriber(&recording->channel)) {
