@@ -150,3 +150,12 @@ int control_store(enum control control, uint32_t number, const char *value)
 	fd = open_path(path, O_WRONLY);
 	return fd < 0 ? fd : control_write(fd, value);
 }
+
+bool control_preference_is_hidden(uint32_t policy, const char *now)
+{
+	char governor[CONTROL_VALUE_SIZE];
+
+	return strcmp(now, PREFERENCE_PERFORMANCE) == 0 &&
+	       control_load(CONTROL_GOVERNOR, policy, governor, sizeof(governor)) >= 0 &&
+	       strcmp(governor, "performance") == 0;
+}

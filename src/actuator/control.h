@@ -6,6 +6,7 @@
  * used for them: it opens a file again for each access, and turns every error into -ENODEV.
  */
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -37,12 +38,21 @@ const char *control_name(enum control control);
 #define RESUME_LATENCY_ZERO "n/a"
 #define RESUME_LATENCY_FREE "0"
 
+/* What the performance governor shows as energy preference. */
+#define PREFERENCE_PERFORMANCE "performance"
+
 /* The requests that the kernel begins with: FREQ_QOS_MIN_DEFAULT_VALUE and _MAX_. */
 #define LIMIT_NO_MIN "0"
 #define LIMIT_NO_MAX "2147483647"
 
 /* Where the file of a control of policyN, or of cpuN, is. */
 void control_path(enum control control, uint32_t number, char ret[static CONTROL_PATH_SIZE]);
+
+/*
+ * Whether the performance governor hides the energy preference, of which `now` was read, from user
+ * space: its driver then takes no other word.
+ */
+bool control_preference_is_hidden(uint32_t policy, const char *now);
 
 /* Opens it, reads or writes as control_read() and control_write() do, and closes it. */
 int control_load(enum control control, uint32_t number, char *ret_value, size_t size);

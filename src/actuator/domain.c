@@ -12,6 +12,7 @@
 #include "actuator/saved.h"
 #include "core/opp.h"
 #include "shared/cleanup.h"
+#include "wakegov/abi.h"
 
 const char *actuator_state_name(enum actuator_state state)
 {
@@ -78,6 +79,19 @@ void actuator_domain_deinit(struct actuator_domain *domain)
 		*fds[i] = -1;
 	}
 	range_close(&domain->range);
+}
+
+int actuator_domain_read_requests(struct actuator_domain *domain, struct wakegov_limits *ret)
+{
+	int r;
+
+	*ret = (struct wakegov_limits){ 0 };
+	r = control_read_u32(domain->min_freq_fd, &ret->min_khz);
+	if (r == 0)
+		r = control_read_u32(domain->max_freq_fd, &ret->max_khz);
+	if (r == 0 && domain->read_limits)
+		domain->read_limits(domain->userdata, domain->max_freq_fd, ret);
+	return r;
 }
 
 int actuator_domain_read_limits(struct actuator_domain *domain, uint32_t *ret_min_khz,
@@ -206,12 +220,12 @@ int actuator_domain_release(struct actuator_domain *domain, const struct backend
 	if (!backend->writes)
 		domain->state = ACTUATOR_STATE_RELEASED;
 	/*
-	 * What another program has taken over is not held any more after this. A governor that it
-	 * changed unseen is left, and reported, by restore_domain().
+	 * What another program has taken over is left, and reported, by restore_domain(), unless it
+	 * has put ours back.
 	 */
 	if (domain->held && (domain->touched || backend->leaves_governor))
 		backend->verify(domain);
-	if (!domain->held)
+	if (!domain->held && domain->state != ACTUATOR_STATE_YIELDED)
 		return ACTUATOR_DONE;
 	actuator_domain_drop(domain);
 	domain->state = ACTUATOR_STATE_RELEASED;
@@ -219,14 +233,37 @@ int actuator_domain_release(struct actuator_domain *domain, const struct backend
 	return r > 0 ? ACTUATOR_OFFLINE : r;
 }
 
-int actuator_domain_yield(struct actuator_domain *domain, const char *control, const char *value,
-			  int error)
+int actuator_domain_yield(struct actuator_domain *domain, enum control control, const char *value,
+			  const char *ours)
 {
+	int r;
+
+	actuator_domain_drop(domain);
 	domain->state = ACTUATOR_STATE_YIELDED;
-	return actuator_domain_explain(domain, ACTUATOR_TAKEN_OVER,
-				       "another program set %s to %s%s%s", control, value,
-				       error < 0 ? "; its line stays in the originals file: " : "",
-				       error < 0 ? strerror(-error) : "");
+	domain->taken_control = control;
+	snprintf(domain->taken_from_us, sizeof(domain->taken_from_us), "%s", ours);
+	r = restore_others(domain->saved, domain->info->first_cpu, control, ours);
+	return actuator_domain_explain(
+		domain, ACTUATOR_TAKEN_OVER, "another program set %s to %s%s%s",
+		control_name(control), value,
+		r < 0 ? "; the originals file cannot be written: " : "", r < 0 ? strerror(-r) : "");
+}
+
+bool actuator_domain_is_back(struct actuator_domain *domain)
+{
+	enum control control = domain->taken_control;
+	char now[CONTROL_VALUE_SIZE];
+	struct wakegov_limits limits;
+
+	if (control == CONTROL_MIN_FREQ || control == CONTROL_MAX_FREQ) {
+		if (actuator_domain_read_requests(domain, &limits) < 0)
+			return false;
+		snprintf(now, sizeof(now), "%u",
+			 control == CONTROL_MIN_FREQ ? limits.min_khz : limits.max_khz);
+	} else if (control_load(control, domain->info->first_cpu, now, sizeof(now)) < 0) {
+		return false;
+	}
+	return strcmp(now, domain->taken_from_us) == 0;
 }
 
 int actuator_domain_outcome_unheld(const struct actuator_domain *domain)

@@ -33,7 +33,10 @@ struct actuator_domain {
 	char why[256];	   /* a sentence on a yielded or offline domain or a failure; else "" */
 	char unsaved[256]; /* after acquire: the tunables that we cannot restore; else "" */
 	char lent_to[CONTROL_VALUE_SIZE]; /* the governor, while handed back */
-	bool held;			  /* acquired by a backend that writes */
+	/* While yielded: what another program changed, and our value there. */
+	enum control taken_control;
+	char taken_from_us[CONTROL_VALUE_SIZE];
+	bool held;	      /* acquired by a backend that writes */
 	unsigned int touched; /* bits 1 << enum control, set by actuator_watch, cleared by verify */
 	bool unverified;      /* the last apply found a request that we did not write */
 	uint32_t asked_khz;   /* our request that the kernel holds; 0: not known */
@@ -84,6 +87,12 @@ void actuator_domain_deinit(struct actuator_domain *domain);
  */
 int actuator_domain_read_limits(struct actuator_domain *domain, uint32_t *ret_min_khz,
 				uint32_t *ret_max_khz);
+
+/*
+ * What was asked for in the two files, and all else that read_limits knows. Returns 0 or a negative
+ * errno, -EBUSY when the domain is offline.
+ */
+int actuator_domain_read_requests(struct actuator_domain *domain, struct wakegov_limits *ret);
 
 /*
  * Looks whether turbo was switched, or the hardware's maximum has changed for another reason.
@@ -152,12 +161,15 @@ int actuator_domain_release(struct actuator_domain *domain, const struct backend
 			    restore_report_t report, void *userdata);
 
 /*
- * Call after actuator_domain_drop(): another program has set control to value, and the domain is
- * yielded. error is the result of restoring or dropping the other controls. Returns
- * ACTUATOR_TAKEN_OVER.
+ * Another program has set a control of the domain, which had `ours`, to value: drops the domain,
+ * which is yielded then, and restores its other controls. The saved value of this one stays, as the
+ * program may put back what it found. Returns ACTUATOR_TAKEN_OVER.
  */
-int actuator_domain_yield(struct actuator_domain *domain, const char *control, const char *value,
-			  int error);
+int actuator_domain_yield(struct actuator_domain *domain, enum control control, const char *value,
+			  const char *ours);
+
+/* Whether what another program took from a yielded domain has our value again. */
+bool actuator_domain_is_back(struct actuator_domain *domain);
 
 /* The outcome for a domain that we do not drive. */
 int actuator_domain_outcome_unheld(const struct actuator_domain *domain);

@@ -209,8 +209,7 @@ int actuator_verify_handed_back(struct actuator_domain *domain)
 		return r;
 	if (!strcmp(governor, domain->lent_to))
 		return ACTUATOR_DONE;
-	r = saved_forget(domain->saved, domain->info->first_cpu);
-	return actuator_domain_yield(domain, control_name(CONTROL_GOVERNOR), governor, r);
+	return actuator_domain_yield(domain, CONTROL_GOVERNOR, governor, domain->lent_to);
 }
 
 int actuator_end_hand_back(struct actuator_domain *domain)

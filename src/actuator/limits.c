@@ -20,12 +20,12 @@ static void forget_past(struct range_limit *limit)
 }
 
 static void init_limit(struct actuator_domain *domain, struct range_limit *limit,
-		       enum control control, int fd, uint32_t now_khz)
+		       enum control control, uint32_t now_khz)
 {
 	const struct saved_value *entry = saved_find(domain->saved, domain->info->first_cpu,
 						     control);
 
-	*limit = (struct range_limit){ .fd = fd, .put_khz = now_khz };
+	*limit = (struct range_limit){ .fd = limit->fd, .put_khz = now_khz };
 	/* The first saved value can be older than what the file holds now: saved_add(). */
 	if (entry)
 		limit->saved_khz = strtoul(entry->value, NULL, 10);
@@ -54,39 +54,36 @@ static uint32_t find_default_min_khz(uint32_t policy, uint32_t in_force_khz)
 	return fd >= 0 && control_read_u32(fd, &khz) == 0 && khz <= in_force_khz ? khz : 0;
 }
 
-/* What was asked for, and all else where more than the files tells. -EBUSY: it is offline. */
-static int read_requests(struct actuator_domain *domain, int min_fd, int max_fd,
-			 struct wakegov_limits *ret)
+int range_open(struct actuator_domain *domain)
 {
-	int r;
+	struct range *range = &domain->range;
+	_cleanup_close_ int min_fd = -1, max_fd = -1;
 
-	*ret = (struct wakegov_limits){ 0 };
-	r = control_read_u32(min_fd, &ret->min_khz);
-	if (r == 0)
-		r = control_read_u32(max_fd, &ret->max_khz);
-	if (r == 0 && domain->read_limits)
-		domain->read_limits(domain->userdata, max_fd, ret);
-	return r;
-}
-
-int range_take(struct actuator_domain *domain)
-{
-	_cleanup_close_ int min_fd = open_limit(domain, CONTROL_MIN_FREQ);
-	_cleanup_close_ int max_fd = -1;
-	uint32_t policy = domain->info->first_cpu, in_force_khz;
-	struct saved_value entries[2];
-	struct wakegov_limits now;
-	int r;
-
+	if (range->max.fd >= 0)
+		return 0;
+	min_fd = open_limit(domain, CONTROL_MIN_FREQ);
 	if (min_fd < 0)
 		return min_fd;
 	max_fd = open_limit(domain, CONTROL_MAX_FREQ);
 	if (max_fd < 0)
 		return max_fd;
+	range->min.fd = take_fd(&min_fd);
+	range->max.fd = take_fd(&max_fd);
+	return 0;
+}
 
-	r = control_read_u32(min_fd, &in_force_khz);
+int range_take(struct actuator_domain *domain)
+{
+	uint32_t policy = domain->info->first_cpu, in_force_khz;
+	struct saved_value entries[2];
+	struct wakegov_limits now;
+	int r = range_open(domain);
+
+	if (r < 0)
+		return r;
+	r = control_read_u32(domain->range.min.fd, &in_force_khz);
 	if (r == 0)
-		r = read_requests(domain, min_fd, max_fd, &now);
+		r = actuator_domain_read_requests(domain, &now);
 	if (r == -EBUSY)
 		return r;
 	if (r < 0)
@@ -97,8 +94,9 @@ int range_take(struct actuator_domain *domain)
 	if (r < 0)
 		return r;
 
-	init_limit(domain, &domain->range.min, CONTROL_MIN_FREQ, take_fd(&min_fd), now.min_khz);
-	init_limit(domain, &domain->range.max, CONTROL_MAX_FREQ, take_fd(&max_fd), now.max_khz);
+	init_limit(domain, &domain->range.min, CONTROL_MIN_FREQ, now.min_khz);
+	init_limit(domain, &domain->range.max, CONTROL_MAX_FREQ, now.max_khz);
+	domain->range.is_taken = true;
 	domain->range.default_min_khz = find_default_min_khz(policy, in_force_khz);
 	return 0;
 }
@@ -180,11 +178,12 @@ static int check_limit(struct actuator_domain *domain, enum control control,
 int range_verify(struct actuator_domain *domain)
 {
 	struct range *range = &domain->range;
-	uint32_t policy = domain->info->first_cpu, khz;
+	const struct range_limit *limit = &range->max;
 	enum control control = CONTROL_MAX_FREQ;
-	char text[CONTROL_VALUE_SIZE];
+	uint32_t khz;
+	char text[CONTROL_VALUE_SIZE], ours[CONTROL_VALUE_SIZE];
 	struct wakegov_limits now;
-	int r = read_requests(domain, range->min.fd, range->max.fd, &now);
+	int r = actuator_domain_read_requests(domain, &now);
 
 	if (r == -EBUSY)
 		return actuator_domain_mark_offline(domain);
@@ -196,6 +195,7 @@ int range_verify(struct actuator_domain *domain)
 	r = check_limit(domain, control, &range->max, khz);
 	if (r == 0) {
 		control = CONTROL_MIN_FREQ;
+		limit = &range->min;
 		khz = now.min_khz;
 		r = check_limit(domain, control, &range->min, khz);
 	}
@@ -203,10 +203,8 @@ int range_verify(struct actuator_domain *domain)
 	if (r <= 0)
 		return r < 0 ? r : ACTUATOR_DONE;
 	snprintf(text, sizeof(text), "%u", khz);
-	actuator_domain_drop(domain);
-	saved_drop(domain->saved, policy, control);
-	r = restore_domain(domain->saved, policy, NULL, NULL);
-	return actuator_domain_yield(domain, control_name(control), text, r);
+	snprintf(ours, sizeof(ours), "%u", limit->put_khz);
+	return actuator_domain_yield(domain, control, text, ours);
 }
 
 static int fail(struct actuator_domain *domain, int error)
@@ -288,6 +286,8 @@ static int limits_acquire(struct actuator_domain *domain)
 	if (r < 0)
 		return r;
 	r = range_take(domain);
+	if (r < 0)
+		range_close(&domain->range);
 	if (r == -EBUSY)
 		return actuator_domain_mark_offline(domain);
 	return r < 0 ? r : actuator_domain_hold(domain);

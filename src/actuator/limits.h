@@ -77,7 +77,7 @@ void schedutil_caller_end(struct schedutil_caller *caller);
 #define RANGE_WAS 4
 
 struct range_limit {
-	int fd;		    /* open for writing; −1: not taken */
+	int fd;		    /* open for writing; −1: not opened */
 	uint32_t saved_khz; /* request before us, or by another program while we held none there */
 	uint32_t put_khz;   /* our last write */
 	/* the values before put_khz, latest first: reading may give them until it is applied */
@@ -86,6 +86,7 @@ struct range_limit {
 
 struct range {
 	struct range_limit min, max;
+	bool is_taken;		  /* both are saved, and may be written */
 	uint32_t default_min_khz; /* the driver's while no program requests one; 0: its lowest */
 	uint32_t own_min_khz, own_max_khz; /* the domain's own limits, of the last request */
 	uint64_t governor; /* its address when they were last verified; 0: it is not known */
@@ -100,14 +101,16 @@ static inline void range_init(struct range *range)
 
 static inline bool range_is_taken(const struct range *range)
 {
-	return range->max.fd >= 0;
+	return range->is_taken;
 }
 
 /*
- * Opens both files and saves the requests. Returns 0; -EBUSY when the domain is offline;
- * -EOPNOTSUPP without such files; or another negative errno with domain->why filled. Changes
- * nothing.
+ * Opens both files, and changes nothing. Returns 0; -EOPNOTSUPP without such files; or another
+ * negative errno with domain->why filled.
  */
+int range_open(struct actuator_domain *domain);
+
+/* The same, and saves the requests. -EBUSY when the domain is offline. */
 int range_take(struct actuator_domain *domain);
 
 /* Closes both files; restore_domain() restores their values. */

@@ -24,8 +24,8 @@ const char *preference_describe(int outcome)
 		return "the driver has no energy_performance_preference: energy-preference has no "
 		       "effect";
 	case PREFERENCE_REFUSED:
-		return "the performance governor allows no energy-preference but performance: set "
-		       "powersave in scaling_governor, then reload";
+		return "the performance governor allows no energy-preference but performance: the "
+		       "policy's is set when scaling_governor is powersave";
 	case PREFERENCE_FOREIGN:
 		return "another program set energy_performance_preference; its value stays";
 	case PREFERENCE_DYNAMIC:
@@ -63,8 +63,9 @@ static int leave(struct saved_values *saved, enum control control, uint32_t numb
 int preference_set(struct actuator_domain *domain, const char *word)
 {
 	uint32_t policy = domain->info->first_cpu;
-	const struct saved_value *saved = saved_find(domain->saved, policy, CONTROL_PREFERENCE);
-	char now[CONTROL_VALUE_SIZE], before[CONTROL_VALUE_SIZE], governor[CONTROL_VALUE_SIZE] = "";
+	struct saved_value *saved = saved_find(domain->saved, policy, CONTROL_PREFERENCE);
+	bool hidden;
+	char now[CONTROL_VALUE_SIZE], before[CONTROL_VALUE_SIZE];
 	int r;
 
 	if (!word && !saved)
@@ -76,15 +77,18 @@ int preference_set(struct actuator_domain *domain, const char *word)
 	if (preference_is_dynamic())
 		return saved ? leave(domain->saved, CONTROL_PREFERENCE, policy, PREFERENCE_DYNAMIC)
 			     : PREFERENCE_DYNAMIC;
-	if (saved && strcmp(now, saved->put) != 0)
+	hidden = control_preference_is_hidden(policy, now);
+	if (!hidden && saved && !saved_is_ours(saved, now))
 		return leave(domain->saved, CONTROL_PREFERENCE, policy, PREFERENCE_FOREIGN);
 	if (!word)
 		word = strcpy(before, saved->value);
+	if (saved && (hidden || strcmp(now, word) == 0))
+		r = saved_hide(domain->saved, saved, hidden);
+	if (r < 0)
+		return r;
 	if (strcmp(now, word) == 0)
 		return PREFERENCE_UNCHANGED;
-	/* A write that the driver would refuse is not made. */
-	control_load(CONTROL_GOVERNOR, policy, governor, sizeof(governor));
-	if (strcmp(governor, "performance") == 0)
+	if (hidden)
 		return PREFERENCE_REFUSED;
 	/* What was there before may be a number, which the list does not have. */
 	if (word != before && control_lists(policy, AVAILABLE_FILE, word) == 0)

@@ -24,12 +24,12 @@ enum preference_outcome {
 	PREFERENCE_DONE,
 	PREFERENCE_UNCHANGED, /* it has the word already, or none is wanted */
 	PREFERENCE_MISSING,   /* the domain has no such control */
-	PREFERENCE_REFUSED, /* under `performance` the kernel refuses every other word: nothing was
-			       written */
-	PREFERENCE_FOREIGN, /* another program changed our word, and keeps its own */
-	PREFERENCE_DYNAMIC, /* amd-pstate sets it by the power source: left to the kernel */
-	PREFERENCE_UNNAMED, /* the kernel has no word for what is there, so it could not be put
-			       back */
+	PREFERENCE_REFUSED,   /* under `performance` the kernel refuses every other word: call it
+				 again when the governor changes */
+	PREFERENCE_FOREIGN,   /* another program changed our word, and keeps its own */
+	PREFERENCE_DYNAMIC,   /* amd-pstate sets it by the power source: left to the kernel */
+	PREFERENCE_UNNAMED,   /* the kernel has no word for what is there, so it could not be put
+				 back */
 };
 
 /* Whether amd-pstate's dynamic_epp is on: the kernel then refuses every word. */

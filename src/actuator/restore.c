@@ -16,8 +16,9 @@ struct restore_run {
 	struct saved_values *saved;
 	restore_report_t report; /* may be NULL */
 	void *userdata;
-	int waiting; /* controls of offline domains */
-	int error;   /* the first one */
+	unsigned int taken; /* bits 1 << enum control, which another program took over: they stay */
+	int waiting;	    /* controls of offline domains, and hidden ones */
+	int error;	    /* the first one */
 };
 
 /* Reports and counts one result. The caller drops the control from the table when it is done. */
@@ -25,7 +26,7 @@ static void report_result(struct restore_run *run, const struct restore_result *
 {
 	if (run->report)
 		run->report(run->userdata, result);
-	if (result->outcome == RESTORE_OFFLINE)
+	if (result->outcome == RESTORE_OFFLINE || result->outcome == RESTORE_HIDDEN)
 		run->waiting++;
 	else if (result->outcome == RESTORE_FAILED)
 		run->error = run->error ?: result->error;
@@ -56,7 +57,8 @@ static void finish(struct restore_run *run, const struct saved_value *saved,
 		result->outcome = is_gone(result->error) ? RESTORE_GONE : RESTORE_FAILED;
 	report_result(run, result);
 	result->name = NULL;
-	if (result->outcome != RESTORE_OFFLINE && result->outcome != RESTORE_FAILED)
+	if (result->outcome != RESTORE_OFFLINE && result->outcome != RESTORE_HIDDEN &&
+	    result->outcome != RESTORE_FAILED)
 		saved_drop(run->saved, saved->policy, saved->control);
 }
 
@@ -78,19 +80,22 @@ static int write_and_check(enum control control, uint32_t number, const char *va
 static enum restore_outcome restore_value(struct restore_run *run, enum control control,
 					  uint32_t number)
 {
-	const struct saved_value *entry = saved_find(run->saved, number, control);
+	struct saved_value *entry = saved_find(run->saved, number, control);
 	struct restore_result result = { 0 };
 	char current[CONTROL_VALUE_SIZE];
 	struct saved_value saved;
 	int r;
 
-	if (!entry)
+	if (!entry || run->taken & 1u << control)
 		return RESTORE_UNCHANGED;
 
 	saved = *entry;
 	r = control_load(control, number, current, sizeof(current));
 	if (r < 0) {
 		result.error = r;
+	} else if (control == CONTROL_PREFERENCE && control_preference_is_hidden(number, current)) {
+		result.outcome = RESTORE_HIDDEN;
+		entry->hidden = true;
 	} else if (strcmp(current, saved.value) == 0) {
 		result.outcome = RESTORE_UNCHANGED;
 		/*
@@ -99,7 +104,7 @@ static enum restore_outcome restore_value(struct restore_run *run, enum control 
 		 */
 		if (control == CONTROL_MIN_FREQ || control == CONTROL_MAX_FREQ)
 			result.error = write_and_check(control, number, saved.value);
-	} else if (strcmp(saved.put, SAVED_ANY) != 0 && strcmp(current, saved.put) != 0) {
+	} else if (!saved_is_ours(&saved, current)) {
 		result.outcome = RESTORE_TAKEN_OVER;
 		result.current = current;
 	} else {
@@ -239,6 +244,8 @@ static enum restore_outcome restore_governor(struct restore_run *run, uint32_t p
 	char current[CONTROL_VALUE_SIZE];
 	enum restore_outcome outcome;
 
+	if (run->taken & 1u << CONTROL_GOVERNOR)
+		return RESTORE_UNCHANGED;
 	if (entry && lost &&
 	    control_load(CONTROL_GOVERNOR, policy, current, sizeof(current)) >= 0 &&
 	    strcmp(current, entry->put) == 0) {
@@ -283,6 +290,21 @@ static void restore_range(struct restore_run *run, uint32_t policy)
 	restore_value(run, min_first ? CONTROL_MAX_FREQ : CONTROL_MIN_FREQ, policy);
 }
 
+/*
+ * Whether another program drives the domain by a speed of its own: it keeps the governor, which is
+ * ours, with it.
+ */
+static bool speed_is_taken(struct restore_run *run, uint32_t policy)
+{
+	const struct saved_value *speed = saved_find(run->saved, policy, CONTROL_SETSPEED);
+	char governor[CONTROL_VALUE_SIZE];
+
+	return speed && strcmp(speed->put, SAVED_ANY) != 0 &&
+	       control_load(CONTROL_GOVERNOR, policy, governor, sizeof(governor)) >= 0 &&
+	       strcmp(governor, "userspace") == 0 &&
+	       restore_value(run, CONTROL_SETSPEED, policy) == RESTORE_TAKEN_OVER;
+}
+
 static void restore_policy(struct restore_run *run, uint32_t policy)
 {
 	const struct saved_value *entry = saved_find(run->saved, policy, CONTROL_GOVERNOR);
@@ -291,10 +313,12 @@ static void restore_policy(struct restore_run *run, uint32_t policy)
 	enum restore_outcome outcome;
 
 	restore_range(run, policy);
+	if (speed_is_taken(run, policy))
+		saved_drop(run->saved, policy, CONTROL_GOVERNOR);
 	outcome = restore_governor(run, policy, governor.value);
 	restore_value(run, CONTROL_PREFERENCE, policy);
 	entry = saved_find(run->saved, policy, CONTROL_SETSPEED);
-	if (!entry)
+	if (!entry || run->taken & 1u << CONTROL_SETSPEED)
 		return;
 	/* Only the userspace governor uses a speed; it must be there now, and before us. */
 	if ((governor.value[0] && strcmp(governor.value, "userspace") != 0) ||
@@ -311,11 +335,24 @@ static void restore_policy(struct restore_run *run, uint32_t policy)
 	finish(run, &speed, &result);
 }
 
-void restore_limits(struct saved_values *saved, uint32_t policy)
+int restore_others(struct saved_values *saved, uint32_t policy, enum control control,
+		   const char *ours)
 {
-	struct restore_run run = { .saved = saved };
+	struct restore_run run = { .saved = saved, .taken = 1u << control };
+	struct saved_value *entry = saved_find(saved, policy, control), speed;
+	int error, r = 0;
 
-	restore_range(&run, policy);
+	if (entry) {
+		strcpy(entry->put, ours);
+	} else if (control == CONTROL_SETSPEED) {
+		speed = saved_entry(policy, CONTROL_SETSPEED, ours, ours);
+		r = saved_add(saved, &speed, 1, NULL, 0);
+	}
+	if (control == CONTROL_GOVERNOR || control == CONTROL_SETSPEED)
+		run.taken |= 1u << CONTROL_GOVERNOR | 1u << CONTROL_SETSPEED;
+	restore_policy(&run, policy);
+	error = finish_run(&run);
+	return r < 0 || error > 0 ? r : error;
 }
 
 enum restore_outcome restore_resume_latency(struct saved_values *saved, uint32_t cpu)
@@ -444,6 +481,12 @@ void restore_describe(const struct restore_result *result, char *ret_text, size_
 			 "policy%u is offline: %s stays to be restored to %s, by wakegovd "
 			 "--restore when a CPU of it is online",
 			 result->policy, result->name, value);
+		break;
+	case RESTORE_HIDDEN:
+		snprintf(ret_text, size,
+			 "%s stays to be restored to %s, by wakegovd --restore when "
+			 "scaling_governor is no longer performance",
+			 name, value);
 		break;
 	case RESTORE_FAILED:
 		snprintf(ret_text, size, "could not restore %s to %s: %s", name, value,

@@ -25,6 +25,7 @@ enum restore_outcome {
 	RESTORE_TAKEN_OVER, /* it has neither our value nor the saved one, and is left alone */
 	RESTORE_GONE,	    /* the domain or the tunable no longer exists */
 	RESTORE_OFFLINE,    /* every CPU is offline; the value stays in the file */
+	RESTORE_HIDDEN,	    /* a preference, under the performance governor; stays likewise */
 	RESTORE_FAILED,	    /* the value stays in the file */
 };
 
@@ -43,7 +44,7 @@ typedef void (*restore_report_t)(void *userdata, const struct restore_result *re
 /*
  * Restores the values in DIRECTORY/originals. Lines that failed or whose domain is offline stay;
  * without any the file is removed. Idempotent, also without file or directory. Returns 0, the
- * number of controls of offline domains, or the first negative errno (where statefile_refusal() has
+ * number of controls that have to wait, or the first negative errno (where statefile_refusal() has
  * a reason, the file was refused and nothing was written).
  */
 int restore_saved(const char *directory, restore_report_t report, void *userdata);
@@ -62,10 +63,11 @@ int restore_domain(struct saved_values *saved, uint32_t policy, restore_report_t
 		   void *userdata);
 
 /*
- * Restores only the limits, without saving the table: for a domain of which another program took
- * over the rest.
+ * The same without a control that another program took over, which had `ours`: its line stays, with
+ * this as our value. With a speed that it set, it has the governor `userspace` as well.
  */
-void restore_limits(struct saved_values *saved, uint32_t policy);
+int restore_others(struct saved_values *saved, uint32_t policy, enum control control,
+		   const char *ours);
 
 /* The resume latency of a CPU, without saving the table. */
 enum restore_outcome restore_resume_latency(struct saved_values *saved, uint32_t cpu);

@@ -104,7 +104,8 @@ static void print_control(char ret_line[LINE_SIZE], const struct saved_value *en
 	char path[CONTROL_PATH_SIZE];
 
 	control_path(entry->control, entry->policy, path);
-	snprintf(ret_line, LINE_SIZE, "%s %s %s", path, entry->value, entry->put);
+	snprintf(ret_line, LINE_SIZE, "%s %s %s%s", path, entry->value, entry->put,
+		 entry->hidden ? SAVED_ANY : "");
 }
 
 static void print_tunable(char ret_line[LINE_SIZE], const struct tunable *tunable)
@@ -157,7 +158,7 @@ static bool is_value(enum control control, const char *value)
 /* Strict: the line must be the one that we would have written, to the letter. */
 static bool parse_control(const char *line, struct saved_value *ret)
 {
-	char name[32], expected[LINE_SIZE];
+	char name[32], expected[LINE_SIZE], *mark;
 	struct saved_value entry = { 0 };
 
 	if ((sscanf(line, CONTROL_DIRECTORY "/policy%4u/%31s %23s %23s", &entry.policy, name,
@@ -169,6 +170,11 @@ static bool parse_control(const char *line, struct saved_value *ret)
 	while (strcmp(name, control_name(entry.control)) != 0)
 		if (entry.control++ == CONTROL_RESUME_LATENCY)
 			return false;
+	mark = strchr(entry.put, SAVED_ANY[0]);
+	if (mark && mark > entry.put && entry.control == CONTROL_PREFERENCE) {
+		entry.hidden = true;
+		*mark = '\0';
+	}
 	print_control(expected, &entry);
 	if (strcmp(line, expected) != 0 || !is_value(entry.control, entry.value) ||
 	    (strcmp(entry.put, SAVED_ANY) != 0 && !is_value(entry.control, entry.put)))
@@ -250,10 +256,10 @@ int saved_open(const char *directory, struct saved_values **ret)
 	return 0;
 }
 
-/* Whether it still holds what an earlier run put there, so that its first saved value stands. */
-static bool still_ours(const char *put, const char *now)
+bool saved_is_ours(const struct saved_value *entry, const char *now)
 {
-	return strcmp(put, SAVED_ANY) == 0 || strcmp(put, now) == 0;
+	return strcmp(entry->put, SAVED_ANY) == 0 || strcmp(entry->put, now) == 0 ||
+	       (entry->hidden && strcmp(now, PREFERENCE_PERFORMANCE) == 0);
 }
 
 static void merge(struct saved_values *saved, const struct saved_value *entries, size_t n,
@@ -264,7 +270,9 @@ static void merge(struct saved_values *saved, const struct saved_value *entries,
 
 		if (!old)
 			saved->entries[saved->n++] = entries[i];
-		else if (!still_ours(old->put, entries[i].value))
+		else if (saved_is_ours(old, entries[i].value))
+			strcpy(old->put, entries[i].put);
+		else
 			*old = entries[i];
 	}
 	for (size_t i = 0; i < n_tunables; i++) {
@@ -272,7 +280,8 @@ static void merge(struct saved_values *saved, const struct saved_value *entries,
 
 		if (!old)
 			saved->tunables[saved->n_tunables++] = tunables[i];
-		else if (!still_ours(old->put, tunables[i].value))
+		else if (strcmp(old->put, SAVED_ANY) != 0 &&
+			 strcmp(old->put, tunables[i].value) != 0)
 			*old = tunables[i];
 	}
 }
@@ -331,12 +340,10 @@ int saved_replace(struct saved_values *saved, uint32_t policy, enum control cont
 	return saved_save(saved);
 }
 
-int saved_forget(struct saved_values *saved, uint32_t policy)
+int saved_hide(struct saved_values *saved, struct saved_value *entry, bool hidden)
 {
-	for (int control = 0; control < CONTROL_N; control++)
-		saved_drop(saved, policy, (enum control)control);
-	for (size_t i = saved->n_tunables; i-- > 0;)
-		if (!saved_awaits_governor(saved, &saved->tunables[i]))
-			saved_drop_tunable(saved, i);
+	if (entry->hidden == hidden)
+		return 0;
+	entry->hidden = hidden;
 	return saved_save(saved);
 }

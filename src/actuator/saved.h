@@ -26,7 +26,13 @@
  * A line has a control's path, its value before us, and what we put there. For a tunable of the
  * governor that we replaced, the third word is `*` until the governor is back, and then the
  * kernel's default, with which it came back and which stands there if our write failed. For a
- * governor it is `*` from the moment at which its restoring begins.
+ * governor it is `*` from the moment at which its restoring begins. Where another program sets a
+ * control in the place of ours, the line stays with our last value: the program may put back what
+ * it found, and then that is ours to restore.
+ *
+ * While the performance governor of intel_pstate and amd-pstate is in charge, the preference reads
+ * as `performance`, whatever was set, and takes nothing else; after it intel_pstate has the one
+ *from before again, and amd-pstate keeps `performance`. The line then says `power*`: both are ours.
  *
  * A file with a line that we would not have written is refused as a whole: a line can name nothing
  * but five files of a policyN, one of a cpuN, and files directly in cpufreq/GOVERNOR/ or
@@ -106,6 +112,7 @@ struct saved_value {
 	enum control control;
 	char value[CONTROL_VALUE_SIZE]; /* before us */
 	char put[CONTROL_VALUE_SIZE];	/* what we put there, or SAVED_ANY */
+	bool hidden;  /* of a preference: the performance governor shows its own in its place */
 	bool visited; /* of a maximum that is about to be restored: actuator/limits.h */
 };
 
@@ -154,12 +161,8 @@ struct saved_value saved_entry_khz(uint32_t policy, enum control control, uint32
 int saved_add(struct saved_values *saved, const struct saved_value *entries, size_t n,
 	      const struct tunable *tunables, size_t n_tunables);
 
-/*
- * Drops the controls of one domain, with the tunables that no governor is awaited for any more, and
- * saves. On failure the table has dropped them, the file may still hold them; the next call that
- * saves tries again.
- */
-int saved_forget(struct saved_values *saved, uint32_t policy);
+/* Whether a control that holds `now` has what we put there, or what the kernel shows for it. */
+bool saved_is_ours(const struct saved_value *entry, const char *now);
 
 /*
  * Another saved value for a control of the table, as another program changed it while we held
@@ -167,6 +170,10 @@ int saved_forget(struct saved_values *saved, uint32_t policy);
  */
 int saved_replace(struct saved_values *saved, uint32_t policy, enum control control,
 		  const char *value);
+
+/* That a preference of the table is hidden now, or is not any more; saves. 0 or a negative errno.
+ */
+int saved_hide(struct saved_values *saved, struct saved_value *entry, bool hidden);
 
 /* Drops one control from the table only. */
 void saved_drop(struct saved_values *saved, uint32_t policy, enum control control);

@@ -12,23 +12,6 @@
 #include "core/opp.h"
 
 /*
- * Yields the domain: drops its saved values, except for the limits, which are still ours if we
- * pinned them.
- */
-static int yield_domain(struct actuator_domain *domain, const char *control, const char *value)
-{
-	bool pinned = range_is_taken(&domain->range);
-	uint32_t policy = domain->info->first_cpu;
-	int r;
-
-	actuator_domain_drop(domain);
-	if (pinned)
-		restore_limits(domain->saved, policy);
-	r = saved_forget(domain->saved, policy);
-	return actuator_domain_yield(domain, control, value, r);
-}
-
-/*
  * The request that the kernel holds, or 0. scaling_setspeed reads as the request on newer kernels
  * and as the current frequency on older ones; strictly between the limits, where nothing is
  * clamped, both are equal.
@@ -96,8 +79,7 @@ static int setspeed_acquire(struct actuator_domain *domain)
 	if (pinned < 0)
 		return pinned;
 
-	if (r > 0)
-		leave_unreal_frequency(domain);
+	leave_unreal_frequency(domain);
 	domain->asked_khz = learn_request(domain);
 	return actuator_domain_hold(domain);
 }
@@ -132,7 +114,8 @@ static int verify_governor(struct actuator_domain *domain)
 	if (r < 0)
 		return r;
 	if (strcmp(governor, GOVERNOR_USERSPACE) != 0)
-		return yield_domain(domain, control_name(CONTROL_GOVERNOR), governor);
+		return actuator_domain_yield(domain, CONTROL_GOVERNOR, governor,
+					     GOVERNOR_USERSPACE);
 	return ACTUATOR_DONE;
 }
 
@@ -223,7 +206,7 @@ static int setspeed_apply(struct actuator_domain *domain, const struct actuator_
 static int setspeed_verify(struct actuator_domain *domain)
 {
 	unsigned int touched = domain->touched;
-	char text[CONTROL_VALUE_SIZE];
+	char text[CONTROL_VALUE_SIZE], ours[CONTROL_VALUE_SIZE];
 	uint32_t khz;
 	int r;
 
@@ -248,7 +231,8 @@ static int setspeed_verify(struct actuator_domain *domain)
 	if (r)
 		return r < 0 ? r : ACTUATOR_DONE;
 	snprintf(text, sizeof(text), "%u", khz);
-	return yield_domain(domain, control_name(CONTROL_SETSPEED), text);
+	snprintf(ours, sizeof(ours), "%u", domain->asked_khz);
+	return actuator_domain_yield(domain, CONTROL_SETSPEED, text, ours);
 }
 
 const struct backend backend_setspeed = {

@@ -53,6 +53,9 @@ static int uclamp_acquire(struct actuator_domain *domain)
 					       "governor is %s: echo schedutil into "
 					       "scaling_governor",
 					       governor);
+	/* Its files are opened now: a read-only /sys is an answer before the first floor. */
+	if (r == ACTUATOR_DONE)
+		r = range_open(domain);
 	return r == ACTUATOR_DONE ? actuator_domain_hold(domain) : r;
 }
 
@@ -85,11 +88,9 @@ static int uclamp_verify(struct actuator_domain *domain)
 	domain->touched = 0;
 	r = check_governor(domain, governor);
 	/* Another governor reads no clamps. Tasks keep theirs for the other domains. */
-	if (r == ACTUATOR_TAKEN_OVER) {
-		actuator_domain_drop(domain);
-		r = restore_domain(domain->saved, domain->info->first_cpu, NULL, NULL);
-		return actuator_domain_yield(domain, control_name(CONTROL_GOVERNOR), governor, r);
-	}
+	if (r == ACTUATOR_TAKEN_OVER)
+		return actuator_domain_yield(domain, CONTROL_GOVERNOR, governor,
+					     GOVERNOR_SCHEDUTIL);
 	if (r == ACTUATOR_DONE && range_is_taken(&domain->range))
 		r = range_verify(domain);
 	if (r == ACTUATOR_DONE)

@@ -151,6 +151,41 @@ void domains_set_outcome(struct core *core, uint32_t domain, int outcome)
 	}
 }
 
+int domains_acquire(struct core *core, uint32_t domain)
+{
+	struct governed *governed = &core->domains[domain];
+	const char *name = governed->actuator.info->name;
+	int r = backend_acquire(&governed->actuator, core->policy.backend, &governed->backend,
+				governed->passed_over);
+
+	if (r < 0)
+		return r;
+	if (governed->actuator.unsaved[0])
+		log_warning("%s: %s", name, governed->actuator.unsaved);
+	if (!governed->backend->writes && governed->passed_over[0])
+		journal_log(MESSAGE_OBSERVED, &(struct message_about){ .domain = name },
+			    "%s: only observed: %s", name, governed->passed_over);
+	else
+		log_debug("%s: backend %s%s%s", name, governed->backend->name,
+			  governed->passed_over[0] ? ": " : "", governed->passed_over);
+	return r;
+}
+
+/* One that fails is left alone until it is adopted. */
+static int acquire_again(struct core *core, uint32_t domain)
+{
+	struct actuator_domain *actuator = &core->domains[domain].actuator;
+	int r = domains_acquire(core, domain);
+
+	if (r >= 0)
+		return r;
+	log_error("%s: cannot be governed: %s; wakegov leaves it alone until: wakegovctl adopt %s",
+		  actuator->info->name, actuator->why, actuator->info->name);
+	actuator->state = ACTUATOR_STATE_YIELDED;
+	actuator->taken_from_us[0] = '\0';
+	return r;
+}
+
 void domains_verify(struct core *core, uint32_t domain)
 {
 	struct governed *governed = &core->domains[domain];
@@ -159,7 +194,8 @@ void domains_verify(struct core *core, uint32_t domain)
 	int outcome;
 
 	opps_follow(core, domain);
-	if (before == ACTUATOR_STATE_YIELDED)
+	if (before == ACTUATOR_STATE_YIELDED &&
+	    (core->handed_back_until_ns || !actuator_domain_is_back(&governed->actuator)))
 		return;
 	/*
 	 * During a hand-back nothing is decided for observed domains either, and a domain that
@@ -177,16 +213,21 @@ void domains_verify(struct core *core, uint32_t domain)
 			domains_set_outcome(core, domain, outcome);
 		return;
 	}
-	/* A domain that was offline at the start is taken when it comes online. */
-	if (before == ACTUATOR_STATE_OFFLINE && !governed->actuator.held)
-		outcome = governed->backend->acquire(&governed->actuator);
+	if (!governed->actuator.held && before != ACTUATOR_STATE_OBSERVED)
+		outcome = acquire_again(core, domain);
 	else
 		outcome = governed->backend->verify(&governed->actuator);
 	if (outcome != ACTUATOR_DONE) {
-		if (governed->actuator.state != before || outcome < 0)
+		if (governed->actuator.state == ACTUATOR_STATE_YIELDED && outcome < 0)
+			set_active(core, domain, false);
+		else if (governed->actuator.state != before || outcome < 0)
 			domains_set_outcome(core, domain, outcome);
 		return;
 	}
+	if (before == ACTUATOR_STATE_YIELDED)
+		log_notice("%s: the value of wakegov that another program had changed is back: "
+			   "governed again",
+			   governed->actuator.info->name);
 	if (before == ACTUATOR_STATE_OFFLINE)
 		journal_report(core, MESSAGE_ONLINE,
 			       &(struct message_about){ .domain = governed->actuator.info->name },
@@ -202,6 +243,7 @@ void domains_verify(struct core *core, uint32_t domain)
 	asked_khz = governed->actuator.asked_khz;
 	if (!asked_khz || asked_khz != engine_last(core->engine, domain)->target_khz)
 		engine_forget_target(core->engine, domain);
+	domains_set_preference(core, domain);
 }
 
 /* Logs each outcome once: a driver without the control lacks it after every reload. */
@@ -233,19 +275,12 @@ void domains_set_preference(struct core *core, uint32_t domain)
 static int adopt(struct core *core, uint32_t domain)
 {
 	struct governed *governed = &core->domains[domain];
-	const char *name = governed->actuator.info->name;
-	int r;
+	int r = acquire_again(core, domain);
 
-	governed->actuator.state = ACTUATOR_STATE_RELEASED;
-	r = backend_acquire(&governed->actuator, core->policy.backend, &governed->backend,
-			    governed->passed_over);
-	if (r < 0) {
-		log_error("%s: cannot be adopted: %s", name, governed->actuator.why);
-		governed->actuator.state = ACTUATOR_STATE_YIELDED;
+	if (r < 0)
 		return r;
-	}
-	log_notice("%s: adopted on request, backend %s", name, governed->backend->name);
-	engine_forget_target(core->engine, domain);
+	log_notice("%s: adopted on request, backend %s", governed->actuator.info->name,
+		   governed->backend->name);
 	domains_verify(core, domain);
 	return r;
 }

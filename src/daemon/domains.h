@@ -3,14 +3,25 @@
 
 /*
  * Which domains are ours: what the actuator finds out about them goes to the core, the journal and
- * the account. A domain that another program has taken over stays yielded until it is adopted.
+ * the account. A domain that another program has taken over stays yielded until it is adopted, or
+ * the program puts back what it found.
  */
 
 #include <stdint.h>
 
 #include "daemon/core.h"
 
-/* Checks whether a domain is still ours and online. */
+/*
+ * Acquires a domain by the policy's backend, at the start. Returns what backend_acquire() does,
+ * with the reason of a failure in actuator.why.
+ */
+int domains_acquire(struct core *core, uint32_t domain);
+
+/*
+ * Checks whether a domain is still ours and online, and takes one that is free: that is back
+ * online, that was handed back, or where another program has put our value back. Applies what the
+ * policy says of a domain's controls.
+ */
 void domains_verify(struct core *core, uint32_t domain);
 
 /*

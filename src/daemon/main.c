@@ -161,9 +161,9 @@ static int restore(const char *run_dir)
 	journal_log_left(groups, "the clamps of cgroups", run_dir, "groups");
 	journal_log_left(affinities, "the affinity of tasks", run_dir, "affinities");
 	if (r > 0)
-		log_warning("%d controls wait for a domain that is offline; run wakegovd --restore "
-			    "when it is back",
-			    r);
+		log_warning(
+			"%d controls of domains wait, as said above: run wakegovd --restore then",
+			r);
 	return r < 0 || clamps < 0 || groups < 0 || affinities < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
 }
 

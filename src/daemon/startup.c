@@ -285,43 +285,24 @@ int startup_discover(struct core *core)
 	return 0;
 }
 
-/* Fails for a domain that a named backend cannot drive; `auto` ends with observe. */
-static int acquire(struct core *core, struct governed *governed)
-{
-	const char *name = governed->actuator.info->name;
-	int r = backend_acquire(&governed->actuator, core->policy.backend, &governed->backend,
-				governed->passed_over);
-
-	if (r < 0) {
-		log_error("%s: cannot be governed by %s: %s", name, governed->backend->name,
-			  governed->actuator.why);
-		return r;
-	}
-	if (governed->actuator.unsaved[0])
-		log_warning("%s: %s", name, governed->actuator.unsaved);
-	if (!governed->backend->writes && governed->passed_over[0])
-		journal_log(MESSAGE_OBSERVED, &(struct message_about){ .domain = name },
-			    "%s: only observed: %s", name, governed->passed_over);
-	else
-		log_debug("%s: backend %s%s%s", name, governed->backend->name,
-			  governed->passed_over[0] ? ": " : "", governed->passed_over);
-	return r;
-}
-
 int startup_acquire_domains(struct core *core)
 {
 	int r;
 
 	domains_find_conflicts(core);
 	for (uint32_t i = 0; i < core->n_domains; i++) {
-		r = acquire(core, &core->domains[i]);
-		if (r < 0)
+		r = domains_acquire(core, i);
+		/* A named backend that cannot drive it: `auto` ends with observe. */
+		if (r < 0) {
+			log_error("%s: cannot be governed by %s: %s",
+				  core->topology->domains[i].name, core->domains[i].backend->name,
+				  core->domains[i].actuator.why);
 			return r;
+		}
 		r = actuator_watch_add(core->watch, &core->domains[i].actuator);
 		if (r < 0)
 			log_warning("%s: cannot watch for other writers: %s",
 				    core->topology->domains[i].name, strerror(-r));
-		domains_set_preference(core, i);
 		domains_verify(core, i);
 	}
 	return 0;

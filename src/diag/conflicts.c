@@ -66,7 +66,8 @@ static const struct trace traces[] = {
 	  "thermald",
 	  NULL },
 	{ { "gamemode", "governors, while a game runs",
-	    "set desiredgov and defaultgov to nothing in gamemode.ini" },
+	    "set desiredgov and igpu_desiredgov in gamemode.ini to the governor that wakegov needs: "
+	    "schedutil with backend uclamp, userspace with setspeed" },
 	  NULL,
 	  "gamemoded",
 	  NULL },

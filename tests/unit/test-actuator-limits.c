@@ -142,8 +142,39 @@ static void test_put_back_at_once(void **state)
 	asked_max_khz = 1800000;
 	assert_int_equal(backend_limits.verify(&s->domain), ACTUATOR_TAKEN_OVER);
 	assert_string_equal(s->domain.why, "another program set scaling_max_freq to 1800000");
-	assert_null(saved_find(s->saved, info.first_cpu, CONTROL_MAX_FREQ));
+	assert_saved(s, CONTROL_MAX_FREQ, "2147483647");
 	assert_null(saved_find(s->saved, info.first_cpu, CONTROL_MIN_FREQ));
+	fake_write(MAX, "1800000");
+	assert_int_equal(actuator_domain_release(&s->domain, &backend_limits, NULL, NULL),
+			 ACTUATOR_DONE);
+	fake_assert(MAX, "1800000");
+	assert_int_equal(s->saved->n, 0);
+}
+
+/* A program that puts back what it found puts back ours: the domain is there to be taken again. */
+static void test_ours_put_back(void **state)
+{
+	struct setting *s = *state;
+
+	for (int is_released = 0; is_released < 2; is_released++) {
+		apply(s, 0, 1400000);
+		asked_max_khz = 1000000;
+		assert_int_equal(backend_limits.verify(&s->domain), ACTUATOR_TAKEN_OVER);
+		assert_false(actuator_domain_is_back(&s->domain));
+		fake_write(MAX, "1400000");
+		asked_max_khz = 1400000;
+		assert_true(actuator_domain_is_back(&s->domain));
+		if (!is_released)
+			assert_int_equal(backend_limits.acquire(&s->domain), ACTUATOR_DONE);
+		assert_saved(s, CONTROL_MAX_FREQ, "2147483647");
+		assert_int_equal(actuator_domain_release(&s->domain, &backend_limits, NULL, NULL),
+				 ACTUATOR_DONE);
+		fake_assert(MAX, "2147483647");
+		assert_int_equal(s->saved->n, 0);
+		asked_max_khz = NO_MAX;
+		if (!is_released)
+			assert_int_equal(backend_limits.acquire(&s->domain), ACTUATOR_DONE);
+	}
 }
 
 /* Set where we hold none, above the thermal limit: what was asked for is saved. */
@@ -334,6 +365,7 @@ int main(void)
 		cmocka_unit_test(test_report_without_limit),
 		cmocka_unit_test_setup_teardown(test_in_force_late, set_up, setting_tear_down),
 		cmocka_unit_test_setup_teardown(test_put_back_at_once, set_up, setting_tear_down),
+		cmocka_unit_test_setup_teardown(test_ours_put_back, set_up, setting_tear_down),
 		cmocka_unit_test_setup_teardown(test_set_while_free, set_up, setting_tear_down),
 		cmocka_unit_test_setup_teardown(test_default_min, set_up, setting_tear_down),
 		cmocka_unit_test_setup_teardown(test_boost_switched, set_up, setting_tear_down),

@@ -10,6 +10,7 @@
 #include "actuator/governor.h"
 #include "actuator/power_controls.h"
 #include "actuator/restore.h"
+#include "shared/cleanup.h"
 
 #define POLICY(file) "cpufreq/policy0/" file
 #define PREFERENCE   POLICY("energy_performance_preference")
@@ -185,8 +186,10 @@ static void test_not_written_under_performance(void **state)
 	struct setting *s = *state;
 
 	fake_write(POLICY("scaling_governor"), "performance");
+	fake_write(PREFERENCE, "performance");
 	assert_int_equal(preference_set(&s->domain, "power"), PREFERENCE_REFUSED);
-	fake_assert(PREFERENCE, "balance_performance");
+	assert_int_equal(preference_set(&s->domain, "performance"), PREFERENCE_UNCHANGED);
+	fake_assert(PREFERENCE, "performance");
 	assert_non_null(strstr(preference_describe(PREFERENCE_REFUSED), "powersave"));
 }
 
@@ -222,6 +225,56 @@ static void test_of_somebody_else(void **state)
 	fake_assert(PREFERENCE, "performance");
 }
 
+/* The governor is set to performance, and later back: intel_pstate has our word then, amd-pstate
+ * not. */
+static void test_hidden_by_performance(void **state)
+{
+	static const char *const words_after[] = { "power", "performance" };
+	struct setting *s = *state;
+
+	for (size_t i = 0; i < ARRAY_SIZE(words_after); i++) {
+		assert_int_equal(preference_set(&s->domain, "power"), PREFERENCE_DONE);
+		fake_write(POLICY("scaling_governor"), "performance");
+		fake_write(PREFERENCE, "performance");
+		assert_int_equal(preference_set(&s->domain, "power"), PREFERENCE_REFUSED);
+		/* A daemon that was killed now leaves it to whoever restores later. */
+		assert_int_equal(restore_saved(s->run_dir, NULL, NULL), 1);
+		fake_write(POLICY("scaling_governor"), "powersave");
+		fake_write(PREFERENCE, "%s", words_after[i]);
+		assert_in_range(preference_set(&s->domain, "power"), PREFERENCE_DONE,
+				PREFERENCE_UNCHANGED);
+		fake_assert(PREFERENCE, "power");
+		/* From now on `performance` is another program's. */
+		fake_write(PREFERENCE, "performance");
+		assert_int_equal(preference_set(&s->domain, "power"), PREFERENCE_FOREIGN);
+		fake_write(PREFERENCE, "balance_performance");
+	}
+}
+
+static void test_hidden_at_the_end(void **state)
+{
+	static const char *const words_after[] = { "power", "performance" };
+	struct setting *s = *state;
+
+	for (size_t i = 0; i < ARRAY_SIZE(words_after); i++) {
+		assert_int_equal(preference_set(&s->domain, "power"), PREFERENCE_DONE);
+		fake_write(POLICY("scaling_governor"), "performance");
+		fake_write(PREFERENCE, "performance");
+		assert_int_equal(actuator_domain_release(&s->domain, &backend_limits, NULL, NULL),
+				 ACTUATOR_OFFLINE);
+		assert_int_equal(s->saved->n, 1);
+		fake_write(POLICY("scaling_governor"), "powersave");
+		fake_write(PREFERENCE, "%s", words_after[i]);
+		assert_int_equal(restore_saved(s->run_dir, NULL, NULL), 0);
+		fake_assert(PREFERENCE, "balance_performance");
+		saved_free(s->saved);
+		assert_int_equal(saved_open(s->run_dir, &s->saved), 0);
+		assert_int_equal(s->saved->n, 0);
+		s->domain.saved = s->saved;
+		assert_int_equal(backend_limits.acquire(&s->domain), ACTUATOR_DONE);
+	}
+}
+
 /* amd-pstate's own choice is left to it, also where ours stood before, and on the way out. */
 static void test_dynamic(void **state)
 {
@@ -246,12 +299,13 @@ static void test_dynamic(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_number_set_back),	 TEST(test_unnamed),
-		TEST(test_unknown_frequency),	 TEST(test_drivers),
-		TEST(test_set_and_restored),	 TEST(test_killed_amid_a_change),
-		TEST(test_set_back_by_a_reload), TEST(test_not_written_under_performance),
-		TEST(test_not_offered),		 TEST(test_missing),
-		TEST(test_of_somebody_else),	 TEST(test_dynamic),
+		TEST(test_number_set_back),	  TEST(test_unnamed),
+		TEST(test_unknown_frequency),	  TEST(test_drivers),
+		TEST(test_set_and_restored),	  TEST(test_killed_amid_a_change),
+		TEST(test_set_back_by_a_reload),  TEST(test_not_written_under_performance),
+		TEST(test_not_offered),		  TEST(test_missing),
+		TEST(test_of_somebody_else),	  TEST(test_dynamic),
+		TEST(test_hidden_by_performance), TEST(test_hidden_at_the_end),
 	};
 
 	fake_enter_or_skip();

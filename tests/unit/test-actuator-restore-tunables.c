@@ -249,6 +249,7 @@ static void test_brought_back_by_others(void **state)
 	assert_int_equal(backend_setspeed.verify(&domains[0]), ACTUATOR_TAKEN_OVER);
 	assert_int_equal(saved->n_tunables, 1);
 	release(1);
+	release(0);
 	fake_assert(RATE_LIMIT, "500");
 	assert_string_equal(report,
 			    "left schedutil/rate_limit_us at 500: another program set it\n");
@@ -262,8 +263,11 @@ static void test_all_yielded(void **state)
 	fake_govern(0, "performance");
 	fake_govern(2, "performance");
 	backend_setspeed.verify(&domains[0]);
-	assert_int_equal(saved->n_tunables, 1);
 	backend_setspeed.verify(&domains[1]);
+	assert_int_equal(saved->n_tunables, 1);
+	release(0);
+	assert_int_equal(saved->n_tunables, 1);
+	release(1);
 	assert_int_equal(saved->n_tunables, 0);
 	assert_no_file();
 }

@@ -138,7 +138,6 @@ static void test_beside_a_domain(void **state)
 	assert_int_equal(resume_latency_limit(saved, 0, 50), RESUME_LATENCY_DONE);
 	assert_int_equal(restore_domain(saved, 0, NULL, NULL), 0);
 	fake_assert("cpufreq/policy0/scaling_max_freq", "1800000");
-	assert_int_equal(saved_forget(saved, 0), 0);
 	fake_assert(FILE_OF(0), "50");
 	assert_int_equal(killed_and_restored(), 0);
 	fake_assert(FILE_OF(0), "0");

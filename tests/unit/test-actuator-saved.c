@@ -39,11 +39,14 @@ static void test_round_trip(void **state)
 	assert_memory_equal(saved_find_tunable(saved, &rate_limit), &rate_limit,
 			    sizeof(rate_limit));
 
-	assert_int_equal(saved_forget(saved, 0), 0);
+	saved_drop(saved, 0, CONTROL_GOVERNOR);
+	saved_drop(saved, 0, CONTROL_SETSPEED);
+	assert_int_equal(saved_save(saved), 0);
 	saved_free(saved);
-	/* policy12's governor still needs it. */
 	saved = open_with(1, 1);
-	assert_int_equal(saved_forget(saved, 12), 0);
+	saved_drop(saved, 12, CONTROL_GOVERNOR);
+	saved_drop_tunable(saved, 0);
+	assert_int_equal(saved_save(saved), 0);
 	saved_free(saved);
 	assert_int_equal(read_file(text), 0);
 }
@@ -51,7 +54,7 @@ static void test_round_trip(void **state)
 /* A crash between acquiring twice: what was there first stands, unless it is not ours any more. */
 static void test_first_value_stands(void **state)
 {
-	const struct saved_value again = { 12, CONTROL_GOVERNOR, "userspace", "userspace" };
+	const struct saved_value again = { 12, CONTROL_GOVERNOR, "userspace", "powersave" };
 	const struct saved_value theirs = { 12, CONTROL_GOVERNOR, "performance", "userspace" };
 	struct saved_values *saved = open_with(0, 0);
 
@@ -59,6 +62,7 @@ static void test_first_value_stands(void **state)
 	assert_int_equal(saved_add(saved, &again, 1, NULL, 0), 0);
 	assert_int_equal(saved->n, 1);
 	assert_string_equal(saved->entries[0].value, "schedutil");
+	assert_string_equal(saved->entries[0].put, "powersave");
 	assert_int_equal(saved_add(saved, &theirs, 1, NULL, 0), 0);
 	assert_int_equal(saved->n, 1);
 	assert_string_equal(saved->entries[0].value, "performance");

@@ -234,7 +234,17 @@ static void test_read_back(void **state)
 	assert_int_equal(s->domain.write_errors, 0);
 }
 
-static void test_yield_forgets_saved(void **state)
+static void assert_released(struct setting *s, const char *governor, const char *speed)
+{
+	assert_int_equal(actuator_domain_release(&s->domain, &backend_setspeed, NULL, NULL),
+			 ACTUATOR_DONE);
+	fake_assert(POLICY("governor"), governor);
+	if (speed)
+		fake_assert(POLICY("setspeed"), speed);
+	assert_nothing_saved(s);
+}
+
+static void test_yield(void **state)
 {
 	struct setting *s = *state;
 
@@ -242,12 +252,65 @@ static void test_yield_forgets_saved(void **state)
 	fake_write(POLICY("governor"), "ondemand");
 	assert_int_equal(backend_setspeed.verify(&s->domain), ACTUATOR_TAKEN_OVER);
 	assert_string_equal(actuator_state_name(s->domain.state), "yielded");
-	assert_nothing_saved(s);
+	assert_false(actuator_domain_is_back(&s->domain));
 	assert_int_equal(apply(&backend_setspeed, &s->domain, 600000), ACTUATOR_TAKEN_OVER);
-	assert_int_equal(actuator_domain_release(&s->domain, &backend_setspeed, NULL, NULL),
-			 ACTUATOR_DONE);
-	fake_assert(POLICY("governor"), "ondemand");
 	assert_int_equal(s->domain.writes, 0);
+	assert_released(s, "ondemand", NULL);
+}
+
+/* What the other program found was ours: it is not the value from before us. */
+static void test_governor_put_back(void **state)
+{
+	struct setting *s = *state;
+
+	for (int is_taken_again = 0; is_taken_again < 2; is_taken_again++) {
+		fake_write(POLICY("governor"), "schedutil");
+		assert_int_equal(backend_setspeed.acquire(&s->domain), ACTUATOR_DONE);
+		fake_write(POLICY("governor"), "performance");
+		assert_int_equal(backend_setspeed.verify(&s->domain), ACTUATOR_TAKEN_OVER);
+		fake_write(POLICY("governor"), "userspace");
+		assert_true(actuator_domain_is_back(&s->domain));
+		if (is_taken_again) {
+			assert_int_equal(backend_setspeed.acquire(&s->domain), ACTUATOR_DONE);
+			assert_int_equal(apply(&backend_setspeed, &s->domain, 600000),
+					 ACTUATOR_DONE);
+			assert_released(s, "schedutil", NULL);
+		} else {
+			assert_int_equal(restore_saved(s->run_dir, NULL, NULL), 0);
+			fake_assert(POLICY("governor"), "schedutil");
+			assert_int_equal(saved_open(s->run_dir, &s->saved), 0);
+			s->domain.saved = s->saved;
+		}
+	}
+}
+
+static void give_up_speed(struct setting *s, const char *governor)
+{
+	fake_write(POLICY("governor"), "%s", governor);
+	fake_write(POLICY("setspeed"), "1400000");
+	assert_int_equal(backend_setspeed.acquire(&s->domain), ACTUATOR_DONE);
+	assert_int_equal(apply(&backend_setspeed, &s->domain, 600000), ACTUATOR_DONE);
+	fake_write(POLICY("setspeed"), "1000000");
+	s->domain.touched = 1u << CONTROL_SETSPEED;
+	assert_int_equal(backend_setspeed.verify(&s->domain), ACTUATOR_TAKEN_OVER);
+	assert_false(actuator_domain_is_back(&s->domain));
+}
+
+/* It has the governor with its speed; where it puts ours back, what was before us is restored. */
+static void test_speed_put_back(void **state)
+{
+	struct setting *s = *state;
+
+	give_up_speed(s, "schedutil");
+	assert_released(s, "userspace", "1000000");
+	give_up_speed(s, "schedutil");
+	fake_write(POLICY("setspeed"), "600000");
+	assert_true(actuator_domain_is_back(&s->domain));
+	assert_released(s, "schedutil", NULL);
+	give_up_speed(s, "userspace");
+	fake_write(POLICY("setspeed"), "600000");
+	assert_int_equal(backend_setspeed.acquire(&s->domain), ACTUATOR_DONE);
+	assert_released(s, "userspace", "1400000");
 }
 
 /* A write of another program that its close will tell of, caught in between. */
@@ -314,7 +377,7 @@ static void test_hwp_is_let_go(void **state)
 	fake_write(POLICY("governor"), "ondemand");
 	assert_int_equal(backend_setspeed.verify(&s->domain), ACTUATOR_TAKEN_OVER);
 	fake_assert(POLICY("max_freq"), "1800000");
-	assert_nothing_saved(s);
+	assert_int_equal(s->saved->n, 1);
 }
 
 static void test_hwp_limit_of_somebody_else(void **state)
@@ -394,7 +457,9 @@ int main(void)
 		TEST(test_read_back),
 		TEST(test_unknown_speed_is_not_written_over_at_once),
 		TEST(test_unknown_speed_of_nobody_is_written_over),
-		TEST(test_yield_forgets_saved),
+		TEST(test_yield),
+		TEST(test_governor_put_back),
+		TEST(test_speed_put_back),
 		TEST(test_hwp_is_pinned),
 		TEST(test_hwp_is_let_go),
 		TEST(test_hwp_limit_of_somebody_else),

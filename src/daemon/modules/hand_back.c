@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "actuator/governor.h"
 #include "core/rule.h"
@@ -33,28 +34,6 @@ static int check_governor(const struct core *core, const char *governor)
 	return n_driven ? 0 : -ENODEV;
 }
 
-static void drive_again(struct core *core, uint32_t domain)
-{
-	struct governed *governed = &core->domains[domain];
-	struct actuator_domain *actuator = &governed->actuator;
-	int r = 0;
-
-	if (actuator->state == ACTUATOR_STATE_HANDED_BACK)
-		r = actuator_end_hand_back(actuator);
-	if (r >= 0 && r != ACTUATOR_TAKEN_OVER)
-		r = governed->backend->acquire(actuator);
-	if (r < 0) {
-		log_error("%s: cannot be governed again: %s; wakegov leaves it alone until: "
-			  "wakegovctl adopt %s",
-			  actuator->info->name, actuator->why, actuator->info->name);
-		actuator->state = ACTUATOR_STATE_YIELDED;
-		return;
-	}
-	engine_forget_target(core->engine, domain);
-	domains_set_preference(core, domain);
-	domains_verify(core, domain);
-}
-
 static void end(struct core *core)
 {
 	/* Reads take-overs by other programs while the domain is not ours: they keep it. */
@@ -64,12 +43,15 @@ static void end(struct core *core)
 	for (uint32_t cpu = 0; cpu < core->topology->n_cpus; cpu++)
 		frequency_forget(core->frequency, cpu);
 	for (uint32_t i = 0; i < core->n_domains; i++) {
-		enum actuator_state state = core->domains[i].actuator.state;
+		struct actuator_domain *actuator = &core->domains[i].actuator;
+		int r = 0;
 
-		if (state == ACTUATOR_STATE_HANDED_BACK || state == ACTUATOR_STATE_RELEASED)
-			drive_again(core, i);
-		else
-			domains_verify(core, i);
+		if (actuator->state == ACTUATOR_STATE_HANDED_BACK)
+			r = actuator_end_hand_back(actuator);
+		if (r < 0)
+			log_error("%s: the values from before the hand-back cannot be restored: %s",
+				  actuator->info->name, strerror(-r));
+		domains_verify(core, i);
 	}
 	if (rule_all(&core->policy))
 		rule_tracking_scan(core);

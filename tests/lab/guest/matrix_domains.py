@@ -231,7 +231,7 @@ class Domains(Matrix):
                 self.said_once("a restart of wakegovd will end them", words)
                 self.goes_on()
                 self.foreign()
-                self.said_once("policy2: ", "its line stays in the originals file", words)
+                self.said_once("policy2: ", "the originals file cannot be written", words)
                 end()
                 path = guest.policy("policy2", TAKEN[self.backend])
                 guest.shell_write(path, self.before[f"policy2/{TAKEN[self.backend]}"].decode().strip())

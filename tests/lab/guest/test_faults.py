@@ -50,6 +50,34 @@ class Faults(guest.PutBack, unittest.TestCase):
         guest.shell_write(guest.policy("policy2", "scaling_governor"), "schedutil")
         self.assertEqual(guest.snapshot(), self.before)
 
+    def test_lent(self):
+        """what another program sets, and puts back as it found it, is governed again; the end restores all"""
+        for backend, control, value in (("setspeed", "scaling_governor", "performance"),
+                                        ("uclamp", "scaling_governor", "performance"),
+                                        ("limits", "scaling_max_freq", 600000)):
+            path = guest.policy("policy2", control)
+            for signal_number in (signal.SIGTERM, signal.SIGKILL):
+                with self.subTest(backend=backend, signal=signal_number):
+                    daemon = guest.Daemon(f"[wakegov]\nbackend = {backend}\n"
+                                          "[domain]\nmax-frequency = 1GHz\n").start()
+                    if backend == "limits":
+                        guest.wait_for(lambda: guest.read(path) == "1000000", 5, "our limit")
+                    found = guest.read(path)
+                    guest.shell_write(path, value)
+                    guest.wait_for(lambda: daemon.domain("policy2")["state"] == "yielded", 5, "a yield")
+                    if signal_number == signal.SIGKILL:
+                        daemon.stop(signal_number)
+                        guest.shell_write(path, found)
+                        guest.restore()
+                    else:
+                        guest.shell_write(path, found)
+                        guest.wait_for(lambda: daemon.domain("policy2")["state"] == "driven", 5,
+                                       "driven again")
+                        with guest.busy_loop(2):
+                            guest.wait_for(lambda: guest.frequency("policy2") == 1000000, 5, "the highest")
+                        daemon.stop(signal_number)
+                    guest.wait_for(lambda: guest.snapshot() == self.before, 10, "everything restored")
+
     def test_limits(self):
         """scaling_max_freq is kept to at once, named as the limiter, and restored as it was"""
         path = guest.policy("policy2", "scaling_max_freq")
@@ -116,6 +144,17 @@ class Faults(guest.PutBack, unittest.TestCase):
         status, log = guest.Daemon(SETSPEED, prefix=prefix).run_to_end()
         self.assertEqual(status, 1)
         self.assertIn("CAP_BPF", log)
+        self.assertEqual(guest.snapshot(), self.before)
+
+    def test_read_only_sys(self):
+        """with /sys read-only no backend claims to govern"""
+        prefix = ["unshare", "-m", "sh", "-c", 'mount -o remount,bind,ro /sys && exec "$@"', "sh"]
+        for backend in ("uclamp", "setspeed", "limits"):
+            with self.subTest(backend=backend):
+                status, log = guest.Daemon(f"[wakegov]\nbackend = {backend}\n", prefix=prefix).run_to_end()
+                self.assertEqual(status, 1)
+                self.assertIn("/sys is read-only here", log)
+                self.assertNotIn("governing", log)
         self.assertEqual(guest.snapshot(), self.before)
 
     def test_no_btf(self):

@@ -482,6 +482,48 @@ class Driver(unittest.TestCase):
             guest.wait_for(lambda: guest.read(path) == before, 5, f"{before} again")
         self.assertEqual(guest.read(path), before)
 
+    @unittest.skipUnless(os.environ["LAB_DRIVER"] in ("hwp", "amd"), "no governor hides a preference")
+    def test_hidden_preference(self):
+        """A preference that the performance governor hides is set again after it, or restored"""
+        path, governor = (guest.policy("policy0", control)
+                          for control in ("energy_performance_preference", "scaling_governor"))
+        guest.write(governor, "powersave")
+        guest.write(path, "balance_performance")
+
+        def play():
+            """Long enough for the daemon to see the game."""
+            guest.shell_write(governor, "performance")
+            self.assertEqual(guest.read(path), "performance")
+            time.sleep(0.5)
+
+        with guest.Daemon("[domain]\nenergy-preference = power\n") as daemon:
+            self.assertEqual(guest.read(path), "power")
+            play()
+            guest.shell_write(governor, "powersave")
+            guest.wait_for(lambda: guest.read(path) == "power", 5, "the policy's, after the game")
+            play()
+            daemon.stop()
+            self.assertIn("stays to be restored", daemon.log())
+        guest.write(governor, "powersave")
+        guest.restore()
+        self.assertEqual(guest.read(path), "balance_performance")
+
+    @unittest.skipUnless(os.environ["LAB_DRIVER"] in CHOOSING, "no energy preference")
+    def test_preference_of_an_offline_cpu(self):
+        """A policy that is read while a CPU is offline reaches its domain when it is back"""
+        path = guest.policy("policy1", "energy_performance_preference")
+        guest.write(guest.policy("policy1", "scaling_governor"), "powersave")
+        before = guest.read(path)
+        with guest.Daemon("") as daemon:
+            guest.write("/sys/devices/system/cpu/cpu1/online", 0)
+            self.addCleanup(guest.write, "/sys/devices/system/cpu/cpu1/online", 1)
+            guest.wait_for(lambda: daemon.domain("policy1")["state"] == "offline", 5, "offline")
+            daemon.set_policy("[domain]\nenergy-preference = power\n")
+            daemon.call("Reload")
+            guest.write("/sys/devices/system/cpu/cpu1/online", 1)
+            guest.wait_for(lambda: guest.read(path) == "power", 5, "the policy's")
+        self.assertEqual(guest.read(path), before)
+
 
 if __name__ == "__main__":
     tap.main()
