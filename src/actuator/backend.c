@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Chooses the backend of a domain; and the one that writes nothing. */
+/*
+ * Chooses the backend of a domain, releases a domain from any backend, and hands it back to another
+ * governor for a while. The backend that writes nothing is here, too.
+ */
 #include "actuator/backend.h"
 
 #include <errno.h>
+#include <string.h>
 
+#include "actuator/governor.h"
 #include "shared/cleanup.h"
 #include "shared/text.h"
 
@@ -84,4 +89,74 @@ int backend_acquire(struct actuator_domain *domain, enum policy_backend wanted,
 				    passed_over[0] ? "; " : "", automatic[i]->name, domain->why);
 	}
 	return r;
+}
+
+int actuator_domain_release(struct actuator_domain *domain, const struct backend *backend,
+			    restore_report_t report, void *userdata)
+{
+	int r;
+
+	if (!backend->writes)
+		domain->state = ACTUATOR_STATE_RELEASED;
+	/*
+	 * What another program has taken over is left, and reported, by restore_domain(), unless it
+	 * has put ours back.
+	 */
+	if (domain->held && (domain->touched || backend->leaves_governor))
+		backend->verify(domain);
+	if (!domain->held && domain->state != ACTUATOR_STATE_YIELDED)
+		return ACTUATOR_DONE;
+	actuator_domain_drop(domain);
+	domain->state = ACTUATOR_STATE_RELEASED;
+	r = restore_domain(domain->saved, domain->info->first_cpu, report, userdata);
+	return r > 0 ? ACTUATOR_OFFLINE : r;
+}
+
+int actuator_hand_back(struct actuator_domain *domain, const struct backend *backend,
+		       const char *governor)
+{
+	int r = actuator_domain_release(domain, backend, NULL, NULL);
+
+	if (domain->state == ACTUATOR_STATE_YIELDED)
+		return ACTUATOR_TAKEN_OVER;
+	if (r == ACTUATOR_OFFLINE)
+		return actuator_domain_mark_offline(domain);
+	if (r == ACTUATOR_DONE)
+		r = control_read(domain->governor_fd, domain->lent_to, sizeof(domain->lent_to));
+	if (r < 0)
+		return r;
+	if (governor && strcmp(governor, domain->lent_to) != 0)
+		r = governor_lend(domain, governor);
+	if (r < 0)
+		return r;
+	domain->state = ACTUATOR_STATE_HANDED_BACK;
+	return actuator_domain_explain(domain, ACTUATOR_DONE, "handed back to %s for a while",
+				       domain->lent_to);
+}
+
+int actuator_verify_handed_back(struct actuator_domain *domain)
+{
+	char governor[CONTROL_VALUE_SIZE];
+	int r = control_read(domain->governor_fd, governor, sizeof(governor));
+
+	domain->touched = 0;
+	if (r == -EBUSY)
+		return ACTUATOR_OFFLINE;
+	if (r < 0)
+		return r;
+	if (!strcmp(governor, domain->lent_to))
+		return ACTUATOR_DONE;
+	return actuator_domain_yield(domain, CONTROL_GOVERNOR, governor, domain->lent_to);
+}
+
+int actuator_end_hand_back(struct actuator_domain *domain)
+{
+	int outcome = actuator_verify_handed_back(domain);
+	int r;
+
+	if (outcome == ACTUATOR_TAKEN_OVER)
+		return outcome;
+	domain->state = ACTUATOR_STATE_RELEASED;
+	r = restore_domain(domain->saved, domain->info->first_cpu, NULL, NULL);
+	return r < 0 ? r : outcome;
 }

@@ -16,40 +16,9 @@
  */
 
 #include <stdbool.h>
-#include <stdint.h>
 
 #include "actuator/domain.h"
 #include "core/settings.h"
-
-/* Expected outcomes; failures are negative errno. */
-enum actuator_outcome {
-	ACTUATOR_DONE = 0,
-	ACTUATOR_UNCHANGED = 1,	 /* the request is in force already: nothing was written */
-	ACTUATOR_TAKEN_OVER = 2, /* another program changed the control; the domain is yielded */
-	ACTUATOR_OFFLINE = 3,	 /* every CPU of the domain is offline */
-	/*
-	 * Nothing was written: the kernel holds another request than ours, and the watch has
-	 * reported no writer yet; or schedutil has not seen the limit that is to be widened.
-	 */
-	ACTUATOR_NOT_YET = 4,
-};
-
-/*
- * What a decision asks of a backend, in OPPs of the domain. setspeed writes the target. limits
- * writes the floor as minimum and the effective cap as maximum around the domain's own governor.
- * uclamp writes the floor and the domain's own maximum; caps are clamps of tasks.
- */
-struct actuator_request {
-	uint32_t target_khz; /* the frequency at which the domain is to run */
-	uint32_t min_khz; /* the domain's own limits, from the policy and overrides; 0: no minimum …
-			   */
-	uint32_t max_khz;   /* … UINT32_MAX: no maximum */
-	uint32_t floor_khz; /* least frequency that boosts, floors and min_khz allow; 0: no floor */
-	uint32_t effective_cap_khz; /* highest frequency that caps and max_khz allow; UINT32_MAX:
-				       none */
-	bool at_once;		    /* it is wanted for a few ms, beginning now … */
-	uint32_t cpu;		    /* … by a task that runs on this CPU of the domain, or will */
-};
 
 struct backend {
 	const char *name;
@@ -109,3 +78,35 @@ const struct backend *backend_find(enum policy_backend backend);
  */
 int backend_acquire(struct actuator_domain *domain, enum policy_backend wanted,
 		    const struct backend **ret, char passed_over[static BACKEND_WHY_SIZE]);
+
+/*
+ * Restores the saved values of controls that are still ours, and drops the domain. A control that
+ * fails does not stop the rest and stays in the file for `wakegovd --restore`. report (may be NULL)
+ * is called for each. Returns ACTUATOR_DONE, ACTUATOR_OFFLINE (the file keeps the values until the
+ * domain is back) or the first error. Does nothing on a domain that is not held.
+ */
+int actuator_domain_release(struct actuator_domain *domain, const struct backend *backend,
+			    restore_report_t report, void *userdata);
+
+/*
+ * Gives a driven domain to another governor for a while: restores every control, then switches. The
+ * domain is ACTUATOR_STATE_HANDED_BACK until actuator_end_hand_back().
+ *
+ * governor NULL means the one that was there before us. Returns ACTUATOR_DONE; ACTUATOR_TAKEN_OVER
+ * and ACTUATOR_OFFLINE as release and verify of struct backend; or a negative errno with
+ * domain->why filled. The domain is not driven in any of these cases.
+ */
+int actuator_hand_back(struct actuator_domain *domain, const struct backend *backend,
+		       const char *governor);
+
+/*
+ * Checks that the domain still has the governor that it was given. Returns ACTUATOR_DONE;
+ * ACTUATOR_TAKEN_OVER, and the domain is yielded; ACTUATOR_OFFLINE; or a negative errno.
+ */
+int actuator_verify_handed_back(struct actuator_domain *domain);
+
+/*
+ * Restores what was there before us, so that the domain can be acquired. Returns as
+ * actuator_verify_handed_back().
+ */
+int actuator_end_hand_back(struct actuator_domain *domain);

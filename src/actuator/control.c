@@ -3,9 +3,11 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/openat2.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "shared/cleanup.h"
@@ -33,11 +35,25 @@ void control_path(enum control control, uint32_t number, char ret[static CONTROL
 		 number, control_name(control));
 }
 
-static int open_path(const char *path, int flags)
+void control_tunables_path(uint32_t policy, const char *governor,
+			   char ret[static CONTROL_PATH_SIZE])
 {
-	int fd = open(path, flags | O_CLOEXEC | O_NOFOLLOW);
+	char directory[24] = "";
 
-	return fd < 0 ? -errno : fd;
+	if (policy != CONTROL_SHARED)
+		snprintf(directory, sizeof(directory), "/policy%u", policy);
+	snprintf(ret, CONTROL_PATH_SIZE, CONTROL_DIRECTORY "%s/%s/", directory, governor);
+}
+
+int control_open_path(const char *path, int flags)
+{
+	const struct open_how how = {
+		.flags = (uint64_t)(flags | O_CLOEXEC | O_NONBLOCK),
+		.resolve = RESOLVE_NO_SYMLINKS,
+	};
+	long fd = syscall(SYS_openat2, AT_FDCWD, path, &how, sizeof(how));
+
+	return fd < 0 ? -errno : (int)fd;
 }
 
 int control_open(uint32_t policy, const char *file, int flags)
@@ -47,7 +63,7 @@ int control_open(uint32_t policy, const char *file, int flags)
 	if (snprintf(path, sizeof(path), CONTROL_DIRECTORY "/policy%u/%s", policy, file) >=
 	    (int)sizeof(path))
 		return -ENAMETOOLONG;
-	return open_path(path, flags);
+	return control_open_path(path, flags);
 }
 
 int control_read(int fd, char *ret_value, size_t size)
@@ -131,24 +147,26 @@ int control_write_u32(int fd, uint32_t value)
 	return control_write(fd, text);
 }
 
-int control_load(enum control control, uint32_t number, char *ret_value, size_t size)
+int control_read_path(const char *path, char *ret_value, size_t size)
 {
-	_cleanup_close_ int fd = -1;
-	char path[CONTROL_PATH_SIZE];
+	_cleanup_close_ int fd = control_open_path(path, O_RDONLY);
 
-	control_path(control, number, path);
-	fd = open_path(path, O_RDONLY);
 	return fd < 0 ? fd : control_read(fd, ret_value, size);
 }
 
-int control_store(enum control control, uint32_t number, const char *value)
+int control_write_path(const char *path, const char *value)
 {
-	_cleanup_close_ int fd = -1;
+	_cleanup_close_ int fd = control_open_path(path, O_WRONLY);
+
+	return fd < 0 ? fd : control_write(fd, value);
+}
+
+int control_load(enum control control, uint32_t number, char *ret_value, size_t size)
+{
 	char path[CONTROL_PATH_SIZE];
 
 	control_path(control, number, path);
-	fd = open_path(path, O_WRONLY);
-	return fd < 0 ? fd : control_write(fd, value);
+	return control_read_path(path, ret_value, size);
 }
 
 bool control_preference_is_hidden(uint32_t policy, const char *now)

@@ -26,7 +26,8 @@ enum control {
 	CONTROL_N,
 	/* Of cpuN: power/pm_qos_resume_latency_us. No loop over a domain's controls has it. */
 	CONTROL_RESUME_LATENCY = CONTROL_N,
-	CONTROL_BOOST, /* boost of policyN, on newer kernels, or of the machine: only watched */
+	CONTROL_BOOST,	 /* boost of policyN, on newer kernels, or of the machine: only watched */
+	CONTROL_TUNABLE, /* a file in cpufreq/GOVERNOR/ or cpufreq/policyN/GOVERNOR/ */
 };
 
 /* The name of its file. */
@@ -45,6 +46,17 @@ const char *control_name(enum control control);
 #define LIMIT_NO_MIN "0"
 #define LIMIT_NO_MAX "2147483647"
 
+/* Stands for the policy of what belongs to none: a CPU's control, and tunables that all share. */
+#define CONTROL_SHARED UINT32_MAX
+
+/*
+ * The directory of a governor's tunables, with "/": those of policyN, or shared ones. The kernel
+ * frees them with the last domain that leaves the governor, and makes them anew, with its defaults,
+ * for the first that comes back.
+ */
+void control_tunables_path(uint32_t policy, const char *governor,
+			   char ret[static CONTROL_PATH_SIZE]);
+
 /* Where the file of a control of policyN, or of cpuN, is. */
 void control_path(enum control control, uint32_t number, char ret[static CONTROL_PATH_SIZE]);
 
@@ -54,14 +66,18 @@ void control_path(enum control control, uint32_t number, char ret[static CONTROL
  */
 bool control_preference_is_hidden(uint32_t policy, const char *now);
 
-/* Opens it, reads or writes as control_read() and control_write() do, and closes it. */
-int control_load(enum control control, uint32_t number, char *ret_value, size_t size);
-int control_store(enum control control, uint32_t number, const char *value);
-
 /*
- * Opens a file of policyN with open(2)'s flags, O_CLOEXEC and O_NOFOLLOW added; `file` is one
- * name. Returns the descriptor or a negative errno.
+ * Opens a path with open(2)'s flags, O_CLOEXEC added; no symbolic link is followed in any part of
+ * it. Returns the descriptor or a negative errno.
  */
+int control_open_path(const char *path, int flags);
+
+/* Open it, read or write as control_read() and control_write() do, and close it. */
+int control_read_path(const char *path, char *ret_value, size_t size);
+int control_write_path(const char *path, const char *value);
+int control_load(enum control control, uint32_t number, char *ret_value, size_t size);
+
+/* The same for a file of policyN; `file` is one name. */
 int control_open(uint32_t policy, const char *file, int flags);
 
 /*

@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "actuator/backend.h"
 #include "actuator/discovery.h"
 #include "actuator/saved.h"
 #include "core/opp.h"
@@ -212,27 +211,6 @@ void actuator_domain_drop(struct actuator_domain *domain)
 	domain->unchecked = false;
 }
 
-int actuator_domain_release(struct actuator_domain *domain, const struct backend *backend,
-			    restore_report_t report, void *userdata)
-{
-	int r;
-
-	if (!backend->writes)
-		domain->state = ACTUATOR_STATE_RELEASED;
-	/*
-	 * What another program has taken over is left, and reported, by restore_domain(), unless it
-	 * has put ours back.
-	 */
-	if (domain->held && (domain->touched || backend->leaves_governor))
-		backend->verify(domain);
-	if (!domain->held && domain->state != ACTUATOR_STATE_YIELDED)
-		return ACTUATOR_DONE;
-	actuator_domain_drop(domain);
-	domain->state = ACTUATOR_STATE_RELEASED;
-	r = restore_domain(domain->saved, domain->info->first_cpu, report, userdata);
-	return r > 0 ? ACTUATOR_OFFLINE : r;
-}
-
 int actuator_domain_yield(struct actuator_domain *domain, enum control control, const char *value,
 			  const char *ours)
 {
@@ -296,9 +274,9 @@ int actuator_domain_refuse_tickless(struct actuator_domain *domain)
 }
 
 int actuator_domain_save(struct actuator_domain *domain, const struct saved_value *entries,
-			 size_t n, const struct tunable *tunables, size_t n_tunables)
+			 size_t n)
 {
-	int r = saved_add(domain->saved, entries, n, tunables, n_tunables);
+	int r = saved_add(domain->saved, entries, n);
 
 	if (r < 0)
 		return actuator_domain_explain(domain, r,

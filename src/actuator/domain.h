@@ -11,11 +11,39 @@
 #include "actuator/restore.h"
 #include "core/topology.h"
 
-struct backend;
 struct saved_value;
 struct saved_values;
-struct tunable;
 struct wakegov_limits;
+
+/* Expected outcomes; failures are negative errno. */
+enum actuator_outcome {
+	ACTUATOR_DONE = 0,
+	ACTUATOR_UNCHANGED = 1,	 /* the request is in force already: nothing was written */
+	ACTUATOR_TAKEN_OVER = 2, /* another program changed the control; the domain is yielded */
+	ACTUATOR_OFFLINE = 3,	 /* every CPU of the domain is offline */
+	/*
+	 * Nothing was written: the kernel holds another request than ours, and the watch has
+	 * reported no writer yet; or schedutil has not seen the limit that is to be widened.
+	 */
+	ACTUATOR_NOT_YET = 4,
+};
+
+/*
+ * What a decision asks of a backend, in OPPs of the domain. setspeed writes the target. limits
+ * writes the floor as minimum and the effective cap as maximum around the domain's own governor.
+ * uclamp writes the floor and the domain's own maximum; caps are clamps of tasks.
+ */
+struct actuator_request {
+	uint32_t target_khz; /* the frequency at which the domain is to run */
+	uint32_t min_khz; /* the domain's own limits, from the policy and overrides; 0: no minimum …
+			   */
+	uint32_t max_khz;   /* … UINT32_MAX: no maximum */
+	uint32_t floor_khz; /* least frequency that boosts, floors and min_khz allow; 0: no floor */
+	uint32_t effective_cap_khz; /* highest frequency that caps and max_khz allow; UINT32_MAX:
+				       none */
+	bool at_once;		    /* it is wanted for a few ms, beginning now … */
+	uint32_t cpu;		    /* … by a task that runs on this CPU of the domain, or will */
+};
 
 enum actuator_state {
 	ACTUATOR_STATE_RELEASED, /* not acquired, or released */
@@ -138,7 +166,7 @@ int actuator_domain_refuse_tickless(struct actuator_domain *domain);
 
 /* As saved_add(), with domain->why filled on failure. */
 int actuator_domain_save(struct actuator_domain *domain, const struct saved_value *entries,
-			 size_t n, const struct tunable *tunables, size_t n_tunables);
+			 size_t n);
 
 /* The end of acquire: the domain is held, and driven. Returns ACTUATOR_DONE. */
 int actuator_domain_hold(struct actuator_domain *domain);
@@ -150,15 +178,6 @@ int actuator_domain_mark_offline(struct actuator_domain *domain);
 
 /* Drops the request and closes what is open for writing, restoring nothing. */
 void actuator_domain_drop(struct actuator_domain *domain);
-
-/*
- * Restores the saved values of controls that are still ours, and drops the domain. A control that
- * fails does not stop the rest and stays in the file for `wakegovd --restore`. report (may be NULL)
- * is called for each. Returns ACTUATOR_DONE, ACTUATOR_OFFLINE (the file keeps the values until the
- * domain is back) or the first error. Does nothing on a domain that is not held.
- */
-int actuator_domain_release(struct actuator_domain *domain, const struct backend *backend,
-			    restore_report_t report, void *userdata);
 
 /*
  * Another program has set a control of the domain, which had `ours`, to value: drops the domain,

@@ -2,41 +2,111 @@
 #include "actuator/governor.h"
 
 #include <cpufreq.h>
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "actuator/saved.h"
 #include "shared/cleanup.h"
+#include "shared/text.h"
+
+/* So many entries in the table leave room for every control that may follow. */
+#define ROOM_FOR_TUNABLES ((size_t)4096)
+
+static int compare_paths(const void *a, const void *b)
+{
+	return strcmp(((const struct saved_value *)a)->path, ((const struct saved_value *)b)->path);
+}
+
+/* Returns 1, 0 for a file that cannot be both read and written, or a negative errno. */
+static int collect_one(const char *directory, const char *name, struct saved_value *ret)
+{
+	char path[CONTROL_PATH_SIZE], value[SAVED_VALUE_SIZE], more;
+	_cleanup_close_ int fd = -1;
+	struct stat st;
+	int r;
+
+	if (snprintf(path, sizeof(path), "%s%s", directory, name) >= (int)sizeof(path))
+		return -ENAMETOOLONG;
+	if (lstat(path, &st) < 0)
+		return -errno;
+	if (!S_ISREG(st.st_mode) || !(st.st_mode & S_IRUSR) || !(st.st_mode & S_IWUSR))
+		return 0;
+	fd = control_open_path(path, O_RDONLY);
+	r = fd < 0 ? fd : control_read(fd, value, sizeof(value));
+	if (r < 0)
+		return r;
+	if (pread(fd, &more, 1, r + 1) > 0) /* a second line */
+		return -EINVAL;
+	*ret = saved_entry_at(path, value, SAVED_ANY);
+	return saved_is_valid(ret) ? 1 : -EINVAL;
+}
+
+int governor_collect_tunables(uint32_t policy, const char *governor, struct saved_value *ret,
+			      size_t n_max, char *ret_unsaved, size_t unsaved_size)
+{
+	const uint32_t owners[] = { policy, CONTROL_SHARED };
+	_cleanup_closedir_ DIR *directory = NULL;
+	const struct dirent *file;
+	char path[CONTROL_PATH_SIZE];
+	size_t n = 0;
+	int fd = -ENOENT;
+
+	ret_unsaved[0] = '\0';
+	for (size_t i = 0; i < ARRAY_SIZE(owners) && fd == -ENOENT && governor[0]; i++) {
+		control_tunables_path(owners[i], governor, path);
+		fd = control_open_path(path, O_RDONLY | O_DIRECTORY);
+	}
+	if (fd < 0)
+		return fd == -ENOENT ? 0 : fd;
+	directory = fdopendir(fd);
+	if (!directory) {
+		close(fd);
+		return -ENOMEM;
+	}
+	while ((file = readdir(directory))) {
+		struct saved_value tunable;
+		int r = collect_one(path, file->d_name, &tunable);
+
+		if (r > 0 && n < n_max)
+			ret[n++] = tunable;
+		else if (r != 0)
+			text_append(ret_unsaved, unsaved_size, "%s%s", ret_unsaved[0] ? ", " : "",
+				    file->d_name);
+	}
+	qsort(ret, n, sizeof(*ret), compare_paths);
+	return (int)n;
+}
 
 /*
- * Collects the tunables of a governor that is about to be replaced, to be saved. One that cannot be
- * saved does not prevent the replacement; domain->unsaved names it. Returns their number.
+ * Saves entries, and the tunables of the governor that is about to be replaced. A tunable that
+ * cannot be saved does not prevent the replacement; domain->unsaved names it.
  */
-static size_t collect_tunables(struct actuator_domain *domain, const char *governor,
-			       struct tunable tunables[TUNABLES_PER_GOVERNOR_MAX])
+static int save_with_tunables(struct actuator_domain *domain, const char *governor,
+			      const struct saved_value *entries, size_t n)
 {
-	size_t room = SAVED_TUNABLES_MAX - domain->saved->n_tunables;
+	struct saved_value all[CONTROL_N + TUNABLES_PER_GOVERNOR_MAX];
+	size_t room = domain->saved->n < ROOM_FOR_TUNABLES ? TUNABLES_PER_GOVERNOR_MAX : 0;
 	char names[sizeof(domain->unsaved) / 2];
-	int n;
+	int n_tunables;
 
+	memcpy(all, entries, n * sizeof(*all));
 	domain->unsaved[0] = '\0';
-	if (room > TUNABLES_PER_GOVERNOR_MAX)
-		room = TUNABLES_PER_GOVERNOR_MAX;
-	n = tunables_collect(domain->info->first_cpu, governor, tunables, room, names,
-			     sizeof(names));
-	if (n < 0)
-		snprintf(names, sizeof(names), "any of them: %s", strerror(-n));
+	n_tunables = governor_collect_tunables(domain->info->first_cpu, governor, all + n, room,
+					       names, sizeof(names));
+	if (n_tunables < 0)
+		snprintf(names, sizeof(names), "any of them: %s", strerror(-n_tunables));
 	if (names[0])
 		snprintf(domain->unsaved, sizeof(domain->unsaved),
 			 "tunables of %s that cannot be saved, and can be at the kernel's "
 			 "defaults afterwards: %s",
 			 governor, names);
-
-	for (int i = 0; i < n; i++)
-		strcpy(tunables[i].put, SAVED_ANY);
-	return n < 0 ? 0 : (size_t)n;
+	return actuator_domain_save(domain, all, n + (n_tunables < 0 ? 0 : (size_t)n_tunables));
 }
 
 /* amd_pstate_epp is its name before Linux 6.7. */
@@ -100,11 +170,10 @@ static int set_governor(struct actuator_domain *domain, const char *governor)
 /* Saves the speed only under `userspace`; other governors show `<unsupported>`. */
 static int save_and_set(struct actuator_domain *domain)
 {
-	struct tunable tunables[TUNABLES_PER_GOVERNOR_MAX];
 	uint32_t policy = domain->info->first_cpu, khz;
 	char governor[CONTROL_VALUE_SIZE];
 	struct saved_value entries[2];
-	size_t n = 0, n_tunables;
+	size_t n = 0;
 	int r = control_read(domain->governor_fd, governor, sizeof(governor));
 
 	if (r == -EBUSY)
@@ -120,8 +189,7 @@ static int save_and_set(struct actuator_domain *domain)
 							    control_name(CONTROL_SETSPEED));
 		entries[n++] = saved_entry_khz(policy, CONTROL_SETSPEED, khz);
 	}
-	n_tunables = collect_tunables(domain, governor, tunables);
-	r = actuator_domain_save(domain, entries, n, tunables, n_tunables);
+	r = save_with_tunables(domain, governor, entries, n);
 	if (r < 0)
 		return r;
 	r = set_governor(domain, governor);
@@ -151,19 +219,14 @@ int governor_take(struct actuator_domain *domain)
 	return r;
 }
 
-/* Saves the switch before it is made. */
-static int lend(struct actuator_domain *domain, const char *governor)
+int governor_lend(struct actuator_domain *domain, const char *governor)
 {
 	struct saved_value saved = saved_entry(domain->info->first_cpu, CONTROL_GOVERNOR,
 					       domain->lent_to, governor);
-	struct tunable tunables[TUNABLES_PER_GOVERNOR_MAX];
-	size_t n;
-	int r;
+	int r = save_with_tunables(domain, domain->lent_to, &saved, 1);
 
-	n = collect_tunables(domain, domain->lent_to, tunables);
-	r = saved_add(domain->saved, &saved, 1, tunables, n);
 	if (r == 0)
-		r = control_store(CONTROL_GOVERNOR, saved.policy, governor);
+		r = control_write_path(saved.path, governor);
 	if (r == 0)
 		r = control_read(domain->governor_fd, domain->lent_to, sizeof(domain->lent_to));
 	if (r >= 0 && strcmp(domain->lent_to, governor) != 0)
@@ -173,53 +236,4 @@ static int lend(struct actuator_domain *domain, const char *governor)
 	restore_domain(domain->saved, saved.policy, NULL, NULL);
 	return actuator_domain_explain(domain, r, "cannot be handed to %s: %s", governor,
 				       strerror(-r));
-}
-
-int actuator_hand_back(struct actuator_domain *domain, const struct backend *backend,
-		       const char *governor)
-{
-	int r = actuator_domain_release(domain, backend, NULL, NULL);
-
-	if (domain->state == ACTUATOR_STATE_YIELDED)
-		return ACTUATOR_TAKEN_OVER;
-	if (r == ACTUATOR_OFFLINE)
-		return actuator_domain_mark_offline(domain);
-	if (r == ACTUATOR_DONE)
-		r = control_read(domain->governor_fd, domain->lent_to, sizeof(domain->lent_to));
-	if (r < 0)
-		return r;
-	if (governor && strcmp(governor, domain->lent_to) != 0)
-		r = lend(domain, governor);
-	if (r < 0)
-		return r;
-	domain->state = ACTUATOR_STATE_HANDED_BACK;
-	return actuator_domain_explain(domain, ACTUATOR_DONE, "handed back to %s for a while",
-				       domain->lent_to);
-}
-
-int actuator_verify_handed_back(struct actuator_domain *domain)
-{
-	char governor[CONTROL_VALUE_SIZE];
-	int r = control_read(domain->governor_fd, governor, sizeof(governor));
-
-	domain->touched = 0;
-	if (r == -EBUSY)
-		return ACTUATOR_OFFLINE;
-	if (r < 0)
-		return r;
-	if (!strcmp(governor, domain->lent_to))
-		return ACTUATOR_DONE;
-	return actuator_domain_yield(domain, CONTROL_GOVERNOR, governor, domain->lent_to);
-}
-
-int actuator_end_hand_back(struct actuator_domain *domain)
-{
-	int outcome = actuator_verify_handed_back(domain);
-	int r;
-
-	if (outcome == ACTUATOR_TAKEN_OVER)
-		return outcome;
-	domain->state = ACTUATOR_STATE_RELEASED;
-	r = restore_domain(domain->saved, domain->info->first_cpu, NULL, NULL);
-	return r < 0 ? r : outcome;
 }

@@ -9,7 +9,8 @@
 
 #include <stdbool.h>
 
-#include "actuator/backend.h"
+#include "actuator/domain.h"
+#include "actuator/saved.h"
 
 #define GOVERNOR_USERSPACE "userspace"
 
@@ -18,6 +19,17 @@
  * powersave for its two ways to do it.
  */
 bool governor_driver_chooses(const char *driver);
+
+#define TUNABLES_PER_GOVERNOR_MAX 32
+
+/*
+ * Reads the governor's tunables that can be read and written, those of policyN or else the shared
+ * ones, sorted by name. Those that cannot be saved (a name or value that is too long or not one
+ * word, an error, more than n_max) are left out; ret_unsaved, which may be cut, names them. Returns
+ * the number, 0 for a governor without tunables, or a negative errno.
+ */
+int governor_collect_tunables(uint32_t policy, const char *governor, struct saved_value *ret,
+			      size_t n_max, char *ret_unsaved, size_t unsaved_size);
 
 /*
  * Saves the controls, the governor's tunables among them, switches scaling_governor to
@@ -30,24 +42,8 @@ bool governor_driver_chooses(const char *driver);
 int governor_take(struct actuator_domain *domain);
 
 /*
- * Gives a driven domain to another governor for a while: restores every control, then switches. The
- * domain is ACTUATOR_STATE_HANDED_BACK until actuator_end_hand_back().
- *
- * governor NULL means the one that was there before us. Returns ACTUATOR_DONE; ACTUATOR_TAKEN_OVER
- * and ACTUATOR_OFFLINE as release and verify of struct backend; or a negative errno with
- * domain->why filled. The domain is not driven in any of these cases.
+ * Switches the domain to a governor for a while, with the switch saved before it is made, and keeps
+ * its name in domain->lent_to. Returns 0, or a negative errno with domain->why filled and nothing
+ * changed.
  */
-int actuator_hand_back(struct actuator_domain *domain, const struct backend *backend,
-		       const char *governor);
-
-/*
- * Checks that the domain still has the governor that it was given. Returns ACTUATOR_DONE;
- * ACTUATOR_TAKEN_OVER, and the domain is yielded; ACTUATOR_OFFLINE; or a negative errno.
- */
-int actuator_verify_handed_back(struct actuator_domain *domain);
-
-/*
- * Restores what was there before us, so that the domain can be acquired. Returns as
- * actuator_verify_handed_back().
- */
-int actuator_end_hand_back(struct actuator_domain *domain);
+int governor_lend(struct actuator_domain *domain, const char *governor);

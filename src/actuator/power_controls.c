@@ -55,7 +55,7 @@ static int leave(struct saved_values *saved, enum control control, uint32_t numb
 {
 	int r;
 
-	saved_drop(saved, number, control);
+	saved_drop(saved, saved_find(saved, number, control));
 	r = saved_save(saved);
 	return r < 0 ? r : outcome;
 }
@@ -109,7 +109,7 @@ int resume_latency_limit(struct saved_values *saved, uint32_t cpu, uint32_t us)
 
 	if (r < 0)
 		return r;
-	if (old && strcmp(now, old->put) != 0)
+	if (old && strcmp(now, old->ours) != 0)
 		return leave(saved, CONTROL_RESUME_LATENCY, cpu, RESUME_LATENCY_FOREIGN);
 	if (us)
 		snprintf(wanted, sizeof(wanted), "%u", us);

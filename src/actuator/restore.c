@@ -1,14 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Restores entries of the table of saved values: one at a time by restore_entry(), those of a
+ * domain in the order of restore.h by restore_policy(), and in finish_run() what of the tunables is
+ * left.
+ */
 #include "actuator/restore.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "actuator/limits.h"
 #include "actuator/saved.h"
+#include "actuator/schedutil.h"
 #include "shared/cleanup.h"
 
 /* One restoration of a domain, a CPU or all. */
@@ -17,244 +23,226 @@ struct restore_run {
 	restore_report_t report; /* may be NULL */
 	void *userdata;
 	unsigned int taken; /* bits 1 << enum control, which another program took over: they stay */
+	bool again;	    /* tunables that fail now are tried again, and not reported */
 	int waiting;	    /* controls of offline domains, and hidden ones */
 	int error;	    /* the first one */
 };
 
-/* Reports and counts one result. The caller drops the control from the table when it is done. */
-static void report_result(struct restore_run *run, const struct restore_result *result)
+static void report_entry(struct restore_run *run, const struct saved_value *entry,
+			 enum restore_outcome outcome, const char *current, int error)
 {
+	const char *name = strrchr(entry->path, '/') + 1;
+	char text[CONTROL_PATH_SIZE];
+	uint32_t cpu;
+	const struct restore_result result = {
+		.policy = entry->policy,
+		.name = text,
+		.outcome = outcome,
+		.value = entry->value,
+		.current = current,
+		.error = error,
+	};
+
+	if (entry->control == CONTROL_TUNABLE) /* and its governor */
+		for (name -= 2; name[-1] != '/'; name--)
+			;
+	snprintf(text, sizeof(text), "%s", name);
+	if (sscanf(entry->path, CONTROL_CPUS "/cpu%u/", &cpu) == 1)
+		snprintf(text, sizeof(text), "%s of CPU %u", name, cpu);
 	if (run->report)
-		run->report(run->userdata, result);
-	if (result->outcome == RESTORE_OFFLINE || result->outcome == RESTORE_HIDDEN)
+		run->report(run->userdata, &result);
+	if (outcome == RESTORE_OFFLINE || outcome == RESTORE_HIDDEN)
 		run->waiting++;
-	else if (result->outcome == RESTORE_FAILED)
-		run->error = run->error ?: result->error;
+	else if (outcome == RESTORE_FAILED)
+		run->error = run->error ?: error;
 }
 
-static bool is_gone(int error)
+/*
+ * Reports and counts the outcome, of an error if there is one, and drops the entry unless it is to
+ * be tried again. Of tunables only what was, or could have been, written is reported.
+ */
+static enum restore_outcome conclude(struct restore_run *run, struct saved_value *entry,
+				     enum restore_outcome outcome, const char *current, int error)
 {
-	return error == -ENOENT || error == -ENODEV;
-}
+	bool is_tunable = entry->control == CONTROL_TUNABLE;
 
-/* Reports and counts the result, and drops the control unless it is to be tried again. */
-static void finish(struct restore_run *run, const struct saved_value *saved,
-		   struct restore_result *result)
-{
-	char name[64];
-
-	result->policy = saved->policy;
-	result->name = control_name(saved->control);
-	if (saved->control == CONTROL_RESUME_LATENCY) {
-		snprintf(name, sizeof(name), "%s of CPU %u", result->name, saved->policy);
-		result->policy = TUNABLE_SHARED;
-		result->name = name;
+	if (error == -EBUSY && !is_tunable)
+		outcome = RESTORE_OFFLINE;
+	else if (error)
+		outcome = error == -ENOENT || error == -ENODEV || error == -EBUSY ? RESTORE_GONE
+										  : RESTORE_FAILED;
+	if (!is_tunable ||
+	    (outcome != RESTORE_UNCHANGED && !(outcome == RESTORE_FAILED && run->again))) {
+		entry->tried = outcome == RESTORE_FAILED;
+		report_entry(run, entry, outcome, current, error);
 	}
-	result->value = saved->value;
-	if (result->error == -EBUSY)
-		result->outcome = RESTORE_OFFLINE;
-	else if (result->error)
-		result->outcome = is_gone(result->error) ? RESTORE_GONE : RESTORE_FAILED;
-	report_result(run, result);
-	result->name = NULL;
-	if (result->outcome != RESTORE_OFFLINE && result->outcome != RESTORE_HIDDEN &&
-	    result->outcome != RESTORE_FAILED)
-		saved_drop(run->saved, saved->policy, saved->control);
+	if (outcome != RESTORE_OFFLINE && outcome != RESTORE_HIDDEN && outcome != RESTORE_FAILED)
+		saved_drop(run->saved, entry);
+	return outcome;
 }
 
 /* The kernel applies limits later, from a work queue, and takes every resume latency. */
-static int write_and_check(enum control control, uint32_t number, const char *value)
+static int write_and_check(const struct saved_value *entry, const char *value)
 {
-	char current[CONTROL_VALUE_SIZE];
-	int r = control_store(control, number, value);
+	char current[SAVED_VALUE_SIZE];
+	int r = control_write_path(entry->path, value);
 
-	if (r < 0 || (control != CONTROL_GOVERNOR && control != CONTROL_PREFERENCE))
+	if (r < 0 || (entry->control != CONTROL_GOVERNOR && entry->control != CONTROL_PREFERENCE &&
+		      entry->control != CONTROL_TUNABLE))
 		return r;
-	r = control_load(control, number, current, sizeof(current));
+	r = control_read_path(entry->path, current, sizeof(current));
 	if (r < 0)
 		return r;
 	return strcmp(current, value) == 0 ? 0 : -EIO;
 }
 
-/* For every control but the speed, whose value does not show who wrote it. Returns the outcome. */
-static enum restore_outcome restore_value(struct restore_run *run, enum control control,
-					  uint32_t number)
+/* For every control but the speed, whose value does not show who wrote it. */
+static enum restore_outcome restore_entry(struct restore_run *run, struct saved_value *entry)
+{
+	bool is_limit = entry->control == CONTROL_MIN_FREQ || entry->control == CONTROL_MAX_FREQ;
+	char current[SAVED_VALUE_SIZE];
+	int r = control_read_path(entry->path, current, sizeof(current));
+
+	if (r < 0)
+		return conclude(run, entry, RESTORE_FAILED, NULL, r);
+	if (entry->control == CONTROL_PREFERENCE &&
+	    control_preference_is_hidden(entry->policy, current)) {
+		entry->hidden = true;
+		return conclude(run, entry, RESTORE_HIDDEN, NULL, 0);
+	}
+	/*
+	 * A limit that reads as the saved value may be about to change to our last write; only
+	 * another write of ours comes after that for certain.
+	 */
+	if (strcmp(current, entry->value) == 0)
+		return conclude(run, entry, RESTORE_UNCHANGED, NULL,
+				is_limit ? write_and_check(entry, entry->value) : 0);
+	if (!saved_is_ours(entry, current))
+		return conclude(run, entry, RESTORE_TAKEN_OVER, current, 0);
+	r = write_and_check(entry, entry->value);
+	/* The kernel's default, with which it came back, or what it made of ours. */
+	if (r < 0 && entry->control == CONTROL_TUNABLE)
+		control_read_path(entry->path, entry->ours, sizeof(entry->ours));
+	return conclude(run, entry, RESTORE_DONE, NULL, r);
+}
+
+static enum restore_outcome restore_control(struct restore_run *run, enum control control,
+					    uint32_t number)
 {
 	struct saved_value *entry = saved_find(run->saved, number, control);
-	struct restore_result result = { 0 };
-	char current[CONTROL_VALUE_SIZE];
-	struct saved_value saved;
-	int r;
 
-	if (!entry || run->taken & 1u << control)
-		return RESTORE_UNCHANGED;
-
-	saved = *entry;
-	r = control_load(control, number, current, sizeof(current));
-	if (r < 0) {
-		result.error = r;
-	} else if (control == CONTROL_PREFERENCE && control_preference_is_hidden(number, current)) {
-		result.outcome = RESTORE_HIDDEN;
-		entry->hidden = true;
-	} else if (strcmp(current, saved.value) == 0) {
-		result.outcome = RESTORE_UNCHANGED;
-		/*
-		 * A limit that reads as the saved value may be about to change to our last write;
-		 * only another write of ours comes after that for certain.
-		 */
-		if (control == CONTROL_MIN_FREQ || control == CONTROL_MAX_FREQ)
-			result.error = write_and_check(control, number, saved.value);
-	} else if (!saved_is_ours(&saved, current)) {
-		result.outcome = RESTORE_TAKEN_OVER;
-		result.current = current;
-	} else {
-		result.error = write_and_check(control, number, saved.value);
-	}
-
-	finish(run, &saved, &result);
-	return result.outcome;
+	return entry && !(run->taken & 1u << control) ? restore_entry(run, entry)
+						      : RESTORE_UNCHANGED;
 }
 
-static void report_tunable(struct restore_run *run, const struct tunable *tunable,
-			   enum restore_outcome outcome, const char *current, int error)
+static bool awaits_governor(const struct saved_values *saved, const struct saved_value *tunable)
 {
-	char name[CONTROL_VALUE_SIZE + TUNABLE_NAME_SIZE];
-	const struct restore_result result = {
-		.policy = tunable->policy,
-		.name = name,
-		.outcome = outcome,
-		.value = tunable->value,
-		.current = current,
-		.error = error,
-	};
-
-	snprintf(name, sizeof(name), "%s/%s", tunable->governor, tunable->name);
-	report_result(run, &result);
+	for (size_t i = 0; i < saved->n; i++)
+		if (saved->entries[i].control == CONTROL_GOVERNOR &&
+		    saved_is_tunable_of(tunable, saved->entries[i].policy, saved->entries[i].value))
+			return true;
+	return false;
 }
 
 /*
- * Writes the saved value if the tunable has the kernel's default. Returns whether the tunable is
- * done. Reports only writes, and a failure only if it is the last try.
+ * One whose governor needs no restoration any more was never freed, or another program restored the
+ * governor: it is dropped unwritten. One that failed in an earlier run is tried again, unless
+ * another program changed it.
  */
-static bool restore_tunable(struct restore_run *run, struct tunable *tunable, bool last)
+static void finish_tunable(struct restore_run *run, struct saved_value *tunable)
 {
-	char current[TUNABLE_VALUE_SIZE];
-	int r = tunable_read(tunable, current);
+	char current[SAVED_VALUE_SIZE];
 
-	if (is_gone(r) || r == -EBUSY) {
-		report_tunable(run, tunable, RESTORE_GONE, NULL, 0);
-		return true;
-	}
-	if (r == 0 && strcmp(current, tunable->value) == 0)
-		return true;
-	if (r == 0 && strcmp(tunable->put, SAVED_ANY) == 0)
-		strcpy(tunable->put, current);
-	if (r == 0 && strcmp(current, tunable->put) != 0) {
-		report_tunable(run, tunable, RESTORE_TAKEN_OVER, current, 0);
-		return true;
-	}
-
-	if (r == 0)
-		r = tunable_write(tunable, tunable->value);
-	if (r == 0)
-		r = tunable_read(tunable, tunable->put);
-	if (r == 0 && strcmp(tunable->put, tunable->value) != 0)
-		r = -EIO;
-	tunable->tried = r < 0 && last;
-	if (r == 0 || last)
-		report_tunable(run, tunable, r < 0 ? RESTORE_FAILED : RESTORE_DONE, NULL, r);
-	return r == 0;
-}
-
-static bool belongs(const struct tunable *tunable, uint32_t policy, const char *governor)
-{
-	return (tunable->policy == policy || tunable->policy == TUNABLE_SHARED) &&
-	       strcmp(tunable->governor, governor) == 0;
+	if (tunable->tried || awaits_governor(run->saved, tunable))
+		return;
+	if (strcmp(tunable->ours, SAVED_ANY) != 0)
+		restore_entry(run, tunable);
+	else if (control_read_path(tunable->path, current, sizeof(current)) >= 0 &&
+		 strcmp(current, tunable->value) != 0)
+		conclude(run, tunable, RESTORE_TAKEN_OVER, current, 0);
+	else
+		saved_drop(run->saved, tunable);
 }
 
 /*
- * Restores the tunables of a governor that policyN has just got back, if no domain had it before:
- * the kernel then made them with its defaults. Those that fail are tried again after the rest, as
- * one can depend on another (up_threshold > down_threshold).
+ * Restores or finishes the tunables of a governor of policyN, or all (NULL). Those that fail are
+ * tried again after the rest, as one can depend on another (up_threshold > down_threshold).
  */
-static void restore_tunables(struct restore_run *run, uint32_t policy, const char *governor)
+static void each_tunable(struct restore_run *run, uint32_t policy, const char *governor)
 {
 	struct saved_values *saved = run->saved;
 
-	for (size_t i = 0; i < saved->n_tunables; i++)
-		if (belongs(&saved->tunables[i], policy, governor))
-			strcpy(saved->tunables[i].put, SAVED_ANY);
-	for (int try = 0; try < 2; try++)
-		for (size_t i = 0; i < saved->n_tunables;)
-			if (belongs(&saved->tunables[i], policy, governor) &&
-			    restore_tunable(run, &saved->tunables[i], try == 1))
-				saved_drop_tunable(saved, i);
-			else
-				i++;
+	for (int try = 0; try < 2; try++) {
+		run->again = try == 0;
+		for (size_t i = 0, n; n = saved->n, i < n; i += saved->n == n) {
+			struct saved_value *entry = &saved->entries[i];
+
+			if (!governor && entry->control == CONTROL_TUNABLE)
+				finish_tunable(run, entry);
+			else if (governor && saved_is_tunable_of(entry, policy, governor))
+				restore_entry(run, entry);
+		}
+	}
 }
 
-/* Returns whether the tunable is done at the end of a run. */
-static bool settle_tunable(struct restore_run *run, struct tunable *tunable, bool last)
-{
-	char current[TUNABLE_VALUE_SIZE];
-
-	if (tunable->tried || saved_awaits_governor(run->saved, tunable))
-		return false;
-	if (strcmp(tunable->put, SAVED_ANY) != 0)
-		return restore_tunable(run, tunable, last);
-
-	if (tunable_read(tunable, current) == 0 && strcmp(current, tunable->value) != 0)
-		report_tunable(run, tunable, RESTORE_TAKEN_OVER, current, 0);
-	return true;
-}
-
-/*
- * Saves the table. Tunables whose governor needs no restoration any more were never freed, or
- * another program restored it: they are dropped unwritten. Those that failed in an earlier run are
- * tried again, unless another program changed them.
- */
+/* Saves the table. */
 static int finish_run(struct restore_run *run)
 {
-	struct saved_values *saved = run->saved;
 	int r;
 
-	for (int try = 0; try < 2; try++)
-		for (size_t i = 0; i < saved->n_tunables;)
-			if (settle_tunable(run, &saved->tunables[i], try == 1))
-				saved_drop_tunable(saved, i);
-			else
-				i++;
-	r = saved_save(saved);
+	each_tunable(run, CONTROL_SHARED, NULL);
+	r = saved_save(run->saved);
 	if (run->error)
 		return run->error;
 	return r < 0 ? r : run->waiting;
 }
 
+static bool tunables_exist(uint32_t policy, const char *governor)
+{
+	const uint32_t owners[] = { policy, CONTROL_SHARED };
+	char path[CONTROL_PATH_SIZE];
+
+	for (size_t i = 0; i < ARRAY_SIZE(owners); i++) {
+		_cleanup_close_ int fd = -1;
+
+		control_tunables_path(owners[i], governor, path);
+		fd = control_open_path(path, O_RDONLY | O_DIRECTORY);
+		if (fd >= 0)
+			return true;
+	}
+	return false;
+}
+
 /*
- * Restores the governor, and its tunables if the kernel freed them. A mark is saved first, `*` as
- * what we put there: from here on the governor counts as ours whatever it is, and its tunables with
- * it, since a process that is killed between the two leaves them with the kernel's defaults.
+ * Restores the governor, and its tunables if no domain had it before: the kernel then made them
+ * with its defaults. A mark is saved first, `*` as what we put there: from here on the governor
+ * counts as ours whatever it is, and its tunables with it, since a process that is killed between
+ * the two leaves them with the kernel's defaults.
  */
-static enum restore_outcome restore_governor(struct restore_run *run, uint32_t policy,
-					     const char *governor)
+static enum restore_outcome restore_governor(struct restore_run *run, uint32_t policy)
 {
 	struct saved_value *entry = saved_find(run->saved, policy, CONTROL_GOVERNOR);
-	bool begun = entry && strcmp(entry->put, SAVED_ANY) == 0;
-	bool lost = !tunables_exist(policy, governor);
-	char current[CONTROL_VALUE_SIZE];
+	char current[SAVED_VALUE_SIZE], governor[SAVED_VALUE_SIZE];
 	enum restore_outcome outcome;
+	bool begun, lost;
 
-	if (run->taken & 1u << CONTROL_GOVERNOR)
+	if (!entry || run->taken & 1u << CONTROL_GOVERNOR)
 		return RESTORE_UNCHANGED;
-	if (entry && lost &&
-	    control_load(CONTROL_GOVERNOR, policy, current, sizeof(current)) >= 0 &&
-	    strcmp(current, entry->put) == 0) {
-		strcpy(entry->put, SAVED_ANY);
+	strcpy(governor, entry->value);
+	begun = strcmp(entry->ours, SAVED_ANY) == 0;
+	lost = !tunables_exist(policy, governor);
+	if (lost && control_read_path(entry->path, current, sizeof(current)) >= 0 &&
+	    strcmp(current, entry->ours) == 0) {
+		strcpy(entry->ours, SAVED_ANY);
 		saved_save(run->saved);
 	}
-	outcome = restore_value(run, CONTROL_GOVERNOR, policy);
-	if ((lost && outcome == RESTORE_DONE) || (begun && outcome == RESTORE_UNCHANGED))
-		restore_tunables(run, policy, governor);
+	outcome = restore_entry(run, entry);
+	if ((!lost || outcome != RESTORE_DONE) && (!begun || outcome != RESTORE_UNCHANGED))
+		return outcome;
+	for (size_t i = 0; i < run->saved->n; i++)
+		if (saved_is_tunable_of(&run->saved->entries[i], policy, governor))
+			strcpy(run->saved->entries[i].ours, SAVED_ANY);
+	each_tunable(run, policy, governor);
 	return outcome;
 }
 
@@ -286,8 +274,8 @@ static void restore_range(struct restore_run *run, uint32_t policy)
 
 	if (max && !max->visited && !schedutil_visit(&visit, policy))
 		schedutil_visit_wait(&visit);
-	restore_value(run, min_first ? CONTROL_MIN_FREQ : CONTROL_MAX_FREQ, policy);
-	restore_value(run, min_first ? CONTROL_MAX_FREQ : CONTROL_MIN_FREQ, policy);
+	restore_control(run, min_first ? CONTROL_MIN_FREQ : CONTROL_MAX_FREQ, policy);
+	restore_control(run, min_first ? CONTROL_MAX_FREQ : CONTROL_MIN_FREQ, policy);
 }
 
 /*
@@ -299,40 +287,37 @@ static bool speed_is_taken(struct restore_run *run, uint32_t policy)
 	const struct saved_value *speed = saved_find(run->saved, policy, CONTROL_SETSPEED);
 	char governor[CONTROL_VALUE_SIZE];
 
-	return speed && strcmp(speed->put, SAVED_ANY) != 0 &&
+	return speed && strcmp(speed->ours, SAVED_ANY) != 0 &&
 	       control_load(CONTROL_GOVERNOR, policy, governor, sizeof(governor)) >= 0 &&
 	       strcmp(governor, "userspace") == 0 &&
-	       restore_value(run, CONTROL_SETSPEED, policy) == RESTORE_TAKEN_OVER;
+	       restore_control(run, CONTROL_SETSPEED, policy) == RESTORE_TAKEN_OVER;
 }
 
 static void restore_policy(struct restore_run *run, uint32_t policy)
 {
-	const struct saved_value *entry = saved_find(run->saved, policy, CONTROL_GOVERNOR);
-	struct saved_value governor = entry ? *entry : (struct saved_value){ 0 }, speed;
-	struct restore_result result = { .outcome = RESTORE_DONE };
+	const struct saved_value *governor = saved_find(run->saved, policy, CONTROL_GOVERNOR);
+	bool had_speed = !governor || strcmp(governor->value, "userspace") == 0;
 	enum restore_outcome outcome;
+	struct saved_value *speed;
 
 	restore_range(run, policy);
 	if (speed_is_taken(run, policy))
-		saved_drop(run->saved, policy, CONTROL_GOVERNOR);
-	outcome = restore_governor(run, policy, governor.value);
-	restore_value(run, CONTROL_PREFERENCE, policy);
-	entry = saved_find(run->saved, policy, CONTROL_SETSPEED);
-	if (!entry || run->taken & 1u << CONTROL_SETSPEED)
+		saved_drop(run->saved, saved_find(run->saved, policy, CONTROL_GOVERNOR));
+	outcome = restore_governor(run, policy);
+	restore_control(run, CONTROL_PREFERENCE, policy);
+	speed = saved_find(run->saved, policy, CONTROL_SETSPEED);
+	if (!speed || run->taken & 1u << CONTROL_SETSPEED)
 		return;
-	/* Only the userspace governor uses a speed; it must be there now, and before us. */
-	if ((governor.value[0] && strcmp(governor.value, "userspace") != 0) ||
-	    outcome == RESTORE_TAKEN_OVER || outcome == RESTORE_GONE) {
-		saved_drop(run->saved, policy, CONTROL_SETSPEED);
-		return;
-	}
 	/*
-	 * Written without comparing: on older kernels scaling_setspeed reads as the current
+	 * Only the userspace governor uses a speed; it must be there now, and before us. The speed
+	 * is written without comparing: on older kernels scaling_setspeed reads as the current
 	 * frequency, and an equal number can hide another request.
 	 */
-	speed = *entry;
-	result.error = control_store(CONTROL_SETSPEED, policy, speed.value);
-	finish(run, &speed, &result);
+	if (had_speed && outcome != RESTORE_TAKEN_OVER && outcome != RESTORE_GONE)
+		conclude(run, speed, RESTORE_DONE, NULL,
+			 control_write_path(speed->path, speed->value));
+	else
+		saved_drop(run->saved, speed);
 }
 
 int restore_others(struct saved_values *saved, uint32_t policy, enum control control,
@@ -343,10 +328,10 @@ int restore_others(struct saved_values *saved, uint32_t policy, enum control con
 	int error, r = 0;
 
 	if (entry) {
-		strcpy(entry->put, ours);
+		strcpy(entry->ours, ours);
 	} else if (control == CONTROL_SETSPEED) {
 		speed = saved_entry(policy, CONTROL_SETSPEED, ours, ours);
-		r = saved_add(saved, &speed, 1, NULL, 0);
+		r = saved_add(saved, &speed, 1);
 	}
 	if (control == CONTROL_GOVERNOR || control == CONTROL_SETSPEED)
 		run.taken |= 1u << CONTROL_GOVERNOR | 1u << CONTROL_SETSPEED;
@@ -355,23 +340,36 @@ int restore_others(struct saved_values *saved, uint32_t policy, enum control con
 	return r < 0 || error > 0 ? r : error;
 }
 
+int restore_domain(struct saved_values *saved, uint32_t policy, restore_report_t report,
+		   void *userdata)
+{
+	struct restore_run run = { .saved = saved, .report = report, .userdata = userdata };
+
+	restore_policy(&run, policy);
+	return finish_run(&run);
+}
+
 enum restore_outcome restore_resume_latency(struct saved_values *saved, uint32_t cpu)
 {
 	struct restore_run run = { .saved = saved };
 
-	return restore_value(&run, CONTROL_RESUME_LATENCY, cpu);
+	return restore_control(&run, CONTROL_RESUME_LATENCY, cpu);
 }
 
-int restore_domain(struct saved_values *saved, uint32_t policy, restore_report_t report,
-		   void *userdata)
+static void restore_latencies(struct restore_run *run)
 {
-	struct restore_run run = {
-		.saved = saved,
-		.report = report,
-		.userdata = userdata,
-	};
+	struct saved_values *saved = run->saved;
 
-	restore_policy(&run, policy);
+	for (size_t i = 0, n; n = saved->n, i < n; i += saved->n == n)
+		if (saved->entries[i].control == CONTROL_RESUME_LATENCY)
+			restore_entry(run, &saved->entries[i]);
+}
+
+int restore_resume_latencies(struct saved_values *saved, restore_report_t report, void *userdata)
+{
+	struct restore_run run = { .saved = saved, .report = report, .userdata = userdata };
+
+	restore_latencies(&run);
 	return finish_run(&run);
 }
 
@@ -383,44 +381,30 @@ int restore_and_set(struct saved_values *saved, enum control control, uint32_t n
 	struct restore_run run = { .saved = saved };
 	int r;
 
-	if (restore_value(&run, control, number) == RESTORE_TAKEN_OVER)
+	if (restore_control(&run, control, number) == RESTORE_TAKEN_OVER)
 		return -ESTALE;
 	if (run.error || run.waiting)
 		return run.error ?: -EBUSY;
-	r = saved_add(saved, &entry, 1, NULL, 0);
+	r = saved_add(saved, &entry, 1);
 	if (r < 0)
 		return r;
-	r = write_and_check(control, number, value);
+	r = write_and_check(&entry, value);
 	if (r < 0) {
-		restore_value(&run, control, number);
+		restore_control(&run, control, number);
 		saved_save(saved);
 	}
 	return r;
 }
 
-/* The lowest policy or CPU of the table that is at least `from`; false if there is none. */
-static bool next_policy(const struct saved_values *saved, uint32_t from, uint32_t *ret_policy)
+/* The lowest policy of the table that is at least `from`; CONTROL_SHARED: there is none. */
+static uint32_t next_policy(const struct saved_values *saved, uint32_t from)
 {
-	bool found = false;
+	uint32_t next = CONTROL_SHARED;
 
-	for (size_t i = 0; i < saved->n; i++) {
-		uint32_t policy = saved->entries[i].policy;
-
-		if (policy >= from && (!found || policy < *ret_policy)) {
-			*ret_policy = policy;
-			found = true;
-		}
-	}
-	return found;
-}
-
-int restore_resume_latencies(struct saved_values *saved, restore_report_t report, void *userdata)
-{
-	struct restore_run run = { .saved = saved, .report = report, .userdata = userdata };
-
-	for (uint32_t cpu = 0; next_policy(saved, cpu, &cpu); cpu++)
-		restore_value(&run, CONTROL_RESUME_LATENCY, cpu);
-	return finish_run(&run);
+	for (size_t i = 0; i < saved->n; i++)
+		if (saved->entries[i].policy >= from && saved->entries[i].policy < next)
+			next = saved->entries[i].policy;
+	return next;
 }
 
 int restore_saved(const char *directory, restore_report_t report, void *userdata)
@@ -431,13 +415,10 @@ int restore_saved(const char *directory, restore_report_t report, void *userdata
 
 	if (r < 0)
 		return r;
-
 	restore_visit(run.saved);
-	for (; next_policy(run.saved, policy, &policy); policy++) {
+	for (; (policy = next_policy(run.saved, policy)) != CONTROL_SHARED; policy++)
 		restore_policy(&run, policy);
-		restore_value(&run, CONTROL_RESUME_LATENCY, policy);
-	}
-
+	restore_latencies(&run);
 	r = finish_run(&run);
 	saved_free(run.saved);
 	return r;
@@ -458,7 +439,7 @@ void restore_describe(const struct restore_result *result, char *ret_text, size_
 	const char *value = describe_value(result);
 	char domain[24] = "", name[96];
 
-	if (result->policy != TUNABLE_SHARED)
+	if (result->policy != CONTROL_SHARED)
 		snprintf(domain, sizeof(domain), "policy%u ", result->policy);
 	snprintf(name, sizeof(name), "%s%s", domain, result->name);
 

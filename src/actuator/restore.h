@@ -30,7 +30,7 @@ enum restore_outcome {
 };
 
 struct restore_result {
-	uint32_t policy;  /* the N of policyN, or TUNABLE_SHARED, also for a CPU's */
+	uint32_t policy;  /* the N of policyN, or CONTROL_SHARED, also for a CPU's */
 	const char *name; /* of the control, or of a tunable with its governor; valid in the call */
 	enum restore_outcome outcome;
 	const char *value;   /* the saved value; valid during the call */

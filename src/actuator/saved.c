@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The table of saved values and its file. An entry is a path, the value from before us and ours:
+ * what the control is, and of which domain, is read from the path.
+ */
 #include "actuator/saved.h"
 
 #include <errno.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,14 +13,16 @@
 #include "shared/cleanup.h"
 #include "shared/statefile.h"
 
-#define LINE_SIZE 192
+#define LOWER_WORD "abcdefghijklmnopqrstuvwxyz0123456789_-"
+#define WORD	   LOWER_WORD "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+#define DIGITS	   "0123456789"
+#define LINE_SIZE  (CONTROL_PATH_SIZE + 2 * SAVED_VALUE_SIZE + 2)
 
 static const struct statefile saved_file = { .name = SAVED_FILE, .version = 2 };
 
 struct saved_values *saved_free(struct saved_values *saved)
 {
 	if (saved) {
-		free(saved->tunables);
 		free(saved->entries);
 		free(saved->directory);
 		free(saved);
@@ -25,70 +30,156 @@ struct saved_values *saved_free(struct saved_values *saved)
 	return NULL;
 }
 
-struct saved_value *saved_find(const struct saved_values *saved, uint32_t policy,
+struct saved_value *saved_find_path(const struct saved_values *saved, const char *path)
+{
+	for (size_t i = 0; i < saved->n; i++)
+		if (strcmp(saved->entries[i].path, path) == 0)
+			return &saved->entries[i];
+	return NULL;
+}
+
+struct saved_value *saved_find(const struct saved_values *saved, uint32_t number,
 			       enum control control)
 {
-	for (size_t i = 0; i < saved->n; i++) {
-		struct saved_value *entry = &saved->entries[i];
+	char path[CONTROL_PATH_SIZE];
 
-		if (entry->policy == policy && entry->control == control)
-			return entry;
+	control_path(control, number, path);
+	return saved_find_path(saved, path);
+}
+
+bool saved_is_ours(const struct saved_value *entry, const char *now)
+{
+	return strcmp(entry->ours, SAVED_ANY) == 0 || strcmp(entry->ours, now) == 0 ||
+	       (entry->hidden && strcmp(now, PREFERENCE_PERFORMANCE) == 0);
+}
+
+bool saved_is_tunable_of(const struct saved_value *entry, uint32_t policy, const char *governor)
+{
+	char directory[CONTROL_PATH_SIZE];
+
+	control_tunables_path(entry->policy, governor, directory);
+	return entry->control == CONTROL_TUNABLE &&
+	       (entry->policy == policy || entry->policy == CONTROL_SHARED) &&
+	       strncmp(entry->path, directory, strlen(directory)) == 0;
+}
+
+void saved_drop(struct saved_values *saved, struct saved_value *entry)
+{
+	if (!entry)
+		return;
+	saved->n--;
+	memmove(entry, entry + 1, (size_t)(saved->entries + saved->n - entry) * sizeof(*entry));
+}
+
+static bool is_word(const char *text, size_t length_max, const char *allowed)
+{
+	size_t length = strlen(text);
+
+	return length > 0 && length <= length_max && strspn(text, allowed) == length;
+}
+
+/* A value of a tunable: one word of any kind. */
+static bool is_printable(const char *text)
+{
+	const char *at = text;
+
+	while (*at > ' ' && *at <= '~')
+		at++;
+	return at > text && !*at;
+}
+
+/* GOVERNOR/NAME. Other directories there: policyN in cpufreq/, stats in policyN/. */
+static bool is_tunable(const char *name)
+{
+	char governor[CONTROL_GOVERNOR_SIZE];
+	size_t length = strcspn(name, "/");
+
+	if (!name[length] || length >= sizeof(governor))
+		return false;
+	memcpy(governor, name, length);
+	governor[length] = '\0';
+	return is_word(governor, length, LOWER_WORD) && strncmp(governor, "policy", 6) != 0 &&
+	       strcmp(governor, "stats") != 0 &&
+	       is_word(name + length + 1, SAVED_VALUE_SIZE - 1, LOWER_WORD);
+}
+
+/* Finds what the path is of; false if it is none that we would write. */
+static bool parse_path(struct saved_value *entry)
+{
+	char expected[CONTROL_PATH_SIZE];
+	const char *name;
+	uint32_t number;
+	int n = 0;
+
+	entry->policy = CONTROL_SHARED;
+	if (sscanf(entry->path, CONTROL_CPUS "/cpu%4u/%n", &number, &n) == 1 && n) {
+		entry->control = CONTROL_RESUME_LATENCY;
+		control_path(entry->control, number, expected);
+		return number < TOPOLOGY_CPUS_MAX && strcmp(entry->path, expected) == 0;
 	}
-	return NULL;
-}
-
-struct tunable *saved_find_tunable(const struct saved_values *saved, const struct tunable *like)
-{
-	for (size_t i = 0; i < saved->n_tunables; i++) {
-		struct tunable *tunable = &saved->tunables[i];
-
-		if (tunable->policy == like->policy && strcmp(tunable->name, like->name) == 0 &&
-		    strcmp(tunable->governor, like->governor) == 0)
-			return tunable;
+	if (strncmp(entry->path, CONTROL_DIRECTORY "/", sizeof(CONTROL_DIRECTORY)) != 0)
+		return false;
+	name = entry->path + sizeof(CONTROL_DIRECTORY);
+	if (sscanf(name, "policy%4u/%n", &number, &n) == 1 && n) {
+		entry->policy = number;
+		for (int control = 0; control < CONTROL_N; control++) {
+			entry->control = (enum control)control;
+			control_path(entry->control, number, expected);
+			if (strcmp(entry->path, expected) == 0)
+				return number < TOPOLOGY_CPUS_MAX;
+		}
+		/* The number is as we would have written it. */
+		snprintf(expected, sizeof(expected), "policy%u/", number);
+		if (number >= TOPOLOGY_CPUS_MAX || strncmp(name, expected, strlen(expected)) != 0)
+			return false;
+		name += n;
 	}
-	return NULL;
+	entry->control = CONTROL_TUNABLE;
+	return is_tunable(name);
 }
 
-bool saved_awaits_governor(const struct saved_values *saved, const struct tunable *tunable)
+static bool is_value(enum control control, const char *value)
 {
-	for (size_t i = 0; i < saved->n; i++) {
-		const struct saved_value *entry = &saved->entries[i];
-
-		if (entry->control == CONTROL_GOVERNOR &&
-		    (tunable->policy == TUNABLE_SHARED || tunable->policy == entry->policy) &&
-		    strcmp(entry->value, tunable->governor) == 0)
-			return true;
-	}
-	return false;
-}
-
-void saved_drop(struct saved_values *saved, uint32_t policy, enum control control)
-{
-	struct saved_value *entry = saved_find(saved, policy, control);
-
-	if (entry) {
-		saved->n--;
-		memmove(entry, entry + 1,
-			(size_t)(saved->entries + saved->n - entry) * sizeof(*entry));
+	switch (control) {
+	case CONTROL_GOVERNOR:
+		return is_word(value, CONTROL_GOVERNOR_SIZE - 1, WORD);
+	case CONTROL_PREFERENCE:
+		return is_word(value, CONTROL_VALUE_SIZE - 1, WORD);
+	case CONTROL_TUNABLE:
+		return is_printable(value);
+	case CONTROL_RESUME_LATENCY:
+		return strcmp(value, RESUME_LATENCY_ZERO) == 0 || is_word(value, 10, DIGITS);
+	default:
+		return is_word(value, 10, DIGITS);
 	}
 }
 
-void saved_drop_tunable(struct saved_values *saved, size_t index)
+bool saved_is_valid(const struct saved_value *entry)
 {
-	struct tunable *tunable = &saved->tunables[index];
+	struct saved_value parsed = *entry;
 
-	saved->n_tunables--;
-	memmove(tunable, tunable + 1, (saved->n_tunables - index) * sizeof(*tunable));
+	return parse_path(&parsed) && is_value(parsed.control, entry->value) &&
+	       (strcmp(entry->ours, SAVED_ANY) == 0 || is_value(parsed.control, entry->ours));
 }
 
-struct saved_value saved_entry(uint32_t policy, enum control control, const char *value,
-			       const char *put)
+struct saved_value saved_entry_at(const char *path, const char *value, const char *ours)
 {
-	struct saved_value entry = { .policy = policy, .control = control };
+	struct saved_value entry = { 0 };
 
+	snprintf(entry.path, sizeof(entry.path), "%s", path);
 	snprintf(entry.value, sizeof(entry.value), "%s", value);
-	snprintf(entry.put, sizeof(entry.put), "%s", put);
+	snprintf(entry.ours, sizeof(entry.ours), "%s", ours);
+	parse_path(&entry);
 	return entry;
+}
+
+struct saved_value saved_entry(uint32_t number, enum control control, const char *value,
+			       const char *ours)
+{
+	char path[CONTROL_PATH_SIZE];
+
+	control_path(control, number, path);
+	return saved_entry_at(path, value, ours);
 }
 
 struct saved_value saved_entry_khz(uint32_t policy, enum control control, uint32_t khz)
@@ -99,22 +190,10 @@ struct saved_value saved_entry_khz(uint32_t policy, enum control control, uint32
 	return saved_entry(policy, control, text, SAVED_ANY);
 }
 
-static void print_control(char ret_line[LINE_SIZE], const struct saved_value *entry)
+static void print_line(char ret_line[LINE_SIZE], const struct saved_value *entry)
 {
-	char path[CONTROL_PATH_SIZE];
-
-	control_path(entry->control, entry->policy, path);
-	snprintf(ret_line, LINE_SIZE, "%s %s %s%s", path, entry->value, entry->put,
+	snprintf(ret_line, LINE_SIZE, "%s %s %s%s", entry->path, entry->value, entry->ours,
 		 entry->hidden ? SAVED_ANY : "");
-}
-
-static void print_tunable(char ret_line[LINE_SIZE], const struct tunable *tunable)
-{
-	char path[LINE_SIZE / 2];
-
-	if (!tunable_path(tunable, path, sizeof(path)))
-		path[0] = '\0'; /* not reached: the longest one fits */
-	snprintf(ret_line, LINE_SIZE, "%s %s %s", path, tunable->value, tunable->put);
 }
 
 static void print_lines(FILE *out, const void *data)
@@ -123,107 +202,37 @@ static void print_lines(FILE *out, const void *data)
 	char line[LINE_SIZE];
 
 	for (size_t i = 0; i < saved->n; i++) {
-		print_control(line, &saved->entries[i]);
-		fprintf(out, "%s\n", line);
-	}
-	for (size_t i = 0; i < saved->n_tunables; i++) {
-		print_tunable(line, &saved->tunables[i]);
+		print_line(line, &saved->entries[i]);
 		fprintf(out, "%s\n", line);
 	}
 }
 
 int saved_save(const struct saved_values *saved)
 {
-	if (saved->n + saved->n_tunables == 0)
+	if (!saved->n)
 		return statefile_remove(saved->directory, &saved_file);
 	return statefile_write(saved->directory, &saved_file, print_lines, saved);
 }
 
-static bool is_value(enum control control, const char *value)
-{
-	const char *allowed = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-";
-	size_t length = strlen(value), length_max = CONTROL_VALUE_SIZE - 1;
-
-	if (control == CONTROL_RESUME_LATENCY && strcmp(value, RESUME_LATENCY_ZERO) == 0)
-		return true;
-	if (control == CONTROL_GOVERNOR) {
-		length_max = CONTROL_GOVERNOR_SIZE - 1;
-	} else if (control != CONTROL_PREFERENCE) {
-		allowed = "0123456789";
-		length_max = 10;
-	}
-	return length > 0 && length <= length_max && strspn(value, allowed) == length;
-}
-
 /* Strict: the line must be the one that we would have written, to the letter. */
-static bool parse_control(const char *line, struct saved_value *ret)
+static bool parse_line(const char *line, struct saved_value *ret)
 {
-	char name[32], expected[LINE_SIZE], *mark;
-	struct saved_value entry = { 0 };
+	char path[CONTROL_PATH_SIZE], value[SAVED_VALUE_SIZE], ours[SAVED_VALUE_SIZE];
+	char expected[LINE_SIZE], *mark;
+	bool hidden = false;
 
-	if ((sscanf(line, CONTROL_DIRECTORY "/policy%4u/%31s %23s %23s", &entry.policy, name,
-		    entry.value, entry.put) != 4 &&
-	     sscanf(line, CONTROL_CPUS "/cpu%4u/power/%31s %23s %23s", &entry.policy, name,
-		    entry.value, entry.put) != 4) ||
-	    entry.policy >= TOPOLOGY_CPUS_MAX)
+	_Static_assert(sizeof(path) == 128 && sizeof(value) == 32, "the widths below");
+	if (sscanf(line, "%127s %31s %31s", path, value, ours) != 3)
 		return false;
-	while (strcmp(name, control_name(entry.control)) != 0)
-		if (entry.control++ == CONTROL_RESUME_LATENCY)
-			return false;
-	mark = strchr(entry.put, SAVED_ANY[0]);
-	if (mark && mark > entry.put && entry.control == CONTROL_PREFERENCE) {
-		entry.hidden = true;
+	mark = strchr(ours, SAVED_ANY[0]);
+	if (mark && mark > ours && strstr(path, control_name(CONTROL_PREFERENCE))) {
+		hidden = true;
 		*mark = '\0';
 	}
-	print_control(expected, &entry);
-	if (strcmp(line, expected) != 0 || !is_value(entry.control, entry.value) ||
-	    (strcmp(entry.put, SAVED_ANY) != 0 && !is_value(entry.control, entry.put)))
-		return false;
-	*ret = entry;
-	return true;
-}
-
-/* As strict: a path is taken apart, and must be the one that its parts make. */
-static bool parse_tunable(const char *line, struct tunable *ret)
-{
-	struct tunable tunable = { 0 };
-	char expected[LINE_SIZE];
-
-	if (sscanf(line, CONTROL_DIRECTORY "/policy%4u/%23[^/]/%31s %31s %31s", &tunable.policy,
-		   tunable.governor, tunable.name, tunable.value, tunable.put) != 5) {
-		tunable = (struct tunable){ .policy = TUNABLE_SHARED };
-		if (sscanf(line, CONTROL_DIRECTORY "/%23[^/]/%31s %31s %31s", tunable.governor,
-			   tunable.name, tunable.value, tunable.put) != 4)
-			return false;
-	} else if (tunable.policy >= TOPOLOGY_CPUS_MAX) {
-		return false;
-	}
-	print_tunable(expected, &tunable);
-	if (strcmp(line, expected) != 0 || strlen(tunable.governor) >= CONTROL_GOVERNOR_SIZE ||
-	    !tunable_is_governor(tunable.governor) || !tunable_is_name(tunable.name) ||
-	    !tunable_is_value(tunable.value) || !tunable_is_value(tunable.put))
-		return false;
-	*ret = tunable;
-	return true;
-}
-
-/* Adds what the line says to the table, whose arrays have room for it. */
-static bool parse_line(const char *line, struct saved_values *table)
-{
-	struct saved_value *entry = &table->entries[table->n];
-	struct tunable *tunable = &table->tunables[table->n_tunables];
-
-	if (parse_control(line, entry)) {
-		if (saved_find(table, entry->policy, entry->control))
-			return false;
-		table->n++;
-		return true;
-	}
-	if (table->n_tunables == SAVED_TUNABLES_MAX || !parse_tunable(line, tunable) ||
-	    saved_find_tunable(table, tunable))
-		return false;
-	table->n_tunables++;
-	return true;
+	*ret = saved_entry_at(path, value, ours);
+	ret->hidden = hidden;
+	print_line(expected, ret);
+	return strcmp(line, expected) == 0 && saved_is_valid(ret);
 }
 
 int saved_open(const char *directory, struct saved_values **ret)
@@ -237,17 +246,21 @@ int saved_open(const char *directory, struct saved_values **ret)
 		return -ENOMEM;
 	saved->directory = strdup(directory);
 	r = saved->directory ? statefile_open(directory, &saved_file, &reader) : -ENOMEM;
-	if (r > 0 && reader.n_max > SAVED_CONTROLS_MAX + SAVED_TUNABLES_MAX + 1)
+	if (r > 0 && reader.n_max > SAVED_MAX + 1)
 		r = -EBADMSG;
 	if (r > 0) {
 		saved->entries = calloc(reader.n_max + 1, sizeof(*saved->entries));
-		saved->tunables = calloc(reader.n_max + 1, sizeof(*saved->tunables));
-		if (!saved->entries || !saved->tunables)
-			r = -ENOMEM;
+		r = saved->entries ? r : -ENOMEM;
 	}
-	while (r > 0 && (r = statefile_next(&reader, &line)) > 0)
-		if (!parse_line(line, saved))
+	while (r > 0 && (r = statefile_next(&reader, &line)) > 0) {
+		struct saved_value *entry = &saved->entries[saved->n];
+
+		if (saved->n < SAVED_MAX && parse_line(line, entry) &&
+		    !saved_find_path(saved, entry->path))
+			saved->n++;
+		else
 			r = -EBADMSG;
+	}
 	if (r < 0) {
 		saved_free(saved);
 		return r;
@@ -256,76 +269,43 @@ int saved_open(const char *directory, struct saved_values **ret)
 	return 0;
 }
 
-bool saved_is_ours(const struct saved_value *entry, const char *now)
+static void merge(struct saved_values *saved, const struct saved_value *entry)
 {
-	return strcmp(entry->put, SAVED_ANY) == 0 || strcmp(entry->put, now) == 0 ||
-	       (entry->hidden && strcmp(now, PREFERENCE_PERFORMANCE) == 0);
+	struct saved_value *old = saved_find_path(saved, entry->path);
+
+	if (!old)
+		saved->entries[saved->n++] = *entry;
+	else if (!saved_is_ours(old, entry->value))
+		*old = *entry;
+	else if (entry->control != CONTROL_TUNABLE)
+		strcpy(old->ours, entry->ours);
 }
 
-static void merge(struct saved_values *saved, const struct saved_value *entries, size_t n,
-		  const struct tunable *tunables, size_t n_tunables)
-{
-	for (size_t i = 0; i < n; i++) {
-		struct saved_value *old = saved_find(saved, entries[i].policy, entries[i].control);
-
-		if (!old)
-			saved->entries[saved->n++] = entries[i];
-		else if (saved_is_ours(old, entries[i].value))
-			strcpy(old->put, entries[i].put);
-		else
-			*old = entries[i];
-	}
-	for (size_t i = 0; i < n_tunables; i++) {
-		struct tunable *old = saved_find_tunable(saved, &tunables[i]);
-
-		if (!old)
-			saved->tunables[saved->n_tunables++] = tunables[i];
-		else if (strcmp(old->put, SAVED_ANY) != 0 &&
-			 strcmp(old->put, tunables[i].value) != 0)
-			*old = tunables[i];
-	}
-}
-
-/* A copy with room for n more; NULL if there is no memory. */
-static void *copy_with_room(const void *elements, size_t n_elements, size_t n, size_t size)
-{
-	void *copy = calloc(n_elements + n + 1, size);
-
-	if (copy && n_elements > 0)
-		memcpy(copy, elements, n_elements * size);
-	return copy;
-}
-
-int saved_add(struct saved_values *saved, const struct saved_value *entries, size_t n,
-	      const struct tunable *tunables, size_t n_tunables)
+int saved_add(struct saved_values *saved, const struct saved_value *entries, size_t n)
 {
 	struct saved_values before = *saved;
-	_cleanup_free_ void *merged = NULL, *merged_tunables = NULL;
+	_cleanup_free_ struct saved_value *merged = NULL;
 	int r;
 
 	for (size_t i = 0; i < n; i++)
-		if (!is_value(entries[i].control, entries[i].value))
+		if (!saved_is_valid(&entries[i]))
 			return -EINVAL;
-	if (saved->n + n > SAVED_CONTROLS_MAX ||
-	    saved->n_tunables + n_tunables > SAVED_TUNABLES_MAX)
+	if (saved->n + n > SAVED_MAX)
 		return -E2BIG;
-	merged = copy_with_room(before.entries, before.n, n, sizeof(*entries));
-	merged_tunables = copy_with_room(before.tunables, before.n_tunables, n_tunables,
-					 sizeof(*tunables));
-	if (!merged || !merged_tunables)
+	merged = calloc(saved->n + n + 1, sizeof(*merged));
+	if (!merged)
 		return -ENOMEM;
-
+	if (saved->n)
+		memcpy(merged, saved->entries, saved->n * sizeof(*merged));
 	saved->entries = merged;
-	saved->tunables = merged_tunables;
-	merge(saved, entries, n, tunables, n_tunables);
+	for (size_t i = 0; i < n; i++)
+		merge(saved, &entries[i]);
 	r = saved_save(saved);
 	if (r < 0) {
 		*saved = before;
 		return r;
 	}
-
 	merged = before.entries; /* freed */
-	merged_tunables = before.tunables;
 	return 0;
 }
 

@@ -39,81 +39,33 @@
  * cpufreq/policyN/GOVERNOR/. The form of the file is shared/statefile.h's.
  */
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-#include <stdbool.h>
 
 #include "actuator/control.h"
 #include "core/topology.h"
 
-#define SAVED_FILE	   "originals"
-#define SAVED_ANY	   "*"
-#define SAVED_CONTROLS_MAX ((size_t)TOPOLOGY_DOMAINS_MAX * CONTROL_N + TOPOLOGY_CPUS_MAX)
-#define SAVED_TUNABLES_MAX ((size_t)4096)
+#define SAVED_FILE "originals"
+#define SAVED_ANY  "*"
+/* The controls of as many domains and CPUs as there can be, and as many tunables. */
+#define SAVED_MAX ((size_t)TOPOLOGY_DOMAINS_MAX * CONTROL_N + TOPOLOGY_CPUS_MAX + 4096)
 
-/*
- * tunables.c: a kernel governor's tunables: the files in cpufreq/GOVERNOR/, shared by all domains
- * that it governs, or in cpufreq/policyN/GOVERNOR/ where the driver has a governor per policy. The
- * kernel frees them with the last domain that leaves the governor, and makes them anew, with its
- * defaults, for the first that comes back.
- */
-
-/* With NUL; the kernel's names have up to 21 characters, its values ten digits. */
-#define TUNABLE_NAME_SIZE	  32
-#define TUNABLE_VALUE_SIZE	  32
-
-#define TUNABLES_PER_GOVERNOR_MAX 32
-
-/* Stands for the policy of a tunable that all domains share. */
-#define TUNABLE_SHARED UINT32_MAX
-
-struct tunable {
-	uint32_t policy; /* the N of policyN, or TUNABLE_SHARED */
-	char governor[CONTROL_VALUE_SIZE];
-	char name[TUNABLE_NAME_SIZE];
-	char value[TUNABLE_VALUE_SIZE]; /* value before us, one word */
-	char put[TUNABLE_VALUE_SIZE];	/* see actuator/saved.h */
-	bool tried; /* restoring it failed and was reported in this process; not saved to disk */
-};
-
-/*
- * Whether text is valid as a governor, a tunable's name or a value. Only valid text is written to
- * /sys.
- */
-bool tunable_is_governor(const char *text);
-bool tunable_is_name(const char *text);
-bool tunable_is_value(const char *text);
-
-/* The tunable's file. Returns false if it does not fit. */
-bool tunable_path(const struct tunable *tunable, char *ret_path, size_t size);
-
-/* Whether the governor has tunables now, shared or of policyN. */
-bool tunables_exist(uint32_t policy, const char *governor);
-
-/*
- * Reads the governor's tunables that can be read and written, those of policyN or else the shared
- * ones, sorted by name. Those that cannot be saved (a name or value that is too long or not one
- * word, an error, more than n_max) are left out; ret_unsaved, which may be cut, names them. Returns
- * the number, 0 for a governor without tunables, or a negative errno.
- */
-int tunables_collect(uint32_t policy, const char *governor, struct tunable *ret, size_t n_max,
-		     char *ret_unsaved, size_t unsaved_size);
-
-/*
- * Reads or writes one. No symbolic link is followed below CONTROL_DIRECTORY. Return 0 or a negative
- * errno: -ENOENT when it or its governor is not there, -EINVAL for what is not a value.
- */
-int tunable_read(const struct tunable *tunable, char ret_value[TUNABLE_VALUE_SIZE]);
-int tunable_write(const struct tunable *tunable, const char *value);
+/* With NUL. The kernel's names of tunables have up to 21 characters, their values ten digits. */
+#define SAVED_VALUE_SIZE 32
 
 struct saved_value {
-	uint32_t policy; /* the N of policyN, or of cpuN for a CPU's control */
+	char path[CONTROL_PATH_SIZE];
+	char value[SAVED_VALUE_SIZE]; /* before us */
+	char ours[SAVED_VALUE_SIZE];  /* what we put there, or SAVED_ANY */
+	/* By the path: */
 	enum control control;
-	char value[CONTROL_VALUE_SIZE]; /* before us */
-	char put[CONTROL_VALUE_SIZE];	/* what we put there, or SAVED_ANY */
-	bool hidden;  /* of a preference: the performance governor shows its own in its place */
-	bool visited; /* of a maximum that is about to be restored: actuator/limits.h */
+	uint32_t policy; /* the N of policyN, or CONTROL_SHARED */
+	/* Of a preference: the performance governor shows its own in its place. */
+	bool hidden;
+	/* In this process: schedutil has seen that this maximum goes (actuator/schedutil.h); … */
+	bool visited;
+	bool tried; /* … restoring this tunable failed and was reported */
 };
 
 /* The table in memory, and where its file lies. */
@@ -121,8 +73,6 @@ struct saved_values {
 	char *directory;
 	size_t n;
 	struct saved_value *entries;
-	size_t n_tunables;
-	struct tunable *tunables;
 };
 
 /*
@@ -133,36 +83,34 @@ int saved_open(const char *directory, struct saved_values **ret);
 
 struct saved_values *saved_free(struct saved_values *saved);
 
-struct saved_value *saved_find(const struct saved_values *saved, uint32_t policy,
+/* The entry of a path or of a control of policyN or cpuN, or NULL. */
+struct saved_value *saved_find_path(const struct saved_values *saved, const char *path);
+struct saved_value *saved_find(const struct saved_values *saved, uint32_t number,
 			       enum control control);
-
-/* The entry for the same file as `like`, or NULL. */
-struct tunable *saved_find_tunable(const struct saved_values *saved, const struct tunable *like);
-
-/*
- * Whether the tunable's governor is a saved value that still has to be put back: on policyN for a
- * policy's own, on any for a shared one.
- */
-bool saved_awaits_governor(const struct saved_values *saved, const struct tunable *tunable);
-
-/* An entry, for saved_add(). The words have less than CONTROL_VALUE_SIZE bytes. */
-struct saved_value saved_entry(uint32_t policy, enum control control, const char *value,
-			       const char *put);
-/* The same for a frequency, which changes all the time. */
-struct saved_value saved_entry_khz(uint32_t policy, enum control control, uint32_t khz);
-
-/*
- * Adds the controls of one domain, and the tunables of its governor, and saves. One that is in the
- * table already and still holds what we put (a crash before us that could not be undone), or that
- * another domain has added, keeps its first saved value. Returns 0 or a negative errno (-ENOSPC):
- * then table and file are as before. -E2BIG beyond SAVED_CONTROLS_MAX or _TUNABLES_MAX; -EINVAL for
- * a value, such as a governor's name, with which the file would be refused.
- */
-int saved_add(struct saved_values *saved, const struct saved_value *entries, size_t n,
-	      const struct tunable *tunables, size_t n_tunables);
 
 /* Whether a control that holds `now` has what we put there, or what the kernel shows for it. */
 bool saved_is_ours(const struct saved_value *entry, const char *now);
+
+/* Whether the entry is a tunable of this governor of policyN, or shared by all that have it. */
+bool saved_is_tunable_of(const struct saved_value *entry, uint32_t policy, const char *governor);
+
+/* An entry, for saved_add(). */
+struct saved_value saved_entry_at(const char *path, const char *value, const char *ours);
+struct saved_value saved_entry(uint32_t number, enum control control, const char *value,
+			       const char *ours);
+/* The same for a frequency, which changes all the time. */
+struct saved_value saved_entry_khz(uint32_t policy, enum control control, uint32_t khz);
+
+/* Whether path and words are those of a line that may stand in the file. */
+bool saved_is_valid(const struct saved_value *entry);
+
+/*
+ * Adds entries, and saves. One that is in the table already and still holds what we put (a crash
+ * before us that could not be undone), or that another domain has added, keeps its first saved
+ * value. Returns 0 or a negative errno (-ENOSPC): then table and file are as before. -E2BIG beyond
+ * SAVED_MAX; -EINVAL for one with which the file would be refused.
+ */
+int saved_add(struct saved_values *saved, const struct saved_value *entries, size_t n);
 
 /*
  * Another saved value for a control of the table, as another program changed it while we held
@@ -175,11 +123,8 @@ int saved_replace(struct saved_values *saved, uint32_t policy, enum control cont
  */
 int saved_hide(struct saved_values *saved, struct saved_value *entry, bool hidden);
 
-/* Drops one control from the table only. */
-void saved_drop(struct saved_values *saved, uint32_t policy, enum control control);
-
-/* Drops tunables[index] from the table only; those behind it move up. */
-void saved_drop_tunable(struct saved_values *saved, size_t index);
+/* Drops an entry of the table (may be NULL) from it only; those behind it move up. */
+void saved_drop(struct saved_values *saved, struct saved_value *entry);
 
 /* Writes the file, or removes it when the table is empty. 0 or a negative errno. */
 int saved_save(const struct saved_values *saved);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "actuator/limits.h"
+#include "actuator/schedutil.h"
 
 #include <sched.h>
 #include <stdlib.h>

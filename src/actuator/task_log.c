@@ -199,7 +199,7 @@ void task_restore_report(struct task_restore *run, uint32_t pid, enum restore_ou
 {
 	char name[48];
 	const struct restore_result result = {
-		.policy = TUNABLE_SHARED,
+		.policy = CONTROL_SHARED,
 		.name = name,
 		.outcome = outcome,
 		.value = value,
@@ -219,7 +219,7 @@ static int finish(const struct task_restore *run, const char *directory,
 {
 	char name[64];
 	const struct restore_result result = {
-		.policy = TUNABLE_SHARED,
+		.policy = CONTROL_SHARED,
 		.name = name,
 		.outcome = RESTORE_DONE,
 		.value = "what they were",

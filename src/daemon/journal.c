@@ -144,7 +144,7 @@ void journal_report_restore(void *userdata, const struct restore_result *result)
 	struct message_about about = { 0 };
 
 	restore_describe(result, text, sizeof(text));
-	if (result->policy != TUNABLE_SHARED) {
+	if (result->policy != CONTROL_SHARED) {
 		snprintf(domain, sizeof(domain), "policy%u", result->policy);
 		about.domain = domain;
 	}

@@ -25,10 +25,8 @@ static bool own;
 static const char *failing;
 static int failure;
 
-int __real_control_store(enum control control, uint32_t number, const char *value);
-int __wrap_control_store(enum control control, uint32_t number, const char *value);
-int __real_tunable_write(const struct tunable *tunable, const char *value);
-int __wrap_tunable_write(const struct tunable *tunable, const char *value);
+int __real_control_write_path(const char *path, const char *value);
+int __wrap_control_write_path(const char *path, const char *value);
 int __wrap_cpufreq_modify_policy_governor(unsigned int cpu, char *governor);
 
 static bool is_governed_by(uint32_t policy, const char *governor)
@@ -77,50 +75,47 @@ static void update_all(void)
 		update(&defaults[i]);
 }
 
-int __wrap_control_store(enum control control, uint32_t number, const char *value)
-{
-	int r = __real_control_store(control, number, value);
-
-	update_all();
-	return r;
-}
-
 int __wrap_cpufreq_modify_policy_governor(unsigned int cpu, char *governor)
 {
-	return __wrap_control_store(CONTROL_GOVERNOR, cpu, governor);
+	fake_govern(cpu, governor);
+	return 0;
 }
 
-static long read_tunable(const struct tunable *like, const char *name)
+static long read_beside(const char *path, const char *name)
 {
-	struct tunable tunable = *like;
-	char value[TUNABLE_VALUE_SIZE] = "";
+	char other[CONTROL_PATH_SIZE], value[SAVED_VALUE_SIZE] = "";
 
-	snprintf(tunable.name, sizeof(tunable.name), "%s", name);
-	tunable_read(&tunable, value);
+	snprintf(other, sizeof(other), "%.*s%s", (int)(strrchr(path, '/') + 1 - path), path, name);
+	control_read_path(other, value, sizeof(value));
 	return strtol(value, NULL, 10);
 }
 
 /* As the kernel's store functions: up stays above down. */
-static bool is_refused(const struct tunable *tunable, const char *value)
+static bool is_refused(const char *path, const char *value)
 {
 	long number = strtol(value, NULL, 10);
 
-	if (strcmp(tunable->name, "up_threshold") == 0)
-		return number <= read_tunable(tunable, "down_threshold");
-	if (strcmp(tunable->name, "down_threshold") == 0)
-		return number >= read_tunable(tunable, "up_threshold");
+	if (strstr(path, "/up_threshold"))
+		return number <= read_beside(path, "down_threshold");
+	if (strstr(path, "/down_threshold"))
+		return number >= read_beside(path, "up_threshold");
 	return false;
 }
 
-int __wrap_tunable_write(const struct tunable *tunable, const char *value)
+int __wrap_control_write_path(const char *path, const char *value)
 {
-	bool fails = failing && strcmp(tunable->name, failing) == 0;
+	bool fails = failing && strcmp(strrchr(path, '/') + 1, failing) == 0;
+	int r;
 
 	if (fails && failure == FAKE_KILLED)
 		raise(SIGKILL);
 	if (fails)
 		return failure;
-	return is_refused(tunable, value) ? -EINVAL : __real_tunable_write(tunable, value);
+	if (is_refused(path, value))
+		return -EINVAL;
+	r = __real_control_write_path(path, value);
+	update_all();
+	return r;
 }
 
 void fake_govern(uint32_t policy, const char *governor)

@@ -84,14 +84,14 @@ static void test_unnamed(void **state)
 static unsigned int writes_until_kill;
 static jmp_buf killed;
 
-int __real_control_store(enum control control, uint32_t number, const char *value);
-int __wrap_control_store(enum control control, uint32_t number, const char *value);
+int __real_control_write_path(const char *path, const char *value);
+int __wrap_control_write_path(const char *path, const char *value);
 
-int __wrap_control_store(enum control control, uint32_t number, const char *value)
+int __wrap_control_write_path(const char *path, const char *value)
 {
 	if (writes_until_kill && --writes_until_kill == 0)
 		longjmp(killed, 1);
-	return __real_control_store(control, number, value);
+	return __real_control_write_path(path, value);
 }
 
 /* Whether it was killed amid the change. */
@@ -123,7 +123,7 @@ static void test_killed_amid_a_change(void **state)
 			was_killed = set_until_kill(s, *word, write++);
 			assert_int_equal(restore_saved(s->run_dir, NULL, NULL), 0);
 			fake_assert(PREFERENCE, "balance_performance");
-			saved_drop(s->saved, 0, CONTROL_PREFERENCE);
+			saved_drop(s->saved, saved_find(s->saved, 0, CONTROL_PREFERENCE));
 			assert_int_equal(saved_save(s->saved), 0);
 		} while (was_killed);
 		assert_int_equal(write, 4); /* two writes, and none left */

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "fake-cpufreq.h"
+#include "saved-entry.h"
 
 #include <errno.h>
 #include <string.h>
@@ -39,7 +40,7 @@ static void save(const struct saved_value *entries, size_t n)
 	struct saved_values *saved = NULL;
 
 	assert_int_equal(saved_open(run_dir, &saved), 0);
-	assert_int_equal(saved_add(saved, entries, n, NULL, 0), 0);
+	assert_int_equal(saved_add(saved, entries, n), 0);
 	saved_free(saved);
 }
 
@@ -69,10 +70,10 @@ static void assert_no_file(void)
 	assert_int_equal(access(path, F_OK), -1);
 }
 
-static const struct saved_value schedutil = { 0, CONTROL_GOVERNOR, "schedutil", "userspace" };
+static const struct saved_value schedutil = SAVED(0, GOVERNOR, "schedutil", "userspace");
 static const struct saved_value speed[] = {
-	{ 0, CONTROL_GOVERNOR, "userspace", "userspace" },
-	{ 0, CONTROL_SETSPEED, "600000", SAVED_ANY },
+	SAVED(0, GOVERNOR, "userspace", "userspace"),
+	SAVED(0, SETSPEED, "600000", SAVED_ANY),
 };
 
 static void test_without_file(void **state)
@@ -105,8 +106,8 @@ static void test_speed(void **state)
 static void test_limits(void **state)
 {
 	static const struct saved_value limits[] = {
-		{ 0, CONTROL_MIN_FREQ, "600000", "1000000" },
-		{ 0, CONTROL_MAX_FREQ, "1400000", SAVED_ANY },
+		SAVED(0, MIN_FREQ, "600000", "1000000"),
+		SAVED(0, MAX_FREQ, "1400000", SAVED_ANY),
 	};
 
 	save(limits, 2);
@@ -142,8 +143,8 @@ static void test_foreign_governor_keeps_its_speed(void **state)
 static void test_failure_does_not_stop_the_rest(void **state)
 {
 	static const struct saved_value entries[] = {
-		{ 0, CONTROL_GOVERNOR, "schedutil", "userspace" },
-		{ 2, CONTROL_GOVERNOR, "schedutil", "userspace" },
+		SAVED(0, GOVERNOR, "schedutil", "userspace"),
+		SAVED(2, GOVERNOR, "schedutil", "userspace"),
 	};
 
 	save(entries, 2);
@@ -176,7 +177,7 @@ static void test_read_only_file(void **state)
 
 static void test_domain_gone(void **state)
 {
-	static const struct saved_value gone = { 7, CONTROL_GOVERNOR, "schedutil", "userspace" };
+	static const struct saved_value gone = SAVED(7, GOVERNOR, "schedutil", "userspace");
 
 	save(&gone, 1);
 	assert_restores(0, "policy7 scaling_governor is gone: nothing to restore\n");
@@ -200,8 +201,8 @@ static void test_symlink_is_not_followed(void **state)
 static void test_domain_of_a_table(void **state)
 {
 	static const struct saved_value entries[] = {
-		{ 0, CONTROL_GOVERNOR, "schedutil", "userspace" },
-		{ 2, CONTROL_GOVERNOR, "schedutil", "userspace" },
+		SAVED(0, GOVERNOR, "schedutil", "userspace"),
+		SAVED(2, GOVERNOR, "schedutil", "userspace"),
 	};
 	struct saved_values *saved = NULL;
 

@@ -2,6 +2,7 @@
 /* How deeply a CPU may sleep: written, saved, put back to the letter, and left to another program.
  */
 #include "fake-cpufreq.h"
+#include "saved-entry.h"
 
 #include <errno.h>
 #include <string.h>
@@ -130,11 +131,11 @@ static void test_what_is_told(void **state)
 /* A CPU's limit and a domain of the same number are nothing to each other. */
 static void test_beside_a_domain(void **state)
 {
-	const struct saved_value max = { 0, CONTROL_MAX_FREQ, "1800000", "900000" };
+	const struct saved_value max = SAVED(0, MAX_FREQ, "1800000", "900000");
 
 	fake_policy(0, 3);
 	fake_write("cpufreq/policy0/scaling_max_freq", "900000");
-	assert_int_equal(saved_add(saved, &max, 1, NULL, 0), 0);
+	assert_int_equal(saved_add(saved, &max, 1), 0);
 	assert_int_equal(resume_latency_limit(saved, 0, 50), RESUME_LATENCY_DONE);
 	assert_int_equal(restore_domain(saved, 0, NULL, NULL), 0);
 	fake_assert("cpufreq/policy0/scaling_max_freq", "1800000");

@@ -62,6 +62,8 @@ static const char *const bad_entries[] = {
 	POLICY0 "scaling_setspeed <unsupported> *",
 	POLICY0 "scaling_max_freq a *",
 	POLICY0 "scaling_max_freq 1 **",
+	POLICY0 "scaling_governor a userspace*",
+	POLICY0 "energy_performance_preference default power**",
 	CONTROL_DIRECTORY "/policy1024/scaling_governor a userspace",
 	CONTROL_DIRECTORY "/policy00/scaling_governor a userspace",
 	CONTROL_DIRECTORY "/policy-1/scaling_governor a userspace",
@@ -131,26 +133,27 @@ static void test_bad_entries(void **state)
 	}
 }
 
-static const char *const good_tunables[] = {
+static const char *const good_entries[] = {
 	CONTROL_DIRECTORY "/schedutil/rate_limit_us 7777 *",
 	CONTROL_DIRECTORY "/schedutil/rate_limit_us 7777 15",
 	CONTROL_DIRECTORY "/ondemand/up-threshold_2 -1:a,b *",
 	CONTROL_DIRECTORY "/fifteen_letters/thirty_one_letters_are_not_many -1 *",
 	POLICY0 "schedutil/rate_limit_us 7777 *",
+	POLICY0 "energy_performance_preference balance_performance power*",
 	CONTROL_DIRECTORY "/policy1023/schedutil/rate_limit_us 7777 *",
 };
 
-static void test_good_tunables(void **state)
+static void test_good_entries(void **state)
 {
 	char text[4096], again[4096];
 
-	for (size_t i = 0; i < ARRAY_SIZE(good_tunables); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(good_entries); i++) {
 		struct saved_values *saved;
 
 		snprintf(text, sizeof(text), SAVED_HEADER "boot %s\n%s\nend 1\n", boot_id,
-			 good_tunables[i]);
+			 good_entries[i]);
 		write_file(text, strlen(text));
-		saved = open_with(0, 1);
+		saved = open_with(1);
 		assert_int_equal(saved_save(saved), 0);
 		saved_free(saved);
 		read_file(again);
@@ -181,23 +184,23 @@ static void test_bad_files(void **state)
 	assert_opens_with(-EPROTONOSUPPORT);
 }
 
-static void test_too_many_tunables(void **state)
+static void test_too_many(void **state)
 {
 	FILE *file;
 
 	run_dir = fake_run_dir("4m");
-	for (int n = 4096; n <= 4097; n++) {
+	for (size_t n = SAVED_MAX; n <= SAVED_MAX + 1; n++) {
 		file = fopen("/run/" SAVED_FILE, "w");
 		assert_non_null(file);
 		fprintf(file, SAVED_HEADER "boot %s\n", boot_id);
-		for (int i = 0; i < n; i++)
-			fprintf(file, CONTROL_DIRECTORY "/schedutil/tunable_%d 1 *\n", i);
-		fprintf(file, "end %d\n", n);
+		for (size_t i = 0; i < n; i++)
+			fprintf(file, CONTROL_DIRECTORY "/schedutil/tunable_%zu 1 *\n", i);
+		fprintf(file, "end %zu\n", n);
 		assert_int_equal(fclose(file), 0);
-		if (n > 4096)
+		if (n > SAVED_MAX)
 			assert_opens_with(-EBADMSG);
 		else
-			saved_free(open_with(0, 4096));
+			saved_free(open_with(n));
 	}
 }
 
@@ -217,8 +220,8 @@ static void test_files_of_others(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_truncated_anywhere), TEST(test_flipped_anywhere),  TEST(test_bad_entries),
-		TEST(test_good_tunables),      TEST(test_too_many_tunables), TEST(test_bad_files),
+		TEST(test_truncated_anywhere), TEST(test_flipped_anywhere), TEST(test_bad_entries),
+		TEST(test_good_entries),       TEST(test_too_many),	    TEST(test_bad_files),
 		TEST(test_files_of_others),
 	};
 

@@ -5,12 +5,18 @@ const char *run_dir;
 char boot_id[37];
 
 const struct saved_value two[] = {
-	{ 0, CONTROL_GOVERNOR, "userspace", "userspace" },
-	{ 0, CONTROL_SETSPEED, "600000", SAVED_ANY },
+	SAVED(0, GOVERNOR, "userspace", "userspace"),
+	SAVED(0, SETSPEED, "600000", SAVED_ANY),
 };
-const struct saved_value third = { 12, CONTROL_GOVERNOR, "schedutil", "userspace" };
+const struct saved_value third = SAVED(12, GOVERNOR, "schedutil", "userspace");
 
-const struct tunable rate_limit = { TUNABLE_SHARED, "schedutil", "rate_limit_us", "7777", "*" };
+const struct saved_value rate_limit = {
+	.path = CONTROL_DIRECTORY "/schedutil/rate_limit_us",
+	.value = "7777",
+	.ours = SAVED_ANY,
+	.control = CONTROL_TUNABLE,
+	.policy = CONTROL_SHARED,
+};
 
 int set_up(void **state)
 {
@@ -64,21 +70,21 @@ void assert_opens_with(int expected)
 	assert_null(saved);
 }
 
-struct saved_values *open_with(size_t n, size_t n_tunables)
+struct saved_values *open_with(size_t n)
 {
 	struct saved_values *saved = NULL;
 
 	assert_int_equal(saved_open(run_dir, &saved), 0);
 	assert_int_equal(saved->n, n);
-	assert_int_equal(saved->n_tunables, n_tunables);
 	return saved;
 }
 
 size_t save_three(char ret_text[4096])
 {
-	struct saved_values *saved = open_with(0, 0);
+	struct saved_values *saved = open_with(0);
 
-	assert_int_equal(saved_add(saved, two, 2, &rate_limit, 1), 0);
+	assert_int_equal(saved_add(saved, two, 2), 0);
+	assert_int_equal(saved_add(saved, &rate_limit, 1), 0);
 	saved_free(saved);
 	return read_file(ret_text);
 }

@@ -12,12 +12,13 @@
 
 static void test_round_trip(void **state)
 {
-	struct saved_values *saved = open_with(0, 0);
+	struct saved_values *saved = open_with(0);
 	const struct saved_value *found;
 	char text[4096], expected[4096];
 
-	assert_int_equal(saved_add(saved, two, 2, NULL, 0), 0);
-	assert_int_equal(saved_add(saved, &third, 1, &rate_limit, 1), 0);
+	assert_int_equal(saved_add(saved, two, 2), 0);
+	assert_int_equal(saved_add(saved, &third, 1), 0);
+	assert_int_equal(saved_add(saved, &rate_limit, 1), 0);
 	saved_free(saved);
 
 	read_file(text);
@@ -30,23 +31,19 @@ static void test_round_trip(void **state)
 		 boot_id);
 	assert_string_equal(text, expected);
 
-	saved = open_with(3, 1);
+	saved = open_with(4);
 	found = saved_find(saved, 0, CONTROL_SETSPEED);
 	assert_non_null(found);
 	assert_string_equal(found->value, "600000");
-	assert_string_equal(found->put, SAVED_ANY);
+	assert_string_equal(found->ours, SAVED_ANY);
 	assert_null(saved_find(saved, 1, CONTROL_GOVERNOR));
-	assert_memory_equal(saved_find_tunable(saved, &rate_limit), &rate_limit,
+	assert_memory_equal(saved_find_path(saved, rate_limit.path), &rate_limit,
 			    sizeof(rate_limit));
 
-	saved_drop(saved, 0, CONTROL_GOVERNOR);
-	saved_drop(saved, 0, CONTROL_SETSPEED);
-	assert_int_equal(saved_save(saved), 0);
-	saved_free(saved);
-	saved = open_with(1, 1);
-	saved_drop(saved, 12, CONTROL_GOVERNOR);
-	saved_drop_tunable(saved, 0);
-	assert_int_equal(saved_save(saved), 0);
+	while (saved->n) {
+		saved_drop(saved, saved->entries);
+		assert_int_equal(saved_save(saved), 0);
+	}
 	saved_free(saved);
 	assert_int_equal(read_file(text), 0);
 }
@@ -54,16 +51,16 @@ static void test_round_trip(void **state)
 /* A crash between acquiring twice: what was there first stands, unless it is not ours any more. */
 static void test_first_value_stands(void **state)
 {
-	const struct saved_value again = { 12, CONTROL_GOVERNOR, "userspace", "powersave" };
-	const struct saved_value theirs = { 12, CONTROL_GOVERNOR, "performance", "userspace" };
-	struct saved_values *saved = open_with(0, 0);
+	const struct saved_value again = SAVED(12, GOVERNOR, "userspace", "powersave");
+	const struct saved_value theirs = SAVED(12, GOVERNOR, "performance", "userspace");
+	struct saved_values *saved = open_with(0);
 
-	assert_int_equal(saved_add(saved, &third, 1, NULL, 0), 0);
-	assert_int_equal(saved_add(saved, &again, 1, NULL, 0), 0);
+	assert_int_equal(saved_add(saved, &third, 1), 0);
+	assert_int_equal(saved_add(saved, &again, 1), 0);
 	assert_int_equal(saved->n, 1);
 	assert_string_equal(saved->entries[0].value, "schedutil");
-	assert_string_equal(saved->entries[0].put, "powersave");
-	assert_int_equal(saved_add(saved, &theirs, 1, NULL, 0), 0);
+	assert_string_equal(saved->entries[0].ours, "powersave");
+	assert_int_equal(saved_add(saved, &theirs, 1), 0);
 	assert_int_equal(saved->n, 1);
 	assert_string_equal(saved->entries[0].value, "performance");
 	saved_free(saved);
@@ -71,124 +68,107 @@ static void test_first_value_stands(void **state)
 
 static void test_first_tunable_stands(void **state)
 {
-	struct saved_values *saved = open_with(0, 0);
-	struct tunable again = rate_limit, own = rate_limit;
+	struct saved_values *saved = open_with(0);
+	struct saved_value again = rate_limit, own = rate_limit;
 
-	assert_int_equal(saved_add(saved, two, 2, &rate_limit, 1), 0);
+	assert_int_equal(saved_add(saved, &rate_limit, 1), 0);
 	strcpy(again.value, "15");
-	assert_int_equal(saved_add(saved, two, 2, &again, 1), 0);
-	assert_int_equal(saved->n_tunables, 1);
-	assert_string_equal(saved->tunables[0].value, "7777");
+	assert_int_equal(saved_add(saved, &again, 1), 0);
+	assert_int_equal(saved->n, 1);
+	assert_string_equal(saved->entries[0].value, "7777");
 
 	/* It could not be put back, and still has the default: then has something else. */
-	strcpy(saved->tunables[0].put, "15");
-	assert_int_equal(saved_add(saved, two, 2, &again, 1), 0);
-	assert_string_equal(saved->tunables[0].value, "7777");
+	strcpy(saved->entries[0].ours, "15");
+	assert_int_equal(saved_add(saved, &again, 1), 0);
+	assert_string_equal(saved->entries[0].value, "7777");
 	strcpy(again.value, "500");
-	assert_int_equal(saved_add(saved, two, 2, &again, 1), 0);
-	assert_string_equal(saved->tunables[0].value, "500");
+	assert_int_equal(saved_add(saved, &again, 1), 0);
+	assert_string_equal(saved->entries[0].value, "500");
 
-	own.policy = 0;
-	assert_int_equal(saved_add(saved, two, 2, &own, 1), 0);
-	assert_int_equal(saved->n_tunables, 2);
+	own = saved_entry_at(CONTROL_DIRECTORY "/policy0/schedutil/rate_limit_us", "1", SAVED_ANY);
+	assert_int_equal(saved_add(saved, &own, 1), 0);
+	assert_int_equal(saved->n, 2);
 	saved_free(saved);
 }
 
-static void test_awaits_governor(void **state)
+static void test_tunable_of(void **state)
 {
-	struct saved_value entries[] = { third, two[1] };
-	struct tunable own = rate_limit, other = rate_limit;
-	const struct saved_values table = { .n = 2, .entries = entries };
+	const struct saved_value own = saved_entry_at(
+		CONTROL_DIRECTORY "/policy12/schedutil/rate_limit_us", "1", SAVED_ANY);
 
-	assert_true(saved_awaits_governor(&table, &rate_limit));
-	own.policy = 12;
-	assert_true(saved_awaits_governor(&table, &own));
-	own.policy = 0;
-	assert_false(saved_awaits_governor(&table, &own));
-	strcpy(other.governor, "ondemand");
-	assert_false(saved_awaits_governor(&table, &other));
+	assert_true(saved_is_tunable_of(&rate_limit, 0, "schedutil"));
+	assert_false(saved_is_tunable_of(&rate_limit, 0, "sched"));
+	assert_false(saved_is_tunable_of(&rate_limit, 0, "ondemand"));
+	assert_true(saved_is_tunable_of(&own, 12, "schedutil"));
+	assert_false(saved_is_tunable_of(&own, 1, "schedutil"));
+	assert_false(saved_is_tunable_of(&third, 12, "schedutil"));
 }
 
 static void test_full_disk_keeps_the_file(void **state)
 {
-	struct saved_values *saved = open_with(0, 0);
+	struct saved_values *saved = open_with(0);
 	char before[4096], after[4096];
 
-	assert_int_equal(saved_add(saved, two, 2, NULL, 0), 0);
+	assert_int_equal(saved_add(saved, two, 2), 0);
 	read_file(before);
 	fake_fill(run_dir);
-	assert_int_equal(saved_add(saved, &third, 1, &rate_limit, 1), -ENOSPC);
+	assert_int_equal(saved_add(saved, &third, 1), -ENOSPC);
 	assert_int_equal(saved->n, 2);
-	assert_int_equal(saved->n_tunables, 0);
 	read_file(after);
 	assert_string_equal(before, after);
 
 	fake_empty(run_dir);
-	assert_int_equal(saved_add(saved, &third, 1, &rate_limit, 1), 0);
+	assert_int_equal(saved_add(saved, &third, 1), 0);
 	saved_free(saved);
-	saved_free(open_with(3, 1));
+	saved_free(open_with(3));
 }
 
 /* A temporary file of a run that crashed, or a trap: it is neither followed nor in the way. */
 static void test_left_over_temporary(void **state)
 {
-	struct saved_values *saved = open_with(0, 0);
+	struct saved_values *saved = open_with(0);
 	char path[128];
 	struct stat st;
 
 	path_of(SAVED_FILE ".new", path);
 	assert_int_equal(symlink("/run/target", path), 0);
-	assert_int_equal(saved_add(saved, two, 2, NULL, 0), 0);
+	assert_int_equal(saved_add(saved, two, 2), 0);
 	assert_int_equal(lstat("/run/target", &st), -1);
 	assert_int_equal(lstat(path, &st), -1);
 	saved_free(saved);
-	saved_free(open_with(2, 0));
-}
-
-/* 256 policies with all their controls, as many CPUs, and four tunables each. */
-static void add_256(struct saved_values *saved, uint32_t first)
-{
-	static struct saved_value entries[256 * (CONTROL_RESUME_LATENCY + 1)];
-	static struct tunable tunables[256 * 4];
-
-	for (uint32_t i = 0; i < ARRAY_SIZE(entries); i++)
-		entries[i] = (struct saved_value){ first + i % 256, i / 256, "1234567890",
-						   "1234567890" };
-	for (uint32_t i = 0; i < ARRAY_SIZE(tunables); i++) {
-		tunables[i] = (struct tunable){ first + i / 4, "fifteen-letters", "",
-						"1234567890123456789012345678901",
-						"1234567890123456789012345678901" };
-		snprintf(tunables[i].name, sizeof(tunables[i].name),
-			 "thirty_one_letters_of_a_name__%u", i % 4);
-	}
-	assert_int_equal(
-		saved_add(saved, entries, ARRAY_SIZE(entries), tunables, ARRAY_SIZE(tunables)), 0);
+	saved_free(open_with(2));
 }
 
 /* Everything at its longest still makes a file that is not too long to be read. */
 static void test_full_table(void **state)
 {
+	static struct saved_value entries[SAVED_MAX];
 	struct saved_values *saved;
+	char path[CONTROL_PATH_SIZE];
 
 	run_dir = fake_run_dir("8m");
-	saved = open_with(0, 0);
-	for (uint32_t policy = 0; policy < 1024; policy += 256)
-		add_256(saved, policy);
-	assert_int_equal(saved_add(saved, &third, 1, NULL, 0), -E2BIG);
-	assert_int_equal(saved_add(saved, NULL, 0, &rate_limit, 1), -E2BIG);
+	saved = open_with(0);
+	for (size_t i = 0; i < SAVED_MAX; i++) {
+		snprintf(path, sizeof(path),
+			 CONTROL_DIRECTORY
+			 "/policy%zu/fifteen-letters/thirty_one_letters_of_a_name_%02zu",
+			 i % 1000, i / 1000);
+		entries[i] = saved_entry_at(path, "1234567890123456789012345678901",
+					    "1234567890123456789012345678901");
+	}
+	assert_int_equal(saved_add(saved, entries, SAVED_MAX), 0);
+	assert_int_equal(saved_add(saved, &third, 1), -E2BIG);
 	saved_free(saved);
-	saved_free(open_with(SAVED_CONTROLS_MAX, SAVED_TUNABLES_MAX));
+	saved_free(open_with(SAVED_MAX));
 }
 
 /* Else one odd name would keep the whole file from being read. */
 static void test_unreadable_value(void **state)
 {
-	const struct saved_value odd = { .control = CONTROL_GOVERNOR,
-					 .value = "powersa+0",
-					 .put = "userspace" };
-	struct saved_values *saved = open_with(0, 0);
+	const struct saved_value odd = SAVED(0, GOVERNOR, "powersa+0", "userspace");
+	struct saved_values *saved = open_with(0);
 
-	assert_int_equal(saved_add(saved, &odd, 1, NULL, 0), -EINVAL);
+	assert_int_equal(saved_add(saved, &odd, 1), -EINVAL);
 	assert_int_equal(saved->n, 0);
 	saved_free(saved);
 }
@@ -201,7 +181,7 @@ int main(void)
 		TEST(test_round_trip),
 		TEST(test_first_value_stands),
 		TEST(test_first_tunable_stands),
-		TEST(test_awaits_governor),
+		TEST(test_tunable_of),
 		TEST(test_full_disk_keeps_the_file),
 		TEST(test_left_over_temporary),
 		TEST(test_unreadable_value),

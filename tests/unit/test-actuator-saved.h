@@ -5,7 +5,7 @@
 
 #include "fake-cpufreq.h"
 
-#include "actuator/saved.h"
+#include "saved-entry.h"
 
 #define SAVED_HEADER "wakegov originals 2\n"
 
@@ -15,7 +15,7 @@ extern char boot_id[37];
 /* Both controls of policy0, a shared tunable of its governor, and policy12's. */
 extern const struct saved_value two[2];
 extern const struct saved_value third;
-extern const struct tunable rate_limit;
+extern const struct saved_value rate_limit;
 
 /* An empty tree, an empty run directory. */
 int set_up(void **state);
@@ -32,5 +32,5 @@ size_t save_three(char ret_text[4096]);
 
 void assert_opens_with(int expected);
 
-/* Asserts that it holds n controls and n_tunables tunables. The caller frees. */
-struct saved_values *open_with(size_t n, size_t n_tunables);
+/* Asserts that it holds n entries. The caller frees. */
+struct saved_values *open_with(size_t n);

@@ -6,9 +6,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "actuator/saved.h"
+#include "actuator/governor.h"
 
-static struct tunable found[TUNABLES_PER_GOVERNOR_MAX];
+static struct saved_value found[TUNABLES_PER_GOVERNOR_MAX];
 static char unsaved[256];
 
 static int set_up(void **state)
@@ -22,12 +22,11 @@ static int set_up(void **state)
 static int collect(uint32_t policy, const char *governor, size_t n_max)
 {
 	memset(found, 0, sizeof(found));
-	return tunables_collect(policy, governor, found, n_max, unsaved, sizeof(unsaved));
+	return governor_collect_tunables(policy, governor, found, n_max, unsaved, sizeof(unsaved));
 }
 
 static void test_none(void **state)
 {
-	assert_false(tunables_exist(0, "schedutil"));
 	assert_int_equal(collect(0, "schedutil", 4), 0);
 	assert_int_equal(collect(0, "", 4), 0);
 	assert_int_equal(collect(0, "..", 4), 0);
@@ -36,33 +35,21 @@ static void test_none(void **state)
 
 static void test_shared(void **state)
 {
-	char path[128];
-
 	fake_write("cpufreq/ondemand/up_threshold", "95");
 	fake_write("cpufreq/ondemand/sampling_rate", "10000");
-	assert_true(tunables_exist(0, "ondemand"));
 	assert_int_equal(collect(0, "ondemand", 4), 2);
-	assert_int_equal(found[0].policy, TUNABLE_SHARED);
-	assert_string_equal(found[0].governor, "ondemand");
-	assert_string_equal(found[0].name, "sampling_rate");
+	assert_int_equal(found[0].policy, CONTROL_SHARED);
+	assert_string_equal(found[0].path, CONTROL_DIRECTORY "/ondemand/sampling_rate");
 	assert_string_equal(found[0].value, "10000");
-	assert_string_equal(found[1].name, "up_threshold");
-	assert_true(tunable_path(&found[1], path, sizeof(path)));
-	assert_string_equal(path, CONTROL_DIRECTORY "/ondemand/up_threshold");
-	assert_false(tunable_path(&found[1], path, strlen(path)));
+	assert_string_equal(found[1].path, CONTROL_DIRECTORY "/ondemand/up_threshold");
 }
 
 static void test_per_policy(void **state)
 {
-	char path[128];
-
 	fake_write("cpufreq/policy0/schedutil/rate_limit_us", "7777");
-	assert_true(tunables_exist(0, "schedutil"));
-	assert_false(tunables_exist(1, "schedutil"));
 	assert_int_equal(collect(0, "schedutil", 4), 1);
 	assert_int_equal(found[0].policy, 0);
-	assert_true(tunable_path(&found[0], path, sizeof(path)));
-	assert_string_equal(path, CONTROL_DIRECTORY "/policy0/schedutil/rate_limit_us");
+	assert_string_equal(found[0].path, CONTROL_DIRECTORY "/policy0/schedutil/rate_limit_us");
 }
 
 /* What holds nothing that could be put back is no loss; what does, is named. */
@@ -112,7 +99,7 @@ static void test_bounds(void **state)
 	assert_int_equal(collect(0, "schedutil", 3), 3);
 	assert_int_equal(strlen(unsaved), strlen("tunable_0, tunable_0"));
 	assert_int_equal(collect(0, "schedutil", 0), 0);
-	assert_int_equal(tunables_collect(0, "schedutil", found, 0, unsaved, 16), 0);
+	assert_int_equal(governor_collect_tunables(0, "schedutil", found, 0, unsaved, 16), 0);
 	assert_int_equal(strlen(unsaved), 15);
 }
 
@@ -127,47 +114,29 @@ static void make_link(const char *target, const char *path)
 /* No part of the path leads elsewhere. */
 static void test_symlinks(void **state)
 {
-	struct tunable tunable = { 0, "schedutil", "rate_limit_us", "7777" };
-	char value[TUNABLE_VALUE_SIZE];
+	static const struct {
+		const char *target, *link, *path;
+	} links[] = {
+		{ "../../elsewhere/rate_limit_us", "cpufreq/ondemand/rate_limit_us",
+		  "/ondemand/rate_limit_us" },
+		{ "../../elsewhere", "cpufreq/policy0/schedutil",
+		  "/policy0/schedutil/rate_limit_us" },
+		{ "../policy0", "cpufreq/policy7", "/policy7/scaling_governor" },
+		{ "../elsewhere", "cpufreq/schedutil", "/schedutil/rate_limit_us" },
+	};
+	char path[CONTROL_PATH_SIZE], value[SAVED_VALUE_SIZE];
 
 	fake_write("elsewhere/rate_limit_us", "1");
-	fake_write("elsewhere/schedutil/rate_limit_us", "1");
 	fake_write("cpufreq/ondemand/up_threshold", "95");
-	make_link("../../elsewhere/rate_limit_us", "cpufreq/ondemand/rate_limit_us");
+	for (size_t i = 0; i < sizeof(links) / sizeof(links[0]); i++) {
+		make_link(links[i].target, links[i].link);
+		snprintf(path, sizeof(path), CONTROL_DIRECTORY "%s", links[i].path);
+		assert_int_equal(control_write_path(path, "2"), -ELOOP);
+		assert_int_equal(control_read_path(path, value, sizeof(value)), -ELOOP);
+	}
 	assert_int_equal(collect(0, "ondemand", 4), 1);
-
-	make_link("../../elsewhere", "cpufreq/policy0/schedutil");
-	assert_false(tunables_exist(0, "schedutil"));
-	assert_int_equal(tunable_write(&tunable, "2"), -ENOTDIR);
-	tunable.policy = 7;
-	make_link("../elsewhere", "cpufreq/policy7");
-	assert_int_equal(tunable_write(&tunable, "2"), -ENOTDIR);
-	assert_int_equal(tunable_read(&tunable, value), -ENOTDIR);
-	tunable.policy = TUNABLE_SHARED;
-	make_link("../elsewhere", "cpufreq/schedutil");
-	assert_int_equal(tunable_write(&tunable, "2"), -ENOTDIR);
-	strcpy(tunable.governor, "ondemand");
-	assert_int_equal(tunable_write(&tunable, "2"), -ELOOP);
-	assert_int_equal(tunable_read(&tunable, value), -ELOOP);
+	assert_int_equal(collect(0, "schedutil", 4), -ELOOP);
 	fake_assert("elsewhere/rate_limit_us", "1");
-	fake_assert("elsewhere/schedutil/rate_limit_us", "1");
-}
-
-static void test_read_and_write(void **state)
-{
-	struct tunable tunable = { TUNABLE_SHARED, "schedutil", "rate_limit_us", "7777" };
-	char value[TUNABLE_VALUE_SIZE];
-
-	assert_int_equal(tunable_read(&tunable, value), -ENOENT);
-	assert_int_equal(tunable_write(&tunable, "1"), -ENOENT);
-	fake_write("cpufreq/schedutil/rate_limit_us", "15");
-	assert_int_equal(tunable_read(&tunable, value), 0);
-	assert_string_equal(value, "15");
-	assert_int_equal(tunable_write(&tunable, "7777"), 0);
-	fake_assert("cpufreq/schedutil/rate_limit_us", "7777");
-	assert_int_equal(tunable_write(&tunable, "12345678901234567890123456789012"), -EINVAL);
-	strcpy(tunable.governor, "stats");
-	assert_int_equal(tunable_write(&tunable, "1"), -ENOENT);
 }
 
 #define TEST(name) cmocka_unit_test_setup(name, set_up)
@@ -175,10 +144,9 @@ static void test_read_and_write(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_none),	   TEST(test_shared),
-		TEST(test_per_policy),	   TEST(test_what_is_not_kept),
-		TEST(test_bounds),	   TEST(test_symlinks),
-		TEST(test_read_and_write),
+		TEST(test_none),       TEST(test_shared),
+		TEST(test_per_policy), TEST(test_what_is_not_kept),
+		TEST(test_bounds),     TEST(test_symlinks),
 	};
 
 	fake_enter_or_skip();

@@ -131,8 +131,8 @@ static void test_watch_overflow_touches_everything(void **state)
 	assert_int_equal(actuator_domain_init(&domain, &infos[0], NULL), 0);
 	assert_int_equal(actuator_watch_add(watch, &domain), 0);
 	for (uint32_t i = 0; i <= queue / 2; i++) {
-		control_store(CONTROL_MIN_FREQ, 0, "400000");
-		control_store(CONTROL_MAX_FREQ, 0, "1800000");
+		control_write_path(CONTROL_DIRECTORY "/policy0/scaling_min_freq", "400000");
+		control_write_path(CONTROL_DIRECTORY "/policy0/scaling_max_freq", "1800000");
 	}
 	assert_true(actuator_watch_read(watch, ignore, NULL) >= (int)queue);
 	assert_int_equal(domain.touched, (1u << CONTROL_PREFERENCE) - 1);
