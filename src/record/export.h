@@ -49,9 +49,8 @@ int timeline_run(struct record_reader *reader, const struct timeline_sink *sink,
 
 /*
  * Plays the records of reader, after record_reader_begin(), and writes a trace for the Perfetto UI
- * (ui.perfetto.dev), in its own protobuf format: for each domain a counter with its frequency and
- * slices with the reasons for it, for each task slices with the state of its boost. Times are
- * CLOCK_MONOTONIC of the recorded machine. Returns as timeline_run(); write errors show in
+ * (ui.perfetto.dev), in JSON: for each domain a counter with its frequency and slices with the
+ * reasons for it, for each task slices with the state of its boost. Times are CLOCK_MONOTONIC of the recorded machine. Returns as timeline_run(); write errors show in
  * ferror(out).
  */
 int perfetto_write(struct record_reader *reader, FILE *out, struct timeline *ret);

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""What wakegovctl makes of a recording, read by others: Perfetto's own schema, an XML parser.
+"""What wakegovctl makes of a recording, read by others: parsers of JSON and XML.
 
 The recording is the simulator's, so that it is the same each time.
 """
@@ -13,12 +13,9 @@ import tempfile
 import unittest
 import xml.etree.ElementTree
 
-from perfetto.protos.perfetto.trace import perfetto_trace_pb2 as perfetto
-
 from service import PATIENCE_S, TOP, WAKEGOVCTL, needs_fixture
 
 SIM = os.path.join(os.path.dirname(WAKEGOVCTL), "wakegov-sim")
-TIMELY = perfetto.TrackEvent
 SVG = "{http://www.w3.org/2000/svg}"
 
 
@@ -61,50 +58,38 @@ class Exports(unittest.TestCase):
 
     def read_trace(self):
         self.ctl("export", self.recording, "--perfetto", self.path("trace"))
-        trace = perfetto.Trace()
-        with open(self.path("trace"), "rb") as file:
-            trace.ParseFromString(file.read())
-        return trace.packet
-
-    def test_perfetto_knows_every_field(self):
-        for packet in self.read_trace():
-            again = packet.SerializeToString()
-            packet.DiscardUnknownFields()
-            self.assertEqual(packet.SerializeToString(), again)
+        with open(self.path("trace"), encoding="utf-8") as file:
+            return json.load(file)["traceEvents"]
 
     def test_tracks(self):
-        tracks = {}
-        for packet in self.read_trace():
-            if packet.HasField("track_descriptor"):
-                track = packet.track_descriptor
-                self.assertNotIn(track.uuid, tracks)
-                self.assertIn(track.parent_uuid, [0, *tracks])
-                tracks[track.uuid] = track
-            else:
-                self.assertIn(packet.track_event.track_uuid, tracks)
-        names = {track.name for track in tracks.values()}
-        self.assertLessEqual({"cpu0-3 frequency", "cpu0-3 reason", "cpu4-5 frequency"}, names)
-        units = [t.counter.unit_name for t in tracks.values() if t.HasField("counter")]
-        self.assertEqual(units, ["MHz", "MHz"])
+        names = {}
+        for event in self.read_trace():
+            thread = (event["pid"], event.get("tid", 0))
+            if event["name"] == "thread_name":
+                self.assertNotIn(thread, names)
+                names[thread] = event["args"]["name"]
+            elif event["ph"] in "BE":
+                self.assertIn(thread, names)
+        self.assertLessEqual({"cpu0-3 reason", "cpu4-5 reason"}, set(names.values()))
+        processes = [e["args"]["name"] for e in self.read_trace() if e["name"] == "process_name"]
+        self.assertEqual(processes, ["wakegov: frequency domains", "wakegov: I/O boosts"])
 
     def test_counters_and_slices(self):
-        names, depth, counted, reasons, last = {}, {}, [], [], 0
-        for packet in self.read_trace():
-            if packet.HasField("track_descriptor"):
-                names[packet.track_descriptor.uuid] = packet.track_descriptor.name
+        depth, counted, reasons, last = {}, [], [], 0
+        for event in self.read_trace():
+            if event["ph"] == "M":
                 continue
-            event = packet.track_event
-            name = names[event.track_uuid]
-            self.assertGreaterEqual(packet.timestamp, last)
-            last = packet.timestamp
-            if event.type == TIMELY.TYPE_COUNTER:
-                counted.append((name, event.counter_value))
+            self.assertGreaterEqual(event["ts"], last)
+            last = event["ts"]
+            if event["ph"] == "C":
+                counted.append((event["name"], event["args"]["MHz"]))
                 continue
-            depth[name] = depth.get(name, 0) + (1 if event.type == TIMELY.TYPE_SLICE_BEGIN else -1)
-            self.assertIn(depth[name], (0, 1), name)
-            if event.type == TIMELY.TYPE_SLICE_BEGIN and name == "cpu0-3 reason":
-                reasons.append(event.name)
-                self.assertIn("target_mhz", [a.name for a in event.debug_annotations])
+            thread = event["pid"], event["tid"]
+            depth[thread] = depth.get(thread, 0) + {"B": 1, "E": -1}[event["ph"]]
+            self.assertIn(depth[thread], (0, 1), thread)
+            if event["ph"] == "B" and thread == (1, 0):
+                reasons.append(event["name"])
+                self.assertIn("target_mhz", event["args"])
         self.assertEqual(set(depth.values()), {0}, "a slice without an end")
         # As in the simulator's table: the big domain stays, the other one is boosted.
         self.assertEqual([value for name, value in counted if name == "cpu4-5 frequency"], [408])
@@ -149,9 +134,9 @@ class Exports(unittest.TestCase):
                  "--perfetto", self.path("domain.trace"))
         root = xml.etree.ElementTree.parse(self.path("domain.svg")).getroot()
         self.assertIn("?[1m<?", {text.text for text in root.iter(SVG + "text")})
-        with open(self.path("domain.trace"), "rb") as file:
-            trace = perfetto.Trace.FromString(file.read())
-        self.assertIn("?[1m<? reason", {p.track_descriptor.name for p in trace.packet})
+        with open(self.path("domain.trace"), encoding="utf-8") as file:
+            trace = json.load(file)["traceEvents"]
+        self.assertIn("?[1m<? reason", {event["args"].get("name") for event in trace if "args" in event})
 
     def test_what_if(self):
         with open(self.path("other.conf"), "w", encoding="utf-8") as file:
