@@ -29,7 +29,7 @@ static void close_recording(struct recording *recording)
 /* Says what is wrong with the file and where, or why it cannot be read, and what to do. */
 static enum ctl_exit complain_file(const struct recording *recording, int error, const char *advice)
 {
-	const char *reason = recording->reader ? record_reader_why(recording->reader) : "";
+	const char *reason = recording->reader ? recording->reader->why : "";
 
 	complain("%s: %s%s", recording->path,
 		 error == -ENOMEM || !reason[0] ? strerror(-error) : reason, advice);
@@ -39,14 +39,13 @@ static enum ctl_exit complain_file(const struct recording *recording, int error,
 /* The caller closes it in any case. */
 static enum ctl_exit open_file(const char *path, struct recording *ret)
 {
-	struct record_source source = { .read = record_read_file };
 	int r = 0;
 
 	*ret = (struct recording){ .path = path };
-	source.userdata = ret->file = fopen(ret->path, "re");
+	ret->file = fopen(ret->path, "re");
 	if (!ret->file)
 		r = -errno;
-	else if (!(ret->reader = record_reader_new(&source)))
+	else if (!(ret->reader = record_reader_new(ret->file)))
 		r = -ENOMEM;
 	else
 		r = record_reader_begin(ret->reader);
@@ -61,8 +60,7 @@ static enum ctl_exit open_file(const char *path, struct recording *ret)
 /* No failure: everything before the cut is valid. */
 static void note_cut(const struct recording *recording)
 {
-	complain("%s: %s; all before it was read", recording->path,
-		 record_reader_why(recording->reader));
+	complain("%s: %s; all before it was read", recording->path, recording->reader->why);
 }
 
 static enum ctl_exit replay(const struct ctl *ctl, struct recording *recording)
@@ -187,7 +185,7 @@ static enum ctl_exit export_plot(const struct ctl *ctl, const char *path)
 	if (!out)
 		return CTL_REFUSED;
 	title = recording_title(recording.path);
-	picture_write(out, title, record_reader_topology(recording.reader), &columns);
+	picture_write(out, title, recording.reader->topology, &columns);
 	return ctl_close_output(out, path, CTL_OK);
 }
 
@@ -224,7 +222,7 @@ enum ctl_exit report_html_of_recording(const struct ctl *ctl, const char *path)
 	if (code != CTL_OK)
 		return code;
 	page.title = recording_title(recording.path);
-	page.topology = topology = record_reader_topology(recording.reader);
+	page.topology = topology = recording.reader->topology;
 	for (uint32_t i = 0; i < topology->n_domains; i++)
 		json_array_append_new(page.domains, page_domain(topology, i));
 	out = ctl_open_output(path);

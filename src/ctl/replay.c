@@ -55,10 +55,10 @@ static json_t *difference_json(const struct record_reader *reader, const struct 
 		[ENGINE_POP_CLASS] = "clamp-set",
 		[ENGINE_POP_CLAMP] = "clamp",
 	};
-	const struct topology *topology = record_reader_topology(reader);
+	const struct topology *topology = reader->topology;
 	uint32_t recorded = replay->recorded_task, replayed = replay->replayed_task;
-	uint64_t begin_ns = record_reader_time(reader).begin_ns;
-	uint64_t offset = record_reader_offset(reader);
+	uint64_t begin_ns = reader->begin_ns;
+	uint64_t offset = reader->offset;
 
 	if (replay->type == ENGINE_COMMIT)
 		return json_pack("{sI ss so so}", "offset", (json_int_t)offset, "kind",
@@ -73,9 +73,7 @@ static json_t *difference_json(const struct record_reader *reader, const struct 
 
 static json_int_t length_us(const struct record_reader *reader)
 {
-	struct record_time time = record_reader_time(reader);
-
-	return (json_int_t)((time.end_ns - time.begin_ns) / NS_PER_US);
+	return (json_int_t)((reader->end_ns - reader->begin_ns) / NS_PER_US);
 }
 
 json_t *replay_json(const struct record_reader *reader, int outcome, const struct replay *replay)
@@ -146,8 +144,8 @@ static json_t *times_json(const struct opp_times *times)
 json_t *what_if_json(const struct what_if *what_if, const struct record_reader *reader,
 		     const char *policy_path)
 {
-	const struct topology *topology = record_reader_topology(reader);
-	uint64_t begin_ns = record_reader_time(reader).begin_ns;
+	const struct topology *topology = reader->topology;
+	uint64_t begin_ns = reader->begin_ns;
 	json_t *domains = json_array(), *differences = json_array();
 
 	for (uint32_t i = 0; i < what_if->n_domains; i++)

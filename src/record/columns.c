@@ -198,8 +198,8 @@ int columns_fill(struct record_reader *reader, const struct timeline *measured, 
 		.task_end = on_task_end,
 		.userdata = ret,
 	};
-	int r = columns_begin(ret, record_reader_topology(reader)->n_domains,
-			      measured->time.begin_ns, measured->time.end_ns);
+	int r = columns_begin(ret, reader->topology->n_domains, measured->begin_ns,
+			      measured->end_ns);
 
 	if (r < 0)
 		return r;

@@ -33,8 +33,8 @@ struct timeline_sink {
 };
 
 struct timeline {
-	struct record_time time;
-	bool cut; /* the file is cut; record_reader_why() says where */
+	uint64_t begin_ns, end_ns;
+	bool cut; /* the file is cut; reader->why says where */
 };
 
 /* Reads to the end without calling a sink. Returns as timeline_run(). */
@@ -50,8 +50,8 @@ int timeline_run(struct record_reader *reader, const struct timeline_sink *sink,
 /*
  * Plays the records of reader, after record_reader_begin(), and writes a trace for the Perfetto UI
  * (ui.perfetto.dev), in JSON: for each domain a counter with its frequency and slices with the
- * reasons for it, for each task slices with the state of its boost. Times are CLOCK_MONOTONIC of the recorded machine. Returns as timeline_run(); write errors show in
- * ferror(out).
+ * reasons for it, for each task slices with the state of its boost. Times are CLOCK_MONOTONIC of
+ * the recorded machine. Returns as timeline_run(); write errors show in ferror(out).
  */
 int perfetto_write(struct record_reader *reader, FILE *out, struct timeline *ret);
 

@@ -105,7 +105,7 @@ static void write_task(void *userdata, const struct io_task *task, bool is_first
 
 int perfetto_write(struct record_reader *reader, FILE *out, struct timeline *ret)
 {
-	struct trace trace = { out, record_reader_topology(reader) };
+	struct trace trace = { out, reader->topology };
 	const struct timeline_sink sink = {
 		.decision = write_decision,
 		.pause = end_reason,

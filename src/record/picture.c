@@ -276,8 +276,7 @@ void picture_write(FILE *out, const char *title, const struct topology *topology
 		   struct columns *columns)
 {
 	uint32_t rows = picture_sort_tasks(columns);
-	double span_s = (double)(columns->timeline.time.end_ns - columns->timeline.time.begin_ns) /
-			1e9;
+	double span_s = (double)(columns->timeline.end_ns - columns->timeline.begin_ns) / 1e9;
 	uint64_t left_out = columns->n_tasks - rows + columns->tasks_left_out;
 	double y = TOP;
 	char text[64];

@@ -15,45 +15,13 @@
 
 #define WINDOW_LOG_MAX 17 /* of a frame: bounds the memory that a forged one takes */
 
-struct record_reader {
-	struct record_source source;
-	ZSTD_DCtx *zstd;
-	struct topology *topology;
-	struct policy policy; /* at the start */
-	void *state;	      /* the same */
-	struct record_time time;
-	/* The struct of the last call. */
-	union {
-		struct input input;
-		struct decision decision;
-		struct task_class class;
-		struct task_clamp clamp;
-		struct policy policy;
-	} body;
-	uint64_t bytes_read;   /* from the source */
-	uint64_t frame_offset; /* of the frame in `frame`, or the one that is read */
-	ZSTD_inBuffer in;
-	size_t n, at; /* bytes of the frame, and those that were given out */
-	uint8_t compressed[RECORD_FRAME_BYTES];
-	uint8_t frame[RECORD_FRAME_BYTES];
-	char why[160];
-};
-
-ssize_t record_read_file(void *userdata, void *data, size_t size)
-{
-	size_t n = fread(data, 1, size, userdata);
-
-	return n || !ferror((FILE *)userdata) ? (ssize_t)n : -EIO;
-}
-
-struct record_reader *record_reader_new(const struct record_source *source)
+struct record_reader *record_reader_new(FILE *file)
 {
 	struct record_reader *reader = calloc(1, sizeof(*reader));
 
 	if (!reader)
 		return NULL;
-	reader->source = *source;
-	reader->in.src = reader->compressed;
+	reader->file = file;
 	reader->zstd = ZSTD_createDCtx();
 	if (!reader->zstd)
 		return record_reader_free(reader);
@@ -72,41 +40,11 @@ struct record_reader *record_reader_free(struct record_reader *reader)
 	return NULL;
 }
 
-const struct topology *record_reader_topology(const struct record_reader *reader)
-{
-	return reader->topology;
-}
-
-const struct policy *record_reader_policy(const struct record_reader *reader)
-{
-	return &reader->policy;
-}
-
-const void *record_reader_state(const struct record_reader *reader)
-{
-	return reader->state;
-}
-
-struct record_time record_reader_time(const struct record_reader *reader)
-{
-	return reader->time;
-}
-
-uint64_t record_reader_offset(const struct record_reader *reader)
-{
-	return reader->frame_offset;
-}
-
-const char *record_reader_why(const struct record_reader *reader)
-{
-	return reader->why;
-}
-
 static __attribute__((format(printf, 3, 4))) int fail(struct record_reader *reader, int r,
 						      const char *format, ...)
 {
 	int n = snprintf(reader->why, sizeof(reader->why),
-			 "byte %llu: ", (unsigned long long)reader->frame_offset);
+			 "byte %llu: ", (unsigned long long)reader->offset);
 	va_list args;
 
 	va_start(args, format);
@@ -120,46 +58,42 @@ static int refuse(struct record_reader *reader, uint32_t type)
 	return fail(reader, -EBADMSG, "a record of type %u holds what cannot be", type);
 }
 
-int record_reader_refuse_decision(struct record_reader *reader)
+int record_reader_refuse(struct record_reader *reader, const char *why)
 {
-	return fail(reader, -EBADMSG, "a decision for a domain that is not active");
+	return fail(reader, -EBADMSG, "%s", why);
 }
 
-int record_reader_refuse_state(struct record_reader *reader)
-{
-	return fail(reader, -EBADMSG, "begins with a state in which no engine can have been");
-}
-
-/* Reads more of the file. Returns RECORD_READ, or RECORD_CUT at its end. */
+/* Returns RECORD_READ, or RECORD_CUT at the end of the file. */
 static int fill(struct record_reader *reader)
 {
-	ssize_t n = reader->source.read(reader->source.userdata, reader->compressed,
-					sizeof(reader->compressed));
+	size_t n = fread(reader->compressed, 1, sizeof(reader->compressed), reader->file);
 
-	if (n < 0)
-		return fail(reader, (int)n, "%s", strerror((int)-n));
-	reader->in.size = (size_t)n;
-	reader->in.pos = 0;
-	reader->bytes_read += (uint64_t)n;
-	if (n)
-		return RECORD_READ;
-	return fail(reader, RECORD_CUT, "the file is cut here");
+	reader->n_compressed = n;
+	reader->at_compressed = 0;
+	reader->next_offset += n;
+	if (ferror(reader->file))
+		return fail(reader, -EIO, "%s", strerror(EIO));
+	return n ? RECORD_READ : fail(reader, RECORD_CUT, "the file is cut here");
 }
 
 static int read_frame(struct record_reader *reader)
 {
 	ZSTD_outBuffer out = { reader->frame, sizeof(reader->frame), 0 };
 	size_t left = 1;
-	int r;
 
-	reader->frame_offset = reader->bytes_read - (reader->in.size - reader->in.pos);
+	reader->offset = reader->next_offset - (reader->n_compressed - reader->at_compressed);
 	while (left) {
-		r = reader->in.pos < reader->in.size ? RECORD_READ : fill(reader);
+		bool is_empty = reader->at_compressed == reader->n_compressed;
+		int r = is_empty ? fill(reader) : RECORD_READ;
+		ZSTD_inBuffer in = { reader->compressed, reader->n_compressed,
+				     reader->at_compressed };
+
 		if (r != RECORD_READ)
 			return r;
-		left = ZSTD_decompressStream(reader->zstd, &out, &reader->in);
+		left = ZSTD_decompressStream(reader->zstd, &out, &in);
 		if (ZSTD_isError(left))
 			return fail(reader, -EBADMSG, "damaged: %s", ZSTD_getErrorName(left));
+		reader->at_compressed = in.pos;
 	}
 	reader->n = out.pos;
 	reader->at = 0;
@@ -185,20 +119,8 @@ static int read_bytes(struct record_reader *reader, void *ret, size_t size)
 static int read_head(struct record_reader *reader)
 {
 	struct record_head head;
-	size_t n = 0, size;
-	int r = RECORD_READ;
+	size_t n = fread(&head, 1, sizeof(head), reader->file);
 
-	/* The head is not compressed. */
-	while (n < sizeof(head) &&
-	       (reader->in.pos < reader->in.size || (r = fill(reader)) == RECORD_READ)) {
-		size = reader->in.size - reader->in.pos;
-		size = size < sizeof(head) - n ? size : sizeof(head) - n;
-		memcpy((char *)&head + n, reader->compressed + reader->in.pos, size);
-		reader->in.pos += size;
-		n += size;
-	}
-	if (r < 0)
-		return r;
 	if (!n)
 		return fail(reader, -ENODATA, "the file is empty");
 	if (memcmp(head.magic, RECORD_MAGIC, n < sizeof(head.magic) ? n : sizeof(head.magic)) != 0)
@@ -209,6 +131,7 @@ static int read_head(struct record_reader *reader)
 		return fail(reader, -EPROTONOSUPPORT,
 			    "made by another build of wakegov; replay it with the wakegovctl of "
 			    "that one, or record anew");
+	reader->next_offset = n;
 	return 0;
 }
 
@@ -264,7 +187,7 @@ static int read_setting(struct record_reader *reader)
 	reader->state = malloc(size);
 	if (!reader->state)
 		return -ENOMEM;
-	reader->time = (struct record_time){ tag.now_ns, tag.now_ns };
+	reader->begin_ns = reader->end_ns = tag.now_ns;
 	return read_bytes(reader, reader->state, size);
 }
 
@@ -279,12 +202,10 @@ int record_reader_begin(struct record_reader *reader)
 	return r < 0 ? r : 0;
 }
 
-/* At RECORD_END. */
-static int end(struct record_reader *reader)
+static int read_end(struct record_reader *reader)
 {
-	int r = reader->at < reader->n		   ? RECORD_READ
-		: reader->in.pos < reader->in.size ? RECORD_READ
-						   : fill(reader);
+	bool is_last = reader->at == reader->n && reader->at_compressed == reader->n_compressed;
+	int r = is_last ? fill(reader) : RECORD_READ;
 
 	if (r == RECORD_READ)
 		return fail(reader, -EBADMSG, "damaged: something follows the end");
@@ -327,7 +248,7 @@ static int read_body(struct record_reader *reader, const struct record_tag *tag,
 		ret->clamp = &reader->body.clamp;
 		return read_bytes(reader, &reader->body, sizeof(*ret->clamp));
 	case RECORD_END:
-		return end(reader);
+		return read_end(reader);
 	default:
 		return refuse(reader, tag->type);
 	}
@@ -361,7 +282,7 @@ int record_reader_next(struct record_reader *reader, struct engine_call *ret)
 	r = read_body(reader, &tag, ret);
 	if (r == RECORD_READ && !is_valid(reader, ret))
 		return refuse(reader, tag.type);
-	if (r != RECORD_CUT && tag.now_ns > reader->time.end_ns)
-		reader->time.end_ns = tag.now_ns;
+	if (r != RECORD_CUT && tag.now_ns > reader->end_ns)
+		reader->end_ns = tag.now_ns;
 	return r;
 }

@@ -7,18 +7,9 @@
  * (record/replay.h checks that).
  */
 
-#include <sys/types.h>
+#include <stdio.h>
 
 #include "record/format.h"
-
-/* Returns up to size bytes, 0 at the end, or a negative errno. */
-struct record_source {
-	ssize_t (*read)(void *userdata, void *data, size_t size);
-	void *userdata;
-};
-
-/* For a source: userdata is a FILE. */
-ssize_t record_read_file(void *userdata, void *data, size_t size);
 
 enum record_outcome {
 	RECORD_ENDED, /* complete, and at its end */
@@ -26,32 +17,43 @@ enum record_outcome {
 	RECORD_CUT, /* the file ends before the recording; everything before the cut was read */
 };
 
-struct record_reader;
+struct record_reader {
+	/* For the caller to read, after record_reader_begin(). */
+	struct topology *topology;
+	struct policy policy; /* at the beginning */
+	void *state;	      /* the same: engine_state_size() bytes for engine_load(), unchecked */
+	/* From the beginning to the end, or so far to the last call: CLOCK_MONOTONIC there. */
+	uint64_t begin_ns, end_ns;
+	uint64_t offset; /* of the frame with the last call, or of what could not be read */
+	char why[160];	 /* the last failure with its offset, or where the file is cut */
 
-/* Takes about 400 KiB; reads nothing yet. source is copied. NULL without memory. */
-struct record_reader *record_reader_new(const struct record_source *source);
+	/* reader.c */
+	FILE *file;
+	struct ZSTD_DCtx_s *zstd;
+	size_t n_compressed, at_compressed; /* bytes that were read, and those that were used */
+	size_t n, at;			    /* the same of the frame */
+	uint64_t next_offset;		    /* of the bytes to be read from the file */
+	union {
+		struct input input;
+		struct decision decision;
+		struct task_class class;
+		struct task_clamp clamp;
+		struct policy policy;
+	} body; /* of the last call */
+	uint8_t compressed[RECORD_FRAME_BYTES];
+	uint8_t frame[RECORD_FRAME_BYTES];
+};
+
+/* Reads nothing yet. file is borrowed. NULL without memory. */
+struct record_reader *record_reader_new(FILE *file);
 struct record_reader *record_reader_free(struct record_reader *reader);
 
 /*
  * Reads the description of the engine; call it once, first. Returns 0, or a negative errno with a
- * reason in record_reader_why(): -ENODATA for an empty file or one that is cut before the first
- * call, -EBADMSG for a damaged or foreign one, -EPROTONOSUPPORT for one of another build, -ENOMEM,
- * or the source's error.
+ * reason in reader->why: -ENODATA for an empty file or one that is cut before the first call,
+ * -EBADMSG for a damaged or foreign one, -EPROTONOSUPPORT for one of another build, -ENOMEM, -EIO.
  */
 int record_reader_begin(struct record_reader *reader);
-/* Borrowed from the reader. */
-const struct topology *record_reader_topology(const struct record_reader *reader);
-const struct policy *record_reader_policy(const struct record_reader *reader);
-/* engine_state_size() bytes for engine_load(), unchecked. */
-const void *record_reader_state(const struct record_reader *reader);
-
-/* The time from the beginning to the end, or so far to the last call: CLOCK_MONOTONIC of the
- * recorded machine. */
-struct record_time {
-	uint64_t begin_ns, end_ns;
-};
-
-struct record_time record_reader_time(const struct record_reader *reader);
 
 /*
  * Reads the next call; what it points to is borrowed until the one after. A call without a time has
@@ -59,15 +61,5 @@ struct record_time record_reader_time(const struct record_reader *reader);
  */
 int record_reader_next(struct record_reader *reader, struct engine_call *ret);
 
-/*
- * For a decision that no engine can have made, as its domain is not active, though its record is
- * well-formed: sets record_reader_why(). Returns -EBADMSG.
- */
-int record_reader_refuse_decision(struct record_reader *reader);
-/* The same for a state that engine_load() refused. */
-int record_reader_refuse_state(struct record_reader *reader);
-
-/* The offset in bytes of the frame with the last call, or of what could not be read. */
-uint64_t record_reader_offset(const struct record_reader *reader);
-/* The last failure with its offset, or where the file is cut. */
-const char *record_reader_why(const struct record_reader *reader);
+/* For a well-formed record that no engine can have made: sets reader->why. Returns -EBADMSG. */
+int record_reader_refuse(struct record_reader *reader, const char *why);

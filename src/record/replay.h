@@ -13,27 +13,12 @@
 /*
  * Creates the engine of the recording's beginning, with the given policy, whose sizes must be those
  * of the recorded one. again records the played calls; NULL: no. Call it after
- * record_reader_begin(). Returns 0, -ENOMEM, or a failure whose reason is in record_reader_why().
+ * record_reader_begin(). Returns 0, -ENOMEM, or a failure whose reason is in reader->why.
  */
 int player_begin(struct record_reader *reader, const struct policy *policy, struct recorder *again,
 		 struct engine **ret);
 
 #define REPLAY_NO_TASK UINT32_MAX
-
-/* What the engine answered to a call that was played; by the call's type. */
-struct played {
-	const struct decision *decision; /* borrowed from the engine */
-	uint32_t handle;		 /* REPLAY_NO_TASK: none */
-	struct task_class class;	 /* pid 0: none */
-	struct task_clamp clamp;	 /* pid 0: none */
-};
-
-/*
- * Repeats the recorded call on the engine. Returns 0, or -EBADMSG for a decision for a domain that
- * is not active, with record_reader_why().
- */
-int player_play(struct engine *engine, struct record_reader *reader, const struct engine_call *call,
-		struct played *ret);
 
 enum replay_outcome {
 	REPLAY_SAME,	/* every decision is the same, and the recording is complete */
@@ -44,7 +29,7 @@ enum replay_outcome {
 struct replay {
 	uint64_t n_inputs;
 	uint64_t n_decisions; /* decisions made, including the one that differs */
-	/* The difference. */
+	/* The last answer, or the difference. */
 	struct decision recorded;
 	struct decision replayed;
 	enum engine_call_type type;	       /* ENGINE_COMMIT, or the call about a task … */
@@ -52,9 +37,17 @@ struct replay {
 };
 
 /*
+ * Repeats the recorded call on the engine. Returns REPLAY_SAME; REPLAY_DIFFERS if the engine
+ * answered something else than was recorded; or -EBADMSG for a decision for a domain that is not
+ * active, with reader->why. *ret is all zero before the first call.
+ */
+int player_play(struct engine *engine, struct record_reader *reader, const struct engine_call *call,
+		struct replay *ret);
+
+/*
  * Replays the records of reader, after record_reader_begin(). again records the replay; NULL: no.
  * Returns an enum replay_outcome, or a negative errno, except for -ENOMEM with the reason in
- * record_reader_why(); *ret is set then too.
+ * reader->why; *ret is set then too.
  */
 int replay_run(struct record_reader *reader, struct recorder *again, struct replay *ret);
 
@@ -98,7 +91,7 @@ struct what_if {
 	uint64_t n_other;
 	uint64_t n_differences;
 	struct what_if_difference differences[WHAT_IF_DIFFERENCES]; /* the first differences */
-	bool cut; /* the file is cut; record_reader_why() says where */
+	bool cut; /* the file is cut; reader->why says where */
 };
 
 /*

@@ -28,7 +28,7 @@ int timeline_measure(struct record_reader *reader, struct timeline *ret)
 
 	while ((r = record_reader_next(reader, &call)) == RECORD_READ)
 		;
-	*ret = (struct timeline){ record_reader_time(reader), r == RECORD_CUT };
+	*ret = (struct timeline){ reader->begin_ns, reader->end_ns, r == RECORD_CUT };
 	return r < 0 ? r : 0;
 }
 
@@ -103,9 +103,9 @@ static void report_tasks(struct run *run, uint64_t now_ns)
 /* Plays the call, and reports what comes of it. */
 static int play(struct run *run, const struct engine_call *call)
 {
-	struct played played;
+	struct replay replay = { 0 };
 	struct decision decision;
-	int r = player_play(run->engine, run->reader, call, &played);
+	int r = player_play(run->engine, run->reader, call, &replay);
 
 	if (r < 0)
 		return r;
@@ -126,8 +126,8 @@ static int play(struct run *run, const struct engine_call *call)
 
 static int replay_all(struct run *run)
 {
-	uint32_t n_domains = record_reader_topology(run->reader)->n_domains;
-	struct record_time time = record_reader_time(run->reader);
+	const struct record_reader *reader = run->reader;
+	uint32_t n_domains = reader->topology->n_domains;
 	struct engine_call call;
 	int r;
 
@@ -135,11 +135,11 @@ static int replay_all(struct run *run)
 	for (uint32_t i = 0; i < n_domains; i++) {
 		struct decision decision = *engine_last(run->engine, i);
 
-		decision.now_ns = time.begin_ns;
+		decision.now_ns = reader->begin_ns;
 		if (engine_is_active(run->engine, i))
 			report_decision(run, &decision);
 	}
-	report_tasks(run, time.begin_ns);
+	report_tasks(run, reader->begin_ns);
 	while ((r = record_reader_next(run->reader, &call)) == RECORD_READ) {
 		r = play(run, &call);
 		if (r < 0)
@@ -147,24 +147,22 @@ static int replay_all(struct run *run)
 	}
 	if (r < 0)
 		return r;
-	time = record_reader_time(run->reader);
-	*run->ret = (struct timeline){ time, r == RECORD_CUT };
+	*run->ret = (struct timeline){ reader->begin_ns, reader->end_ns, r == RECORD_CUT };
 	for (uint32_t i = 0; i < n_domains; i++)
-		report_pause(run, i, time.end_ns);
+		report_pause(run, i, reader->end_ns);
 	for (uint32_t i = 0; i < io_task_size(engine_tasks(run->engine)); i++)
-		report_end(run, &run->reported[i], time.end_ns);
+		report_end(run, &run->reported[i], reader->end_ns);
 	return 0;
 }
 
 int timeline_run(struct record_reader *reader, const struct timeline_sink *sink,
 		 struct timeline *ret)
 {
-	const struct policy *policy = record_reader_policy(reader);
+	const struct policy *policy = &reader->policy;
 	struct run run = {
 		.reader = reader,
 		.sink = sink,
-		.decisions = calloc(record_reader_topology(reader)->n_domains + 1,
-				    sizeof(*run.decisions)),
+		.decisions = calloc(reader->topology->n_domains + 1, sizeof(*run.decisions)),
 		.reported = calloc(policy->max_tasks, sizeof(*run.reported)),
 		.ret = ret,
 	};

@@ -164,14 +164,14 @@ static void copy_overrides(struct run *run, const struct policy *recorded)
 static int play(struct run *run, const struct engine_call *call)
 {
 	struct decision *recorded;
-	struct played played;
 	uint32_t domain;
 
 	switch (call->type) {
 	case ENGINE_COMMIT:
 		domain = call->decision->domain;
 		if (!engine_is_active(run->engine, domain))
-			return record_reader_refuse_decision(run->reader);
+			return record_reader_refuse(run->reader,
+						    "a decision for a domain that is not active");
 		recorded = &run->domains[domain].recorded;
 		*recorded = *call->decision;
 		/* The write of the other policy's decision counts as successful. */
@@ -192,16 +192,18 @@ static int play(struct run *run, const struct engine_call *call)
 	case ENGINE_POP_CLASS:
 	case ENGINE_POP_CLAMP:
 		break;
-	default:
+	case ENGINE_FORGET_TARGET:
+		engine_forget_target(run->engine, call->domain);
+		break;
+	case ENGINE_APPLY:
 		/* No frequency is accounted while the domain is not decided for. */
-		if (call->type == ENGINE_APPLY && call->input->type == INPUT_DOMAIN &&
-		    !call->input->domain.active) {
+		if (call->input->type == INPUT_DOMAIN && !call->input->domain.active) {
 			domain = call->input->domain.domain;
 			set_khz(&run->ret->recorded[domain], 0, run->now_ns);
 			set_khz(&run->ret->other[domain], 0, run->now_ns);
 			run->domains[domain].recorded.target_khz = 0;
 		}
-		return player_play(run->engine, run->reader, call, &played);
+		engine_apply(run->engine, call->input);
 	}
 	return 0;
 }
@@ -219,7 +221,7 @@ static int replay_all(struct run *run)
 		for (uint32_t i = 0; i < run->ret->n_domains; i++)
 			compare(run, i);
 	}
-	catch_up(run, record_reader_time(run->reader).end_ns);
+	catch_up(run, run->reader->end_ns);
 	for (uint32_t i = 0; i < run->ret->n_domains; i++) {
 		compare(run, i);
 		set_khz(&run->ret->recorded[i], run->ret->recorded[i].khz, run->now_ns);
@@ -231,8 +233,8 @@ static int replay_all(struct run *run)
 
 static int set_up(struct run *run, const struct policy *policy)
 {
-	const struct topology *topology = record_reader_topology(run->reader);
-	const struct policy *recorded = record_reader_policy(run->reader);
+	const struct topology *topology = run->reader->topology;
+	const struct policy *recorded = &run->reader->policy;
 	uint32_t n = topology->n_domains;
 	int r;
 
@@ -254,7 +256,7 @@ static int set_up(struct run *run, const struct policy *policy)
 		return r;
 	/* What the loaded state decided by the recorded policy holds until the next decision. */
 	engine_set_policy(run->engine, &run->obeyed);
-	run->begin_ns = run->now_ns = record_reader_time(run->reader).begin_ns;
+	run->begin_ns = run->now_ns = run->reader->begin_ns;
 	/* Both start with the frequencies at the beginning of the recording. */
 	for (uint32_t i = 0; i < n; i++) {
 		const struct decision *last = engine_last(run->engine, i);

@@ -43,10 +43,10 @@ static int take(void *userdata, const void *data, size_t size)
 
 static int run_once(const char *path, bool records, struct cost *cost)
 {
-	struct record_source source = { record_read_file, fopen(path, "re") };
+	FILE *file = fopen(path, "re");
 	struct record_sink sink = { take, NULL };
 	struct recorder *recorder = records ? recorder_new(&sink) : NULL;
-	struct record_reader *reader = source.userdata ? record_reader_new(&source) : NULL;
+	struct record_reader *reader = file ? record_reader_new(file) : NULL;
 	struct replay replay = { 0 };
 	uint64_t start_ns = cpu_ns();
 	int r = reader ? record_reader_begin(reader) : -1;
@@ -59,8 +59,8 @@ static int run_once(const char *path, bool records, struct cost *cost)
 		cost->cpu_ns = cpu_ns() - start_ns;
 	cost->events = replay.n_inputs + replay.n_decisions;
 	cost->bytes = recorder ? recorder_bytes(recorder) : 0;
-	if (source.userdata)
-		fclose(source.userdata);
+	if (file)
+		fclose(file);
 	record_reader_free(reader);
 	recorder_free(recorder);
 	return r == REPLAY_SAME || r == REPLAY_CUT ? 0 : -1;

@@ -14,11 +14,11 @@ static size_t calls_begin(struct test_recording *recording, uint64_t *ret_end_ns
 
 	assert_int_equal(record_reader_begin(reader), 0);
 	assert_int_equal(record_reader_next(reader, &call), RECORD_READ);
-	at = record_reader_offset(reader);
+	at = reader->offset;
 	while (record_reader_next(reader, &call) == RECORD_READ)
 		;
-	*ret_end_ns = record_reader_time(reader).end_ns;
-	record_reader_free(reader);
+	*ret_end_ns = reader->end_ns;
+	test_reader_free(reader);
 	return at;
 }
 

@@ -38,7 +38,7 @@ static void test_same_policy(void **state)
 			assert_memory_equal(&what_if.recorded[d], &what_if.other[d],
 					    sizeof(what_if.other[d]));
 		what_if_deinit(&what_if);
-		record_reader_free(reader);
+		test_reader_free(reader);
 	}
 }
 
@@ -46,7 +46,6 @@ static void test_same_policy(void **state)
 static void test_lower_limit(void **state)
 {
 	struct record_reader *reader;
-	struct record_time time;
 	struct what_if what_if;
 	struct policy policy;
 
@@ -54,7 +53,6 @@ static void test_lower_limit(void **state)
 	policy_init(&policy);
 	policy.domain.max = (struct policy_frequency){ POLICY_FREQUENCY_KHZ, 1000000 };
 	reader = run(&policy, &what_if);
-	time = record_reader_time(reader);
 	assert_true(what_if.n_differences > 0);
 	assert_int_equal(what_if.differences[0].recorded.reason, REASON_IO_BOOST);
 	assert_int_equal(what_if.differences[0].recorded.domain,
@@ -65,10 +63,10 @@ static void test_lower_limit(void **state)
 		/* The same time in all, but for the moment before the first decision of either. */
 		assert_in_range(opp_times_total_ns(&what_if.other[d]),
 				opp_times_total_ns(&what_if.recorded[d]) - NS_PER_S / 50,
-				time.end_ns - time.begin_ns);
+				reader->end_ns - reader->begin_ns);
 	}
 	what_if_deinit(&what_if);
-	record_reader_free(reader);
+	test_reader_free(reader);
 }
 
 /* Windows and overrides for which no sample was taken: they are made up, and boosts do not flicker.
@@ -92,7 +90,7 @@ static void test_other_times(void **state)
 				recorded_khz * 12 / 10);
 	}
 	what_if_deinit(&what_if);
-	record_reader_free(reader);
+	test_reader_free(reader);
 }
 
 /* Nobody is boosted who has to do more than a hundred thousand I/Os: what is left is utilisation.
@@ -111,7 +109,7 @@ static void test_no_boost(void **state)
 	for (uint32_t d = 0; d < what_if.n_domains; d++)
 		assert_in_range(opp_times_mean_khz(&what_if.other[d]), 408000, 600000);
 	what_if_deinit(&what_if);
-	record_reader_free(reader);
+	test_reader_free(reader);
 }
 
 /* The time after the last call counts, and what was decided before the first changes. */
@@ -151,7 +149,7 @@ static void test_steady(void **state)
 	assert_int_equal(opp_times_total_ns(&what_if.other[0]), 10 * NS_PER_S);
 	assert_in_range(opp_times_mean_khz(&what_if.other[0]), 800000, 802000);
 	what_if_deinit(&what_if);
-	record_reader_free(reader);
+	test_reader_free(reader);
 	free(topology);
 }
 
@@ -269,7 +267,7 @@ static void test_override(void **state)
 	assert_in_range(capped_ns(&what_if.recorded[0]), NS_PER_S * 9 / 10, NS_PER_S * 11 / 10);
 	assert_in_range(capped_ns(&what_if.other[0]), NS_PER_S * 9 / 10, NS_PER_S * 11 / 10);
 	what_if_deinit(&what_if);
-	record_reader_free(reader);
+	test_reader_free(reader);
 }
 
 /* Where the policy's own rules leave no room for it, it is left out. */
@@ -292,7 +290,7 @@ static void test_override_without_room(void **state)
 	assert_true(what_if.differences[0].other.target_khz > CAPPED_KHZ);
 	assert_int_equal(capped_ns(&what_if.other[0]), 0);
 	what_if_deinit(&what_if);
-	record_reader_free(reader);
+	test_reader_free(reader);
 }
 
 int main(int argc, char *argv[])

@@ -52,7 +52,7 @@ static void test_counts_only(void **state)
 			     task->in_flight_ns == before.in_flight_ns;
 		before = *task;
 	}
-	record_reader_free(reader);
+	test_reader_free(reader);
 	assert_in_range(n_learnt, 5, 40);
 	assert_true(n_counted >= 5);
 }
