@@ -117,7 +117,7 @@ struct {
  */
 struct wakegov_slot slots[WAKEGOV_SLOTS];
 struct wakegov_device devices[WAKEGOV_DEVICES];
-struct wakegov_placed_group placed_groups[WAKEGOV_PLACED_GROUPS];
+__u64 placed_watched[WAKEGOV_PLACED_GROUPS]; /* caches, as bits, to report when full */
 struct wakegov_cache caches[WAKEGOV_CACHES];
 volatile struct wakegov_settings settings;
 volatile __u32 hot_tasks[WAKEGOV_HOT];

@@ -149,8 +149,6 @@ static __noinline int account_at_tick(struct task_struct *task, const struct hrt
 	watch_bytes(task, now_ns); /* one that polls goes to no sleep */
 	if (settings.chains)
 		tick_chains(cpu, task);
-	if (settings.placing)
-		tick_placed(task, now_ns);
 	if (!cpu->load.busy_since_ns && !tick_unseen(cpu, task, ticked_ns))
 		return 0;
 	if (!has_run_on(cpu, task, now_ns) || now_ns - cpu->load.updated_ns < TICK_NS)

@@ -10,7 +10,6 @@
 #include <linux/types.h>
 
 #include "wakegov/chain.h"
-#include "wakegov/latency.h"
 #include "wakegov/own.h"
 #include "wakegov/quantile.h"
 #include "wakegov/record.h"
@@ -45,6 +44,7 @@
 #define WAKEGOV_CACHES	      64 /* last-level caches, or clusters, among which tasks are placed */
 #define WAKEGOV_NO_CACHE      0xffffffffU
 #define WAKEGOV_PLACED_GROUPS 64
+#define WAKEGOV_FULL_NS	      5000000ULL /* a cache without an idle CPU for so long is full */
 #define WAKEGOV_DOMAINS	      1024
 /* Without a tick that meets a task for so long, two of the slowest kernels, a CPU is idle. */
 #define WAKEGOV_NO_TICK_NS  20000000ULL
@@ -132,27 +132,11 @@ struct wakegov_cache {
 	__u64 full_since_ns; /* when its last idle CPU became busy */
 } __attribute__((aligned(64)));
 
-/*
- * A group of tasks that a rule or class spreads over the caches. Written by the kernel side, whose
- * counters only grow.
- */
-struct wakegov_placed_group {
-	__u64 run_ns;
-	__u64 wait_ns; /* runnable, not running */
-	__u64 work;    /* reads and writes of its tasks; a burst without any counts as one */
-	__u32 latencies[WAKEGOV_LATENCIES]; /* from a wake-up to the first run: latency.h */
-	__u64 watch;	  /* caches, as bits, to report when full; set by the daemon */
-	__u32 watch_wake; /* report the next wake-up of its tasks; set by the daemon */
-	__u32 pad;
-};
-
 /* A placed task, by thread id. */
 struct wakegov_placed {
 	__u32 group;
 	__u32 pad;
-	__u64 woken_ns; /* 0: not waiting for its first run after a wake-up */
-	__u64 since_ns; /* since when it runs, or waits to run; 0: it sleeps, or is not known yet */
-	__u64 calls;	/* its reads and writes when since_ns was set */
+	__u64 waits_since_ns; /* woken or preempted; 0: it runs or sleeps */
 };
 
 /* The chain with the highest need on a CPU within the hold time. */
@@ -280,9 +264,8 @@ struct wakegov_cpu {
 	__u32 idle_seen_pid; /* the task that has it */
 
 	/* written by the kernel side, on the CPU itself, while tasks are placed */
-	__u32 placing_generation; /* settings.placing_generation of the following fields */
-	__u64 busy_ns;		  /* total of past busy times */
-	__u64 busy_since_ns;	  /* 0: idle */
+	__u32 placing_generation; /* settings.placing_generation of is_busy */
+	__u8 is_busy;
 
 	/* written by the kernel side, on the CPU itself */
 	struct wakegov_class_run runs[WAKEGOV_CLAMP_CLASSES] __attribute__((aligned(64)));
@@ -443,7 +426,6 @@ struct wakegov_settings {
 
 	/* placement */
 	__u32 placing_generation; /* incremented: no CPU is known to be busy */
-	__u64 full_limit_ns;	  /* time without an idle CPU from which on a cache is full */
 
 	__s64 max_stored; /* how many entries of task storage there may be */
 };

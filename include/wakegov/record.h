@@ -29,7 +29,6 @@ enum wakegov_record_type {
 	WAKEGOV_RECORD_SCAN,	     /* a process of several threads changed: dump them */
 	WAKEGOV_RECORD_PLACED_CHILD, /* parent, which is placed, forked pid */
 	WAKEGOV_RECORD_FULL_CACHE,   /* a task of the group had to wait: the cache is full */
-	WAKEGOV_RECORD_GROUP_WAKES,  /* a task of the group woke up */
 	WAKEGOV_RECORD_IDLE_LATENCY, /* a task runs on cpu that asks for less than its limit */
 
 	/* These are made by the tracer. */

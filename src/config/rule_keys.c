@@ -83,9 +83,6 @@ static int store_placement(struct policy_rule *rule, const char *text)
 	} words[] = {
 		{ "none", POLICY_PLACEMENT_NONE },
 		{ "fork-spread", POLICY_PLACEMENT_FORK_SPREAD },
-		{ "fork-affine", POLICY_PLACEMENT_REMOVED },
-		{ "wake-affine", POLICY_PLACEMENT_REMOVED },
-		{ "wake-hold", POLICY_PLACEMENT_REMOVED },
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(words); i++)

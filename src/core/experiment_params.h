@@ -2,9 +2,9 @@
 #pragma once
 
 /*
- * The numbers of all experiments (core/experiment.h): of a boost, an idle latency and a placement,
- * each with what doubling it does. tests/bench/experiment and tests/bench/regret chose those
- * without a source. The slack of boosts is a key of the policy.
+ * The numbers of all experiments (core/experiment.h): of a boost and an idle latency, each with
+ * what doubling it does. tests/bench/experiment and tests/bench/regret chose those without a
+ * source. The slack of boosts is a key of the policy.
  */
 
 #include "shared/time.h"
@@ -60,12 +60,3 @@
 #define TRIAL_WAIT_NS (16 * NS_PER_MS)
 /* … and whether the levels differ: a gain is found later. */
 #define TRIAL_LOOK_NS (100 * NS_PER_MS)
-
-/*
- * A placement's windows are as long as the time between two looks (core/placement.h), as no group
- * may move more often. After a switch the scheduler needs some ticks to spread tasks. Evidence
- * lasts for as many windows as that of a boost.
- */
-#define PLACEMENT_SETTLE_LOOKS	 10 /* a look has so many settle times */
-#define PLACEMENT_EVIDENCE_LOOKS 375
-#define PLACEMENT_SLACK_PPM	 20000

@@ -118,7 +118,6 @@ enum policy_readers {
 enum policy_placement {
 	POLICY_PLACEMENT_NONE,
 	POLICY_PLACEMENT_FORK_SPREAD,
-	POLICY_PLACEMENT_REMOVED, /* as none: a value of builds before 0.2.0, which is doubtful */
 };
 
 /*

@@ -78,20 +78,13 @@ static void show_bursts(FILE *file, const char *before, const json_t *rule)
 		fprintf(file, "would need %s, and the highest frequency is %s\n", needs, highest);
 }
 
-/*
- * "web: 8 tasks spread over the caches; p99 of their waits 40 us; without 45 us; compared in 12
- * pairs: 8.0 % more done without, plus or minus 3.0 %"
- */
+/* "web: 8 tasks spread over the caches" */
 static void show_groups(FILE *file, const char *before, const json_t *rule)
 {
 	const json_t *group;
 	size_t i;
 
 	json_array_foreach(json_object_get(rule, "groups"), i, group) {
-		int64_t more = (int64_t)field_number(group, "without_permille") - 1000;
-		_cleanup_free_ char *with = format_duration(field_number(group, "p99_us"));
-		_cleanup_free_ char *without =
-			format_duration(field_number(group, "p99_without_us"));
 		uint64_t n = field_number(group, "tasks");
 
 		print_part(file, "%s%s: %" PRIu64 " task%s ", before, field_shown(rule, "name"), n,
@@ -100,17 +93,6 @@ static void show_groups(FILE *file, const char *before, const json_t *rule)
 			fputs("spread over the caches", file);
 		else
 			print_part(file, "placed nowhere, %s", field_shown(group, "why"));
-		if (field_is_known(group, "p99_us"))
-			fprintf(file, "; p99 of their waits %s", with);
-		if (field_is_known(group, "p99_without_us"))
-			fprintf(file, "; without %s", without);
-		if (field_number(group, "pairs"))
-			fprintf(file,
-				"; compared in %" PRIu64
-				" pairs: %.1f %% %s done without, plus or minus %.1f %%",
-				field_number(group, "pairs"), (double)labs(more) / 10,
-				more < 0 ? "less" : "more",
-				(double)field_number(group, "without_error_permille") / 10);
 		fputc('\n', file);
 	}
 }

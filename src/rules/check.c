@@ -196,10 +196,6 @@ static void check_itself(const struct check *check)
 		say(check, NULL,
 		    "it gives nothing: set cap, floor, response, io-boost, placement, "
 		    "idle-latency or class");
-	if (rule_level(&check->rule->properties, RULE_PLACEMENT)->value == POLICY_PLACEMENT_REMOVED)
-		say(check, "placement",
-		    "placement: fork-affine, wake-affine and wake-hold gained nothing and were "
-		    "removed; they are none, write that or fork-spread");
 	if (check->rule->domain_cpu == POLICY_ANY_DOMAIN)
 		return;
 	if (gives(check->rule, RULE_PLACEMENT))

@@ -149,7 +149,6 @@ static int open_channels(struct tracer *tracer, const char **ret_why)
 	tracer->slots = bss->slots;
 	tracer->devices = bss->devices;
 	tracer->caches = bss->caches;
-	tracer->groups = bss->placed_groups;
 	tracer->ring = ring_buffer__new(tracer->programs.maps[MAP_RECORDS], tracer_on_record,
 					tracer, NULL);
 	return tracer->ring ? 0 : -errno;

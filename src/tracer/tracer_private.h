@@ -62,12 +62,11 @@ struct tracer {
 	struct ring_buffer *ring;
 	struct wakegov_cpu *cpus; /* mapped; n_cpus */
 	/* in programs.bss */
-	struct wakegov_slot *slots;	     /* WAKEGOV_SLOTS */
-	struct wakegov_device *devices;	     /* WAKEGOV_DEVICES */
-	struct wakegov_cache *caches;	     /* WAKEGOV_CACHES */
-	struct wakegov_placed_group *groups; /* WAKEGOV_PLACED_GROUPS */
-	tracer_handler_t handler;	     /* while records are taken */
-	size_t taken_bytes;		     /* bytes of the ring taken in that call */
+	struct wakegov_slot *slots;	/* WAKEGOV_SLOTS */
+	struct wakegov_device *devices; /* WAKEGOV_DEVICES */
+	struct wakegov_cache *caches;	/* WAKEGOV_CACHES */
+	tracer_handler_t handler;	/* while records are taken */
+	size_t taken_bytes;		/* bytes of the ring taken in that call */
 	void *userdata;
 
 	struct batch marks;   /* marks of tasks that match rules */

@@ -331,7 +331,7 @@ suite_no_tick() {
 # The experiments, and what is put back exactly.
 suite_placement_pays() {
 	in_lab "--llcs 2" "test_placement.py Placement.test_spread_pays Placement.test_crowd_waits Placement.test_cpuset
-		Placement.test_does_not_lose Placement.test_loses Placement.test_exact Placement.test_long_path" "test_idle_latency.py IdleLatency"
+		Placement.test_exact Placement.test_long_path" "test_idle_latency.py IdleLatency"
 }
 
 # On the timed machine no program is worse off than without wakegov.

@@ -121,10 +121,6 @@ static void test_placement(void **state)
 		{ "[rule r]\nplacement = fork-spread\n", POLICY_PLACEMENT_FORK_SPREAD },
 		{ "[class c]\nplacement = fork-spread\n[rule r]\nclass = c\n",
 		  POLICY_PLACEMENT_FORK_SPREAD },
-		{ "[rule r]\nplacement = fork-affine\n", POLICY_PLACEMENT_REMOVED },
-		{ "[rule r]\nplacement = wake-hold\n", POLICY_PLACEMENT_REMOVED },
-		{ "[class c]\nplacement = wake-affine\n[rule r]\nclass = c\n",
-		  POLICY_PLACEMENT_REMOVED },
 	};
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {

@@ -150,16 +150,6 @@ static void test_second_and_empty(void **state)
 	assert_int_equal(n_said, 0);
 }
 
-static void test_removed_placement(void **state)
-{
-	add_rule("a")->properties.placement = (struct policy_level){ POLICY_LEVEL_PLACEMENT,
-								     POLICY_PLACEMENT_REMOVED };
-	expect(false, "a: placement: fork-affine, wake-affine and wake-hold gained nothing");
-	policy.rules[0].properties.placement.value = POLICY_PLACEMENT_NONE;
-	check(false);
-	assert_int_equal(n_said, 0);
-}
-
 static void test_unit_that_is_not_there(void **state)
 {
 	add_rule("a")->match = (struct policy_match){ .given = POLICY_MATCH_UNIT,
@@ -203,7 +193,6 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_never_reached, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_levels, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_second_and_empty, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(test_removed_placement, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_unit_that_is_not_there, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_crossed_after_merging, set_up, tear_down),
 	};

@@ -330,7 +330,7 @@ static const struct placing canned_placing = {
 		{ .key = 1,
 		  .rule = "backup",
 		  .n_tasks = 3,
-		  .placement = { .why = PLACEMENT_HOLDS, .held = 3, .p99 = { 16, 14 } } },
+		  .placement = { .why = PLACEMENT_HELD, .held = 3 } },
 		{ .key = 2, .rule = "other" },
 		{ .key = 3, .rule = "other" },
 	},
@@ -339,6 +339,11 @@ static const struct placing canned_placing = {
 bool tick_is_seen(void)
 {
 	return true;
+}
+
+const char *placing_group_why(const struct placing *placing, const struct placed_group *group)
+{
+	return group->placement.held ? "it is kept" : "released: no CPU of the cache was idle";
 }
 
 const char *placing_why_not(const struct placing *placing)

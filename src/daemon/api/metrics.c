@@ -270,7 +270,7 @@ static void put_counts(struct metrics *metrics, const struct manager *manager)
 	      "Groups of tasks with a placement, by whether they are kept to a cache now.");
 	for (uint32_t i = 0; i < PLACEMENT_GROUPS_MAX; i++)
 		if (groups[i].key)
-			n_groups[!groups[i].placement.held]++;
+			n_groups[!placing_holds(&manager->placing, &groups[i])]++;
 	sample(metrics, "{state=\"placed\"}", n_groups[0]);
 	sample(metrics, "{state=\"let-go\"}", n_groups[1]);
 	one(metrics, "wakegov_idle_latency_cpus", false, manager->idle_latency.n_limited,

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "core/opp.h"
-#include "core/placement.h"
 #include "daemon/api/api.h"
 #include "daemon/process.h"
 #include "daemon/rule_tracking.h"
@@ -60,29 +59,13 @@ static void put_bursts(struct json_out *out, const struct core *core, uint32_t i
 	json_out_close(out, '}');
 }
 
-static void put_p99(struct json_out *out, const char *key, const struct placement *placement,
-		    bool with)
+static void put_group(struct json_out *out, const struct placing *placing,
+		      const struct placed_group *group)
 {
-	field_count_if(out, key, placement->p99[with],
-		       placement_p99_ns(placement, with) / NS_PER_US);
-}
-
-static void put_group(struct json_out *out, const struct placed_group *group)
-{
-	const struct placement *placement = &group->placement;
-	struct experiment_estimate without;
-	bool tested = placement_tested(placement, &without);
-
 	json_out_open(out, '{');
 	field_count(out, "tasks", group->n_tasks);
-	field_bool(out, "placed", placement->held);
-	field_text(out, "why", placement_why_text(placement->why));
-	put_p99(out, "p99_us", placement, true);
-	put_p99(out, "p99_without_us", placement, false);
-	field_count(out, "pairs", placement->experiment.tried);
-	field_count_if(out, "without_permille", tested,
-		       without.gain_ppm > -1000000 ? without.gain_ppm / 1000 + 1000 : 0);
-	field_count_if(out, "without_error_permille", tested, without.error_ppm / 1000);
+	field_bool(out, "placed", placing_holds(placing, group));
+	field_text(out, "why", placing_group_why(placing, group));
 	json_out_close(out, '}');
 }
 
@@ -94,7 +77,7 @@ static void put_groups(struct json_out *out, const struct placing *placing,
 		const struct placed_group *group = &placing->groups[i];
 
 		if (group->key && !strcmp(group->rule, rule->name))
-			put_group(out, group);
+			put_group(out, placing, group);
 	}
 	json_out_close(out, ']');
 }

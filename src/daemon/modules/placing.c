@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Sorts the tasks of rules and classes with a placement into groups, keeps each task by its
+ * affinity to one of the last-level caches when it is forked, and releases a cache that the kernel
+ * side reports as full (core/placement.h).
+ */
 #include "daemon/modules/placing.h"
 
 #include <errno.h>
@@ -32,6 +37,18 @@ const char *placing_why_not(const struct placing *placing)
 	return NULL;
 }
 
+const char *placing_group_why(const struct placing *placing, const struct placed_group *group)
+{
+	static const char *const texts[] = {
+		[PLACEMENT_HELD] = "it is kept",
+		[PLACEMENT_FULL] = "released: no CPU of the cache was idle",
+		[PLACEMENT_OFFLINE] = "released: the CPUs of the cache are offline",
+	};
+
+	return placing->handed_back ? "released: the domains are handed back"
+				    : texts[group->placement.why];
+}
+
 static void set_cache(struct placing *placing, struct placed_task *task, uint32_t cache)
 {
 	struct placed_group *group = &placing->groups[task->group];
@@ -43,28 +60,18 @@ static void set_cache(struct placing *placing, struct placed_task *task, uint32_
 		group->n_in[cache]++;
 }
 
-/* The cache to which to keep the task. The placement of one whose cache is released is over. */
-static uint32_t wanted_cache(struct placing *placing, struct placed_task *task)
-{
-	struct placement *placement = &placing->groups[task->group].placement;
-
-	/* For a while, so task->cache stays. */
-	if (placement->aside || placing->core->handed_back_until_ns)
-		return PLACEMENT_NO_CACHE;
-	if (!placement_holds(placement, task->cache))
-		set_cache(placing, task, PLACEMENT_NO_CACHE);
-	return task->cache;
-}
-
+/* The placement of a task whose cache is released is over. A hand-back is for a while. */
 static void apply_to_task(struct placing *placing, struct placed_task *task)
 {
-	uint32_t cache = wanted_cache(placing, task);
 	int r;
 
-	if (cache == PLACEMENT_NO_CACHE)
+	if (!placement_holds(&placing->groups[task->group].placement, task->cache))
+		set_cache(placing, task, PLACEMENT_NO_CACHE);
+	if (task->cache == PLACEMENT_NO_CACHE || placing->core->handed_back_until_ns)
 		r = affinities_release_task(placing->affinities, task->pid);
 	else
-		r = affinities_keep(placing->affinities, task->pid, &placing->caches.cpus[cache]);
+		r = affinities_keep(placing->affinities, task->pid,
+				    &placing->caches.cpus[task->cache]);
 	/* -EINVAL: a per-CPU kernel thread, or its cpuset has no CPU there that is online. */
 	if (r >= 0 || r == -EINVAL)
 		return;
@@ -75,14 +82,6 @@ static void apply_to_task(struct placing *placing, struct placed_task *task)
 	placing->refused = true;
 }
 
-static void watch(struct placing *placing, uint32_t group)
-{
-	const struct placed_group *of = &placing->groups[group];
-
-	tracer_watch_group(placing->core->tracer, group, of->placement.held,
-			   of->next_ns == UINT64_MAX);
-}
-
 static void apply(struct placing *placing, uint32_t group)
 {
 	uint32_t place = pid_index_next(placing->index, 0);
@@ -90,69 +89,20 @@ static void apply(struct placing *placing, uint32_t group)
 	for (; place != PID_INDEX_NONE; place = pid_index_next(placing->index, place + 1))
 		if (placing->tasks[place].group == group)
 			apply_to_task(placing, &placing->tasks[place]);
-	watch(placing, group);
-	log_debug("placement of %s: caches %llx: %s", placing->groups[group].rule,
-		  (unsigned long long)placing->groups[group].placement.held,
-		  placement_why_text(placing->groups[group].placement.why));
+	tracer_watch_caches(placing->core->tracer, group, placing->groups[group].placement.held);
 }
 
-/*
- * Looks at a group. One that was idle since the last look is looked at when one of its tasks wakes
- * up.
- */
-static void look(struct placing *placing, uint32_t index, uint64_t now_ns)
-{
-	struct core *core = placing->core;
-	struct placement_machine *machine = &placing->machine;
-	struct placed_group *group = &placing->groups[index];
-	struct placement_counts counts;
-	bool changed, slept;
-
-	if (core->handed_back_until_ns)
-		return;
-	tracer_read_group(core->tracer, index, &counts);
-	for (uint32_t i = 0; i < machine->n_caches; i++)
-		machine->caches[i].busy_ns = tracer_cache_busy_ns(core->tracer, i, now_ns);
-	slept = group->seen == counts.run_ns;
-	group->seen = counts.run_ns;
-	changed = placement_look(&group->placement, machine, &counts, now_ns);
-	group->next_ns = slept && group->n_tasks ? UINT64_MAX
-						 : placement_next_ns(&group->placement);
-	if (changed)
-		apply(placing, index);
-	else
-		watch(placing, index);
-}
-
+/* When a hand-back begins or ends. */
 static void run(void *state, uint64_t now_ns)
 {
 	struct placing *placing = state;
-	struct placed_group *groups = placing->groups;
-	uint64_t next_ns = UINT64_MAX;
 
-	for (uint32_t i = 0; i < PLACEMENT_GROUPS_MAX; i++) {
-		struct placement *placement = &groups[i].placement;
-
-		/* While the domains are handed back no task is placed; it may end at any time. */
-		if (placing->core->handed_back_until_ns) {
-			groups[i].next_ns = 0;
-			if (!groups[i].key || !(placement->held | placement->aside))
-				continue;
-			placement_init(placement, groups[i].key);
+	if (placing->handed_back == (placing->core->handed_back_until_ns != 0))
+		return;
+	placing->handed_back = !placing->handed_back;
+	for (uint32_t i = 0; i < PLACEMENT_GROUPS_MAX; i++)
+		if (placing->groups[i].key)
 			apply(placing, i);
-		} else if (groups[i].key) {
-			if (groups[i].next_ns <= now_ns)
-				look(placing, i, now_ns);
-			if (groups[i].next_ns < next_ns)
-				next_ns = groups[i].next_ns;
-		}
-	}
-	placing->next_ns = next_ns;
-}
-
-static uint64_t next_ns(void *state, uint64_t now_ns, uint64_t others_ns)
-{
-	return ((const struct placing *)state)->next_ns;
 }
 
 /* The index of the task's group, added if need be; PLACEMENT_GROUPS_MAX: none, or no room. */
@@ -184,23 +134,20 @@ static uint32_t find_or_add_group(struct placing *placing, uint32_t pid)
 	}
 	if (free == PLACEMENT_GROUPS_MAX)
 		return free;
-	groups[free] = (struct placed_group){ .key = key, .next_ns = UINT64_MAX };
+	groups[free] = (struct placed_group){ .key = key };
 	strcpy(groups[free].rule, of->name);
-	placement_init(&groups[free].placement, key);
-	tracer_clear_group(core->tracer, free);
 	return free;
 }
 
 /* The cache with the fewest tasks of the group for each CPU. */
 static uint32_t emptiest_cache(const struct placing *placing, const struct placed_group *group)
 {
-	const struct placement_cache *caches = placing->machine.caches;
+	const uint32_t *n_cpus = placing->n_cpus;
 	uint32_t best = PLACEMENT_NO_CACHE;
 
-	for (uint32_t i = 0; i < placing->machine.n_caches; i++)
-		if (caches[i].n_cpus &&
-		    (best == PLACEMENT_NO_CACHE ||
-		     group->n_in[i] * caches[best].n_cpus < group->n_in[best] * caches[i].n_cpus))
+	for (uint32_t i = 0; i < placing->caches.n; i++)
+		if (n_cpus[i] && (best == PLACEMENT_NO_CACHE ||
+				  group->n_in[i] * n_cpus[best] < group->n_in[best] * n_cpus[i]))
 			best = i;
 	return best;
 }
@@ -217,9 +164,10 @@ static void add_task(struct placing *placing, uint32_t pid, uint32_t index)
 	task = &placing->tasks[place];
 	*task = (struct placed_task){ pid, index, PLACEMENT_NO_CACHE };
 	group->n_tasks++;
-	tracer_place(core->tracer, pid_index_count(placing->index), PLACEMENT_FULL_NS);
+	tracer_place(core->tracer, pid_index_count(placing->index));
 	set_cache(placing, task, emptiest_cache(placing, group));
-	look(placing, index, time_now_ns());
+	placement_hold(&group->placement, placing->online, time_now_ns());
+	tracer_watch_caches(core->tracer, index, group->placement.held);
 	apply_to_task(placing, task);
 }
 
@@ -233,10 +181,10 @@ static void remove_task(struct placing *placing, struct placed_task *task)
 	pid_index_remove(placing->index, task - placing->tasks);
 	tracer_unplace_task(core->tracer, task->pid);
 	if (!--group->n_tasks) {
-		tracer_watch_group(core->tracer, group - placing->groups, 0, false);
+		tracer_watch_caches(core->tracer, group - placing->groups, 0);
 		group->key = 0;
 	}
-	tracer_place(core->tracer, pid_index_count(placing->index), PLACEMENT_FULL_NS);
+	tracer_place(core->tracer, pid_index_count(placing->index));
 }
 
 /* A task whose rules are up to date; tgid and parent may be 0. */
@@ -294,22 +242,24 @@ static void on_child(struct placing *placing, const struct wakegov_record *recor
 		add_task(placing, record->pid, parent->group);
 }
 
+static void release_caches(struct placing *placing, uint32_t group, uint64_t caches,
+			   enum placement_why why)
+{
+	struct placement *placement = &placing->groups[group].placement;
+
+	if (placing->groups[group].key && placement_release(placement, caches, why, time_now_ns()))
+		apply(placing, group);
+}
+
 static void on_event(void *state, const struct wakegov_record *record, uint64_t now_ns)
 {
 	struct placing *placing = state;
-	struct placed_group *group;
 
 	if (record->type == WAKEGOV_RECORD_PLACED_CHILD)
 		on_child(placing, record);
-	if ((record->type != WAKEGOV_RECORD_GROUP_WAKES &&
-	     record->type != WAKEGOV_RECORD_FULL_CACHE) ||
-	    record->group >= PLACEMENT_GROUPS_MAX || !placing->groups[record->group].key)
-		return;
-	group = &placing->groups[record->group];
-	if (record->type == WAKEGOV_RECORD_GROUP_WAKES)
-		group->next_ns = 0;
-	else if (placement_full(&group->placement, record->cache, time_now_ns()))
-		apply(placing, record->group);
+	else if (record->type == WAKEGOV_RECORD_FULL_CACHE &&
+		 record->group < PLACEMENT_GROUPS_MAX && record->cache < PLACEMENT_CACHES_MAX)
+		release_caches(placing, record->group, 1ULL << record->cache, PLACEMENT_FULL);
 }
 
 static void rules_changed(void *state)
@@ -330,17 +280,17 @@ static void cpus_changed(void *state)
 	struct cpu_mask online;
 
 	affinity_read_online(&online);
+	placing->online = 0;
 	for (uint32_t i = 0; i < placing->caches.n; i++) {
-		placing->machine.caches[i].n_cpus = 0;
+		placing->n_cpus[i] = 0;
 		for (uint32_t cpu = 0; cpu < core->topology->n_cpus; cpu++)
-			placing->machine.caches[i].n_cpus += cpu_mask_has(&placing->caches.cpus[i],
-									  cpu) &&
-							     cpu_mask_has(&online, cpu);
-		tracer_set_cache_size(core->tracer, i, placing->machine.caches[i].n_cpus);
+			placing->n_cpus[i] += cpu_mask_has(&placing->caches.cpus[i], cpu) &&
+					      cpu_mask_has(&online, cpu);
+		placing->online |= (uint64_t)(placing->n_cpus[i] != 0) << i;
+		tracer_set_cache_size(core->tracer, i, placing->n_cpus[i]);
 	}
 	for (uint32_t i = 0; i < PLACEMENT_GROUPS_MAX; i++)
-		if (placing->groups[i].key)
-			look(placing, i, time_now_ns());
+		release_caches(placing, i, ~placing->online, PLACEMENT_OFFLINE);
 }
 
 static int start(void *state)
@@ -348,14 +298,12 @@ static int start(void *state)
 	struct placing *placing = state;
 	struct core *core = placing->core;
 
-	placing->next_ns = UINT64_MAX;
 	placing->affinities = affinities_new(core->options->run_dir);
 	placing->index = pid_index_new(AFFINITIES_MAX);
 	placing->tasks = calloc(AFFINITIES_MAX, sizeof(*placing->tasks));
 	if (!placing->affinities || !placing->index || !placing->tasks)
 		return -ENOMEM;
 	caches_discover(core->topology->n_cpus, &placing->caches);
-	placing->machine.n_caches = placing->caches.n;
 	for (uint32_t cpu = 0; cpu < core->topology->n_cpus; cpu++)
 		tracer_set_cpu_cache(core->tracer, cpu, caches_of_cpu(&placing->caches, cpu));
 	cpus_changed(placing);
@@ -393,5 +341,4 @@ const struct module placing_module = {
 	.on_event = on_event,
 	.cpus_changed = cpus_changed,
 	.run = run,
-	.next_ns = next_ns,
 };

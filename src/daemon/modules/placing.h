@@ -2,10 +2,8 @@
 #pragma once
 
 /*
- * Placement: sorts the tasks of rules and classes with a placement into groups, spreads the tasks
- * of each over the last-level caches, passes what the kernel side counts of them to
- * core/placement.h, and sets the tasks' affinities. A group has the tasks that one rule places and
- * that have the same hint or, without a hint, are in the same cgroup.
+ * Placement (core/placement.h). A group has the tasks that one rule places and that have the same
+ * hint or, without a hint, are in the same cgroup.
  */
 
 #include "actuator/affinities.h"
@@ -20,8 +18,6 @@ struct placed_group {
 	uint32_t n_tasks;
 	uint32_t n_in[PLACEMENT_CACHES_MAX]; /* number of tasks by their cache */
 	struct placement placement;
-	uint64_t next_ns; /* next look; UINT64_MAX: when one of its tasks wakes up */
-	uint64_t seen;	  /* run time at the last look, to find idle groups */
 };
 
 struct placed_task {
@@ -34,16 +30,26 @@ struct placing {
 	struct core *core;
 	bool wanted; /* a rule or class places tasks */
 	struct caches caches;
-	struct placement_machine machine;
+	uint32_t n_cpus[PLACEMENT_CACHES_MAX]; /* online, by cache */
+	uint64_t online;		       /* caches, as bits, that have any */
 	struct affinities *affinities;
 	struct pid_index *index;
 	struct placed_task *tasks;
 	struct placed_group groups[PLACEMENT_GROUPS_MAX];
 	bool refused;	  /* the kernel refused, which was logged */
-	uint64_t next_ns; /* of all groups */
+	bool handed_back; /* so no task is kept now */
 };
 
 extern const struct module placing_module;
 
 /* The reason why no task can be placed here, as a clause; NULL: tasks can be placed. */
 const char *placing_why_not(const struct placing *placing);
+
+/* Whether tasks of the group are kept to a cache now. */
+static inline bool placing_holds(const struct placing *placing, const struct placed_group *group)
+{
+	return group->placement.held && !placing->handed_back;
+}
+
+/* Why they are, or are not, as a clause. */
+const char *placing_group_why(const struct placing *placing, const struct placed_group *group);
