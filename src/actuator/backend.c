@@ -22,8 +22,11 @@ static int observe_acquire(struct actuator_domain *domain)
 /* asked_khz is what another backend would have written. */
 static int observe_apply(struct actuator_domain *domain, const struct actuator_request *request)
 {
-	int r = actuator_domain_read_back(domain, &domain->read_back_khz);
+	uint32_t khz;
+	int r = actuator_domain_read_back(domain, &khz);
 
+	/* Nothing is written, so there is nothing to read back. */
+	domain->read_back_khz = 0;
 	domain->asked_khz = request->target_khz;
 	if (r == -EBUSY)
 		return ACTUATOR_OFFLINE;

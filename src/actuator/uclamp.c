@@ -62,17 +62,22 @@ static int uclamp_acquire(struct actuator_domain *domain)
 static int uclamp_apply(struct actuator_domain *domain, const struct actuator_request *request)
 {
 	bool limited = request->floor_khz || request->max_khz != UINT32_MAX;
+	uint32_t khz;
 	int r;
 
 	if (!domain->held)
 		return actuator_domain_outcome_unheld(domain);
 	if (limited || range_is_taken(&domain->range))
 		return range_apply(domain, request, request->floor_khz, request->max_khz);
-	/* Nothing is written: the target is what schedutil is expected to set. */
+	/*
+	 * Nothing is written, so there is nothing to read back: the target is what schedutil is
+	 * expected to set.
+	 */
+	domain->read_back_khz = 0;
 	if (domain->asked_khz == request->target_khz)
 		return ACTUATOR_UNCHANGED;
 	domain->asked_khz = request->target_khz;
-	r = actuator_domain_read_back(domain, &domain->read_back_khz);
+	r = actuator_domain_read_back(domain, &khz);
 	if (r == -EBUSY)
 		return actuator_domain_mark_offline(domain);
 	return r < 0 ? r : ACTUATOR_UNCHANGED;

@@ -113,7 +113,7 @@ enum ctl_exit ctl_call(const struct ctl *ctl, const char *method, json_t *parame
 	if (error && ctl->logged_error && !strcmp(error, ctl->logged_error))
 		code = CTL_REFUSED;
 	else if (error)
-		code = complain_refusal(ctl->command->name, method, reply);
+		code = complain_refusal(ctl->command->name, reply);
 	else if (ret)
 		*ret = json_incref(json_object_get(reply, "parameters"));
 	json_decref(reply);

@@ -169,7 +169,7 @@ enum ctl_exit complain_open(const char *path, int error);
 enum ctl_exit complain_call(const char *path, int error);
 
 /* Says what the daemon's error reply means. */
-enum ctl_exit complain_refusal(const char *command, const char *method, const json_t *reply);
+enum ctl_exit complain_refusal(const char *command, const json_t *reply);
 
 /* The commands that do more than one call; each has a file of its name, if none is given. */
 
@@ -209,6 +209,8 @@ void show_domains(const json_t *reply);
 void show_devices(const json_t *reply);
 /* Whether the target is only expected, as the domain's own governor sets the frequency. */
 bool show_is_expected(const json_t *domain);
+/* The same of a domain without work, which its governor leaves as it is until a task runs. */
+bool show_is_left_idle(const json_t *domain);
 /* A decision's reason and who limits it, allocated, from a domain or a decision. */
 char *show_reason(const json_t *object, const char *key);
 

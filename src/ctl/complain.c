@@ -171,7 +171,7 @@ static const struct {
 	  "cancel ID" },
 };
 
-enum ctl_exit complain_refusal(const char *command, const char *method, const json_t *reply)
+enum ctl_exit complain_refusal(const char *command, const json_t *reply)
 {
 	const json_t *parameters = json_object_get(reply, "parameters");
 	_cleanup_free_ char *message = format_clean(field_text(parameters, "message"));
@@ -190,10 +190,6 @@ enum ctl_exit complain_refusal(const char *command, const char *method, const js
 		complain("wakegovd failed: %s. See: journalctl -u wakegovd", message);
 	else if (!strcmp(error, "io.wakegov.NoSuchDomain"))
 		complain("there is no domain '%s'. See: wakegovctl domains", domain);
-	else if (!strcmp(error, "io.wakegov.NoSuchTask") && !strcmp(method, "io.wakegov.Explain"))
-		complain("no task with this number does I/O as often as min-rate in "
-			 "wakegov.conf(5) says. See: wakegovctl tasks; a CPU is explained by: "
-			 "wakegovctl explain cpuN");
 	else if (sentence)
 		complain("%s", sentence);
 	else if (!strcmp(error, "org.varlink.service.PermissionDenied"))

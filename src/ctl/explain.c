@@ -22,29 +22,49 @@ static unsigned int mhz(const json_t *object, const char *key)
 	return (unsigned int)((field_number(object, key) + 500) / 1000);
 }
 
-static void print_head(FILE *file, const json_t *reply)
+/* "schedutil", whom clamps are for, or whichever governor the domain has. */
+static const char *governor_of(const json_t *domain)
 {
-	const json_t *domain = json_object_get(reply, "domain"), *task;
+	return field_is_word(domain, "backend", "uclamp") ? "schedutil" : "its governor";
+}
+
+/* What was asked of whom; an idle domain stays as it was left. */
+static void print_asked(FILE *file, const json_t *reply, const json_t *domain)
+{
 	bool is_boosted_by_kernel = false;
+	const json_t *task;
 	size_t i;
-	const char *asked = show_is_expected(domain) ? "its governor is expected to choose"
-			    : field_is_word(domain, "state", "driven") ? "wakegov asked for"
-								       : "wakegov would ask for";
 
 	json_array_foreach(json_object_get(reply, "kernel_boosts"), i, task)
 		is_boosted_by_kernel |= !field_is_known(task, "need_khz");
+	if (!field_is_known(reply, "target_khz")) {
+		fputs("nothing was decided yet", file);
+	} else if (!show_is_expected(domain)) {
+		fprintf(file, "%s %u MHz",
+			field_is_word(domain, "state", "driven") ? "wakegov asked for"
+								 : "wakegov would ask for",
+			mhz(reply, "target_khz"));
+	} else {
+		fprintf(file, "%s is expected to choose %u MHz%s", governor_of(domain),
+			mhz(reply, "target_khz"), is_boosted_by_kernel ? ", or more for I/O" : "");
+		if (field_is_known(domain, "asked_max_khz"))
+			fprintf(file, ", asked to stay between %u and %u MHz",
+				mhz(domain, "asked_min_khz"), mhz(domain, "asked_max_khz"));
+	}
+}
+
+static void print_head(FILE *file, const json_t *reply)
+{
+	const json_t *domain = json_object_get(reply, "domain");
+
 	fputs(style_bold(file), file);
 	print_part(file, "%s, CPUs %s: ", field_shown(domain, "name"), field_shown(domain, "cpus"));
-	if (field_flag(reply, "is_present"))
+	if (field_flag(reply, "is_present") && show_is_left_idle(domain))
+		fprintf(file, "is idle; %s keeps %u MHz until a task runs; before that ",
+			governor_of(domain), mhz(domain, "current_khz"));
+	else if (field_flag(reply, "is_present"))
 		fprintf(file, "runs at %u MHz; ", mhz(domain, "current_khz"));
-	if (field_is_known(reply, "target_khz"))
-		fprintf(file, "%s %u MHz%s", asked, mhz(reply, "target_khz"),
-			is_boosted_by_kernel ? ", or more for I/O" : "");
-	else
-		fprintf(file, "nothing was decided yet");
-	if (show_is_expected(domain) && field_is_known(domain, "asked_max_khz"))
-		fprintf(file, ", held between %u and %u MHz", mhz(domain, "asked_min_khz"),
-			mhz(domain, "asked_max_khz"));
+	print_asked(file, reply, domain);
 	fprintf(file, "%s\n", style_plain(file));
 }
 
@@ -336,20 +356,83 @@ static enum ctl_exit explain_all(struct ctl *ctl, const json_t *at)
 	return code == CTL_OK ? ctl_print(ctl, all, show_all) : code;
 }
 
-/* Asks for the task's rules first: their error says that the task is gone, and only once. */
-static enum ctl_exit explain_task(struct ctl *ctl, uint64_t pid)
+/* The demand that this task has a part in, its own or its chain's; NULL: it has none. */
+static const json_t *find_demand(const json_t *reply, uint64_t pid, bool *ret_is_highest)
 {
-	json_auto_t *task = json_pack("{sI}", "pid", (json_int_t)pid), *rules = NULL;
+	const json_t *contender;
+	size_t i;
+
+	json_array_foreach(json_object_get(reply, "contenders"), i, contender)
+		if (field_number(contender, "pid") == pid ||
+		    field_number(json_object_get(contender, "chain"), "pid") == pid) {
+			*ret_is_highest = !i;
+			return contender;
+		}
+	return NULL;
+}
+
+/* What the task asks for, or that its work counts as that of its CPU. */
+static void print_task(FILE *file, const json_t *reply, uint64_t pid)
+{
+	const json_t *rules = json_object_get(reply, "rules");
+	const json_t *io = json_array_get(json_object_get(reply, "tasks"), 0);
+	const json_t *chain = json_array_get(json_object_get(reply, "chains"), 0), *demand;
+	uint64_t cpu = field_number(reply, "cpu");
+	char line[LINE_SIZE] = "";
+	bool is_highest;
+	size_t i;
+
+	paragraph_printf(file, "task", "%s (pid %" PRIu64 "), on CPU %" PRIu64,
+			 field_shown(rules, "comm"), pid, cpu);
+	demand = find_demand(reply, pid, &is_highest);
+	if (demand) {
+		add_contender(line, demand);
+		add(line, is_highest ? "; that is the highest demand" : "; another is higher");
+	} else if (chain) {
+		add(line, "chain of %s", field_shown(chain, "comm"));
+		add_chain(line, json_object_get(chain, "chain"));
+		add(line, " its CPU's utilisation asks for as much");
+	} else {
+		add(line, "nothing by itself: its work counts as that of CPU %" PRIu64, cpu);
+		json_array_foreach(json_object_get(reply, "contenders"), i, demand)
+			if (field_is_word(demand, "reason", "utilisation") &&
+			    field_number(demand, "cpu") == cpu)
+				add(line, ", %" PRIu64 " of 1024: %u MHz",
+				    field_number(demand, "demand_cap"), mhz(demand, "demand_khz"));
+	}
+	paragraph_print(file, "asks for", line);
+	print_io(file, io);
+	putc('\n', file);
+}
+
+static void show_task(const json_t *reply)
+{
+	const json_t *rules = json_object_get(reply, "rules");
+
+	print_task(stdout, reply, field_number(rules, "pid"));
+	show_one(reply);
+	putchar('\n');
+	rules_print_task(stdout, rules);
+}
+
+/* The domain of the task's CPU, with its rules, its I/O and its chains. */
+static enum ctl_exit explain_task(struct ctl *ctl, uint64_t pid, const json_t *moment)
+{
+	json_auto_t *task = json_pack("{sI}", "pid", (json_int_t)pid), *target = json_copy(task);
+	json_auto_t *reply = NULL, *rules = NULL, *tasks = NULL;
 	enum ctl_exit code = ctl_call(ctl, "io.wakegov.ExplainRules", json_incref(task), &rules);
 
+	json_object_update(target, (json_t *)moment);
+	if (code == CTL_OK)
+		code = ctl_call(ctl, "io.wakegov.Explain", json_incref(target), &reply);
+	if (code == CTL_OK)
+		code = ctl_call(ctl, "io.wakegov.Tasks", json_incref(task), &tasks);
 	if (code != CTL_OK)
 		return code;
-	code = ctl_ask(ctl, "io.wakegov.Explain", json_incref(task), show_one);
-	if (code == CTL_OK || code == CTL_REFUSED) {
-		rules_print_task(stdout, rules);
-		code = ctl_flush();
-	}
-	return code;
+	json_object_set(reply, "rules", rules);
+	json_object_set(reply, "tasks", json_object_get(tasks, "tasks"));
+	json_object_set(reply, "chains", json_object_get(tasks, "chains"));
+	return ctl_print(ctl, reply, show_task);
 }
 
 enum ctl_exit command_explain(struct ctl *ctl)
@@ -365,19 +448,16 @@ enum ctl_exit command_explain(struct ctl *ctl)
 			   ctl_nonzero(then.realtime_us));
 	if (!ctl->n_arguments)
 		return explain_all(ctl, moment);
-	/* A task without I/O has rules too; as JSON, "rules PID" shows them. */
-	if (ctl->n_arguments == 1 && quantity_number(text, &number) && number && !at && !ctl->json)
-		return explain_task(ctl, number);
+	if (ctl->n_arguments == 1 && quantity_number(text, &number) && number)
+		return explain_task(ctl, number, moment);
 	if (!strncmp(text, "cpu", 3) && quantity_number(text + 3, &number))
 		target = json_pack("{sI}", "cpu", (json_int_t)number);
 	else if (!strncmp(text, "policy", 6))
 		target = json_pack("{ss}", "domain", text);
-	else if (quantity_number(text, &number) && number)
-		target = json_pack("{sI}", "pid", (json_int_t)number);
 	if (!target || ctl->n_arguments > 1)
 		return ctl_misuse(ctl,
 				  "expected one domain (policy0), CPU (cpu3) or thread id (812); "
-				  "'wakegovctl domains' and 'tasks' show them");
+				  "'wakegovctl domains' and 'ps -eL' show them");
 	json_object_update(target, moment);
 	return ctl_ask(ctl, "io.wakegov.Explain", json_incref(target), show_one);
 }

@@ -54,7 +54,7 @@ static int on_event(void *context, const json_t *reply)
 	struct monitoring *monitoring = context;
 
 	if (json_is_string(json_object_get(reply, "error"))) {
-		monitoring->code = complain_refusal("monitor", "io.wakegov.Monitor", reply);
+		monitoring->code = complain_refusal("monitor", reply);
 		return 1;
 	}
 	/* The first reply only says that it listens now. */
@@ -200,7 +200,7 @@ static int on_decision(void *context, const json_t *reply)
 	size_t i;
 
 	if (json_is_string(json_object_get(reply, "error"))) {
-		listing->code = complain_refusal("decisions", "io.wakegov.Monitor", reply);
+		listing->code = complain_refusal("decisions", reply);
 		return 1;
 	}
 	if (!json_is_object(event)) {

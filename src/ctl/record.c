@@ -83,7 +83,7 @@ static int on_reply(struct session *session, const char *text, size_t length)
 	int r;
 
 	if (field_text(reply, "error")) {
-		complain_refusal(session->ctl->command->name, "io.wakegov.Record", reply);
+		complain_refusal(session->ctl->command->name, reply);
 		return -ECANCELED;
 	}
 	if (!data)

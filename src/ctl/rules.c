@@ -150,8 +150,10 @@ static void show_explained(FILE *file, const json_t *explained)
 	const json_t *rule = json_object_get(explained, "rule");
 	_cleanup_free_ char *place = cell_place(rule, "file");
 
-	print_part(file, "  %-4s %s (%s)", field_flag(explained, "matches") ? "yes" : "no",
-		   field_shown(rule, "name"), place);
+	print_part(file, "  %-4s %s", field_flag(explained, "matches") ? "yes" : "no",
+		   field_shown(rule, "name"));
+	if (field_shown(rule, "file")[0])
+		print_part(file, " (%s)", place);
 	for (size_t i = 0; i < ARRAY_SIZE(given); i++) {
 		_cleanup_free_ char *value = format_level(field_text(rule, given[i].key));
 

@@ -37,11 +37,19 @@ bool show_is_expected(const json_t *domain)
 		field_number(domain, "asked_max_khz") != target_khz);
 }
 
+bool show_is_left_idle(const json_t *domain)
+{
+	return show_is_expected(domain) && !field_number(domain, "utilisation_cap") &&
+	       field_number(domain, "current_khz") != field_number(domain, "target_khz");
+}
+
 /* "~600 MHz" where the frequency is only expected, as the domain's own governor sets it. */
 static char *cell_target(const json_t *domain, const char *key)
 {
 	_cleanup_free_ char *target = format_frequency(field_number(domain, key));
 
+	if (show_is_left_idle(domain))
+		return format_print("idle");
 	return format_print("%s%s", show_is_expected(domain) ? "~" : "", target);
 }
 

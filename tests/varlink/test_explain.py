@@ -77,6 +77,13 @@ class Control(ServiceTest):
         self.assertLessEqual(max(map(len, lines)), 80)
         self.assertTrue(text.replace("\n", "").isprintable())
 
+    def test_task(self):
+        """what the task asks for, its I/O, then its CPU's domain and its rules"""
+        text = " ".join(self.run_command("812").split())
+        self.assertRegex(text, r"^task make \(pid 812\), on CPU \d asks for io-boost of .* \(pid 812\) on CPU 2, "
+                               r".* MHz; that is the highest demand I/O 25000 per second on nvme0n1; .*"
+                               r"policy0, CPUs 0-3: runs at .* rules for make \(thread 812 of process 800\)")
+
     def test_who_else_limits(self):
         text = self.run_command("policy1")
         self.assertIn("wakegov would ask for", text)
@@ -88,13 +95,15 @@ class Control(ServiceTest):
     def test_all_and_json(self):
         self.assertEqual(self.run_command().count(", CPUs "), 3)
         self.assertEqual(len(json.loads(self.run_command("--json"))["explanations"]), 3)
-        self.assertEqual(json.loads(self.run_command("812", "--json"))["domain"]["name"], "policy0")
+        reply = json.loads(self.run_command("812", "--json"))
+        self.assertEqual((reply["domain"]["name"], reply["rules"]["comm"], reply["tasks"][0]["pid"]),
+                         ("policy0", "make", 812))
         self.assertFalse(json.loads(self.run_command("cpu1", "--at", "1s", "--json"))["is_present"])
 
     def test_refused(self):
         for arguments, words in ((("policy9",), "wakegovctl domains"), (("cpu9",), "in no cpufreq"),
                                  (("5",), "there is no task with this number"),
-                                 (("5", "--at", "1s"), "wakegovctl tasks")):
+                                 (("5", "--at", "1s"), "there is no task with this number")):
             self.assertIn(words, self.run_command(*arguments, code=REFUSED))
         for arguments in (("disk",), ("policy0", "policy1"), ("policy0", "--at", "soon"),
                           ("policy0", "--at", "25:00:00"), ("policy0", "--at", "1000000h")):

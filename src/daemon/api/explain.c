@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Explains a domain's frequency. */
+#include <errno.h>
 #include <string.h>
 
 #include "core/opp.h"
@@ -218,6 +219,8 @@ struct explained {
 	const struct history_entry *past;   /* … or that of the archive, or NULL */
 	uint32_t left_out; /* number of decisions after it that the archive left out */
 	bool is_present;   /* the present decision: files in /sys belong to it */
+	bool has_task;	   /* a task was given: it is on this CPU, or ran there last */
+	uint32_t cpu;
 };
 
 static void put_acted(struct json_out *out, const struct core *core,
@@ -275,6 +278,7 @@ static int send_explanation(struct reply *reply, struct core *core,
 	json_out_key(out, "domain");
 	api_put_domain(out, core, decision->domain);
 	field_bool(out, "is_present", explained->is_present);
+	field_count_if(out, "cpu", explained->has_task, explained->cpu);
 	field_count_if(out, "decided_us", is_decided, decision->now_ns / NS_PER_US);
 	field_text(out, "reason", is_decided ? reason_name(decision->reason) : NULL);
 	field_text(out, "limiter", is_decided ? limiter_name(decision->limiter) : NULL);
@@ -303,18 +307,19 @@ static int send_explanation(struct reply *reply, struct core *core,
 	return reply_end(reply);
 }
 
-/* Finds the domain by whichever of the three is given. A task's domain is that of its CPU. */
-static uint32_t find_domain(const struct core *core, const char *name, bool has_cpu, uint32_t cpu,
-			    uint32_t pid)
+/* The CPU of a task: that of its last I/O, or where the kernel shows it. */
+static int find_cpu(struct core *core, uint32_t pid, uint32_t *ret)
 {
-	const struct io_task *task;
+	const struct io_task *task = io_task_find(engine_tasks(core->engine), pid);
+	struct task_facts facts;
+	int r;
 
-	if (name)
-		return topology_find(core->topology, name);
-	if (has_cpu)
-		return topology_domain_of(core->topology, cpu);
-	task = io_task_find(engine_tasks(core->engine), pid);
-	return task ? topology_domain_of(core->topology, task->cpu) : TOPOLOGY_NO_DOMAIN;
+	if (task) {
+		*ret = task->cpu;
+		return 0;
+	}
+	r = tracer_find_task(core->tracer, pid, &facts);
+	return r < 0 ? r : process_last_cpu((pid_t)pid, ret);
 }
 
 /*
@@ -347,24 +352,31 @@ int api_explain(const struct call *call, struct reply *reply)
 	struct core *core = &manager->core;
 	const char *name = call_text(call, "domain");
 	bool has_cpu = call_has_number(call, "cpu");
-	struct explained explained = { 0 };
+	struct explained explained = { .has_task = call_has_number(call, "pid") };
 	const struct decision_entry *acted;
 	json_int_t cpu = call_number(call, "cpu"), pid = call_number(call, "pid");
 	uint64_t at_us = (uint64_t)call_number(call, "at_us");
 	uint64_t at_realtime_us = (uint64_t)call_number(call, "at_realtime_us");
 	uint32_t domain;
+	int r;
 
 	if (!!name + has_cpu + !!pid != 1)
 		return reply_send_invalid(reply, "domain");
-
-	domain = find_domain(core, name, has_cpu, (uint32_t)cpu, (uint32_t)pid);
+	if (pid) {
+		r = find_cpu(core, (uint32_t)pid, &explained.cpu);
+		if (r == -ESRCH)
+			return api_refuse_task(reply, pid);
+		if (r < 0)
+			return r;
+		cpu = explained.cpu;
+	}
+	domain = name ? topology_find(core->topology, name)
+		      : topology_domain_of(core->topology, (uint32_t)cpu);
 	if (domain == TOPOLOGY_NO_DOMAIN && name)
 		return api_refuse_domain(reply, name);
-	if (domain == TOPOLOGY_NO_DOMAIN && has_cpu)
+	if (domain == TOPOLOGY_NO_DOMAIN)
 		return reply_send_error(reply, "io.wakegov.NoSuchCpu",
 					json_pack("{sI}", "cpu", cpu));
-	if (domain == TOPOLOGY_NO_DOMAIN)
-		return api_refuse_task(reply, pid);
 
 	acted = decision_log_find(manager->past.log, domain,
 				  at_us ? at_us * NS_PER_US : UINT64_MAX);
