@@ -7,7 +7,7 @@
 
 # shellcheck disable=SC2034  # read by whoever sources this
 BUILD_PACKAGES=(
-	meson ninja-build gcc pkg-config clang-14 bpftool libc6-dev linux-libc-dev
+	meson ninja-build gcc pkg-config clang bpftool libc6-dev linux-libc-dev
 	libbpf-dev libsystemd-dev libcpupower-dev libinih-dev libjansson-dev libcmocka-dev liburing-dev
 	libncurses-dev libzstd-dev
 	python3

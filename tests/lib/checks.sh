@@ -116,6 +116,7 @@ suite_style() {
 	check "nothing at the top but what belongs there" top_level
 	check "words are those of the field" words_of_the_field
 	check "what the manual promises has tests" promises_have_tests
+	check "README's figures are those that were measured" tests/bench/readme-figures --agree
 	tests/unit/test-budget
 }
 
