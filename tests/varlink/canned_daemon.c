@@ -207,7 +207,8 @@ int tracer_device_name(const struct tracer *tracer, uint32_t index, char ret[TRA
 
 int tracer_find_task(struct tracer *tracer, uint32_t pid, struct task_facts *ret)
 {
-	if (pid != FIRST_PID)
+	/* The last is of the chain. */
+	if (pid != FIRST_PID && pid != FIRST_PID + 1)
 		return -ESRCH;
 	*ret = (struct task_facts){ .pid = pid, .tgid = 800, .comm = "make" };
 	return 0;
