@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * wakegovctl import: rules of the policy from an application's file of schedqos, on standard
- *output.
+ * output. schedqos knows a program by the name that it was called by, a rule by its file: so a
+ * name that is a link here becomes the file's name as well.
  *
  *	{ "APP": { "qos": "QOS_BACKGROUND", "thread_qos": { "THREAD": "QOS_UTILITY" } } }
  *
@@ -9,7 +10,11 @@
  * is that of ours with the same name.
  */
 #include <ctype.h>
+#include <fnmatch.h>
+#include <glob.h>
+#include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "core/settings.h"
@@ -19,11 +24,45 @@
 
 #define QOS_PREFIX "QOS_"
 
-static void print_pattern(const char *key, const char *before, const char *name)
+static void print_pattern(const char *before, const char *name)
 {
 	_cleanup_free_ char *pattern = format_pattern(name);
 
-	printf("%s = %s%s\n", key, before, pattern ?: "?");
+	printf("%s%s", before, pattern ?: "?");
+}
+
+/* Prints the program, and what the links of its name in PATH lead to. */
+static void print_program(const char *app)
+{
+	const char *directory = getenv("PATH") ?: "";
+	_cleanup_free_ char *shown = format_clean(app);
+	char last[NAME_MAX + 1] = "";
+	size_t n_found = 0;
+
+	print_pattern("exe = */", app);
+	for (; *directory; directory += strcspn(directory, ":"), directory += *directory == ':') {
+		int length = (int)strcspn(directory, ":");
+		char pattern[PATH_MAX], file[PATH_MAX];
+		glob_t found = { 0 };
+
+		snprintf(pattern, sizeof(pattern), "%.*s/%s", length, directory, app);
+		glob(pattern, 0, NULL, &found);
+		n_found += found.gl_pathc;
+		for (size_t i = 0; i < found.gl_pathc && realpath(found.gl_pathv[i], file); i++) {
+			const char *name = strrchr(file, '/') + 1;
+
+			/* As /bin and /usr/bin, which are one, have the same. */
+			if (fnmatch(app, name, 0) == 0 || !strcmp(name, last))
+				continue;
+			snprintf(last, sizeof(last), "%s", name);
+			print_pattern(" */", name);
+		}
+		globfree(&found);
+	}
+	putchar('\n');
+	if (!n_found)
+		complain("no program here is called %s, so its rule matches none until one is",
+			 shown);
 }
 
 /*
@@ -46,10 +85,10 @@ static bool print_rule(const char *app, const char *thread, const json_t *qos, u
 	for (size_t i = prefix; i <= length; i++)
 		class[i - prefix] = name[i] == '_' ? '-' : (char)tolower((unsigned char)name[i]);
 	printf("\n[rule schedqos-%u]\n", number);
-	print_pattern("exe", "*/", app);
+	print_program(app);
 	if (thread)
-		print_pattern("comm", "", thread);
-	printf("class = %s\n", !strcmp(class, "default") ? "none" : class);
+		print_pattern("comm = ", thread);
+	printf("%sclass = %s\n", thread ? "\n" : "", !strcmp(class, "default") ? "none" : class);
 	return true;
 }
 
@@ -98,5 +137,11 @@ enum ctl_exit command_import(struct ctl *ctl)
 	       path);
 	json_object_foreach(apps, app, entry)
 		good &= print_app(app, entry, &number);
+	if (good && !number) {
+		complain("%s has no application with qos or thread_qos: expected one of schedqos' "
+			 "configs/app_configs/*.json",
+			 path);
+		return CTL_REFUSED;
+	}
 	return good ? ctl_flush() : CTL_REFUSED;
 }

@@ -188,7 +188,8 @@ static int parse(int argc, char *argv[], struct command *command)
 	struct daemon_options *manager = &command->manager;
 	int option;
 
-	while ((option = getopt_long(argc, argv, "", long_options, NULL)) != -1) {
+	while ((option = getopt_long(argc, argv, "h", long_options, NULL)) != -1) {
+		option = option == 'h' ? JOB_HELP : option;
 		if (option > JOB_GOVERN)
 			command->job = option;
 		if (option == JOB_CHECK_CONFIG) {
