@@ -183,6 +183,21 @@ static inline __u32 sleeps_after(switch_arguments arguments)
 	return arguments[0] ? 0 : arguments[3];
 }
 
+/*
+ * idle_inject/N, by which a cooling device has a CPU idle while there is work: play_idle_precise()
+ * gives it PF_IDLE later than the switch to it.
+ */
+static inline bool injects_idle(const struct task_struct *task)
+{
+	static const union {
+		char comm[sizeof(__u64)];
+		__u64 number;
+	} inject = { { 'i', 'd', 'l', 'e', '_', 'i', 'n', 'j' } };
+
+	return task->prio < MAX_RT_PRIO && task->flags & PF_KTHREAD &&
+	       *(const __u64 *)(const void *)task->comm == inject.number;
+}
+
 /* A switch between two tasks does not change how busy the CPU is. */
 static inline bool passes_unseen(struct wakegov_cpu *cpu, switch_arguments arguments)
 {
@@ -191,7 +206,7 @@ static inline bool passes_unseen(struct wakegov_cpu *cpu, switch_arguments argum
 	__u32 est_q = 0;
 
 	if (settings.at_every_switch || cpu->load.running != (__u32)prev->pid ||
-	    !cpu->load.busy_since_ns || is_own(next) || is_realtime(next) ||
+	    !cpu->load.busy_since_ns || is_own(next) || is_realtime(next) || injects_idle(next) ||
 	    (is_in_iowait(prev) && sleeps_after(arguments)))
 		return false;
 	/* One of which nothing is known counts with the CPU only. */
@@ -272,9 +287,9 @@ static inline void note_recent(struct wakegov_cpu *cpu, const struct task_struct
 }
 
 /*
- * Accounts both tasks' utilisation, but not that of the idle task and of the daemon. A task that
- * makes way for the daemon runs on for the CPU: else the daemon would find it idle whenever it
- * looks, without what that task needs, and be told so as soon as it sleeps.
+ * Accounts both tasks' utilisation, but not that of the idle task, an injected one, and the daemon.
+ * A task that makes way for the daemon runs on for the CPU: else the daemon would find it idle
+ * whenever it looks, without what that task needs, and be told so as soon as it sleeps.
  */
 static inline bool switch_tasks(struct wakegov_cpu *cpu, struct task_struct *prev,
 				struct task_struct *next, bool prev_stored, bool next_stored,
@@ -295,6 +310,8 @@ static inline bool switch_tasks(struct wakegov_cpu *cpu, struct task_struct *pre
 		if (is_own(prev))
 			return false;
 		next_pid = sleeps ? 0 : prev->pid;
+	} else if (injects_idle(next)) {
+		next_pid = 0;
 	} else if (next_pid) {
 		if (!account_is_back(&cpu->load, next_pid, now_ns))
 			account_coming(cpu, next, next_stored, now_ns);

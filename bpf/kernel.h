@@ -254,7 +254,8 @@ struct bpf_iter__task {
 #define CLOCK_MONOTONIC	     1
 #define REQ_OP_WRITE	     1		/* include/linux/blk_types.h: set in all that write */
 #define TASK_UNINTERRUPTIBLE 2		/* include/linux/sched.h */
-#define PF_EXITING	     0x00000004 /* include/linux/sched.h */
+#define PF_IDLE		     0x00000002 /* include/linux/sched.h */
+#define PF_EXITING	     0x00000004
 #define PF_IO_WORKER	     0x00000010
 #define PF_KTHREAD	     0x00200000
 #define MAX_RT_PRIO	     100 /* include/linux/sched/prio.h; lower numbers are real-time */

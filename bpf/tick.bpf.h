@@ -184,5 +184,5 @@ int BPF_PROG(on_hrtimer_expire_entry, struct hrtimer *timer)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 
-	return task->pid ? account_at_tick(task, timer) : 0;
+	return task->pid && !(task->flags & PF_IDLE) ? account_at_tick(task, timer) : 0;
 }

@@ -161,14 +161,62 @@ static int claim_cpus(struct topology *topology, uint32_t policy)
 	return claimed;
 }
 
-uint32_t cpufreq_discover_capacity(uint32_t cpu)
+uint32_t cpufreq_discover_capacity(uint32_t policy)
 {
+	char online[LIST_SIZE];
+	uint32_t cpu = policy;
 	double capacity;
 
+	/* Those of offline CPUs have no such file. */
+	if (control_read_file(policy, "affected_cpus", online, sizeof(online)) > 0)
+		cpu = strtoul(online, NULL, 10);
 	if (!sysfs_read_number(&capacity, CPU_DIRECTORY "/cpu_capacity", cpu) || capacity < 1 ||
 	    capacity > TOPOLOGY_CAPACITY_MAX)
 		return 0;
 	return (uint32_t)capacity;
+}
+
+#define FAULT_SIZE 128
+
+/* Whether a domain that is online cannot even be observed, and why. */
+static bool has_fault(uint32_t policy, char ret_why[static FAULT_SIZE])
+{
+	static const char *const needed[] = { "scaling_governor", "scaling_min_freq",
+					      "scaling_max_freq", "scaling_cur_freq",
+					      "cpuinfo_max_freq" };
+	struct topology_domain domain = { .first_cpu = policy };
+	char value[CONTROL_VALUE_SIZE];
+
+	for (size_t i = 0; i < ARRAY_SIZE(needed); i++) {
+		int r = control_read_file(policy, needed[i], value, sizeof(value));
+
+		if (r == -EBUSY)
+			return false;
+		if (r >= 0 || r == -EAGAIN)
+			continue;
+		snprintf(ret_why, FAULT_SIZE, "its %s cannot be read (%s)", needed[i],
+			 strerror(-r));
+		return true;
+	}
+	if (cpufreq_discover_opps(&domain) != -ENODATA)
+		return false;
+	snprintf(ret_why, FAULT_SIZE,
+		 "its driver names no frequencies (cpuinfo_min_freq, cpuinfo_max_freq)");
+	return true;
+}
+
+void cpufreq_each_left_out(void (*found)(void *userdata, const char *name, const char *why),
+			   void *userdata)
+{
+	uint32_t policies[TOPOLOGY_DOMAINS_MAX];
+	int n = list_policies(policies);
+	char why[FAULT_SIZE], name[16];
+
+	for (int i = 0; i < n; i++) {
+		snprintf(name, sizeof(name), "policy%u", policies[i]);
+		if (has_fault(policies[i], why))
+			found(userdata, name, why);
+	}
 }
 
 /* Leaves out a domain that cannot be read, such as an offline one. */
@@ -176,7 +224,11 @@ static int add_domain(struct topology *topology, uint32_t policy)
 {
 	struct topology_domain *domain = &topology->domains[topology->n_domains];
 	unsigned long latency_ns = cpufreq_get_transition_latency(policy);
+	char why[FAULT_SIZE];
 	int r;
+
+	if (has_fault(policy, why))
+		return 0;
 
 	*domain = (struct topology_domain){
 		.first_cpu = policy,
@@ -274,6 +326,15 @@ void caches_discover(uint32_t n_cpus, struct caches *ret)
 	discover(n_cpus, read_last_level, ret);
 	if (ret->n < 2)
 		discover(n_cpus, read_cluster, ret);
+}
+
+bool sched_ext_has_all(const char *sys, char ret[static SCHED_EXT_NAME_SIZE])
+{
+	double all = 0;
+
+	ret[0] = '\0';
+	return sysfs_read_number(&all, "%s/kernel/sched_ext/switch_all", sys) && all &&
+	       sysfs_read_line(ret, SCHED_EXT_NAME_SIZE, "%s/kernel/sched_ext/root/ops", sys);
 }
 
 /* The resolution is a nanosecond with such timers, and a tick without. */

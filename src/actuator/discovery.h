@@ -12,8 +12,9 @@
 
 /*
  * Finds the cpufreq domains, through libcpupower. Fills a topology that the caller frees with
- * free(). Domains are in ascending order of policyN. A domain that is wholly offline, or whose
- * driver names neither a table nor limits, is left out. A driver without a table gets OPPs in steps
+ * free(). Domains are in ascending order of policyN. A domain that is wholly offline, that
+ * lacks a file or has one that cannot be read, or whose driver names neither a table nor limits, is
+ * left out. A driver without a table gets OPPs in steps
  * of 100 MHz, larger if they would not fit, between its limits. Of a table with more than
  * DOMAIN_OPPS_MAX frequencies, that many are taken evenly, both ends included. Without cpufreq
  * n_domains is 0, which is no error. CPUs from TOPOLOGY_CPUS_MAX on, and domains with such a CPU,
@@ -22,10 +23,17 @@
 int cpufreq_discover(struct topology **ret);
 
 /*
- * The CPU's capacity at present, 1…TOPOLOGY_CAPACITY_MAX; 0: the kernel does not say, or it is
- * offline.
+ * Calls found for each policyN that is online and left out, with a sentence that says which of its
+ * files is at fault.
  */
-uint32_t cpufreq_discover_capacity(uint32_t cpu);
+void cpufreq_each_left_out(void (*found)(void *userdata, const char *name, const char *why),
+			   void *userdata);
+
+/*
+ * The capacity of policyN's CPUs at present, by one that is online, 1…TOPOLOGY_CAPACITY_MAX; 0: the
+ * kernel does not say, or all are offline.
+ */
+uint32_t cpufreq_discover_capacity(uint32_t policy);
 
 /*
  * Fills opp_khz and n_opps of the domain whose first_cpu is set: the driver's table, boost
@@ -56,6 +64,15 @@ static inline uint32_t caches_of_cpu(const struct caches *caches, uint32_t cpu)
 		return PLACEMENT_NO_CACHE;
 	return caches->of_cpu[cpu];
 }
+
+#define SCHED_EXT_NAME_SIZE 64
+
+/*
+ * Whether a scheduler of sched_ext has all tasks (switch_all), with its name; else ret is "". It
+ * obeys no clamps, and asks schedutil for frequencies only if it likes: while tasks are its own,
+ * nothing else of the kernel calls schedutil (sched/ext.c). sys is /sys.
+ */
+bool sched_ext_has_all(const char *sys, char ret[static SCHED_EXT_NAME_SIZE]);
 
 /*
  * Whether wakegov sees the scheduler's tick: it is a high-resolution timer, unless the kernel was

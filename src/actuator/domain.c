@@ -181,8 +181,11 @@ int actuator_domain_explain_file(struct actuator_domain *domain, int error, cons
 
 int actuator_domain_hold(struct actuator_domain *domain)
 {
+	char name[SCHED_EXT_NAME_SIZE];
+
 	domain->held = true;
 	domain->touched = 0;
+	domain->has_sched_ext = sched_ext_has_all("/sys", name);
 	actuator_domain_mark_driven(domain);
 	return ACTUATOR_DONE;
 }

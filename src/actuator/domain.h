@@ -69,6 +69,7 @@ struct actuator_domain {
 	bool unverified;      /* the last apply found a request that we did not write */
 	uint32_t asked_khz;   /* our request that the kernel holds; 0: not known */
 	uint32_t read_back_khz; /* frequency after the last apply; 0: not read yet */
+	bool has_sched_ext;	/* a scheduler of sched_ext had all tasks when it was acquired */
 	bool measures;		/* scaling_cur_freq is a measurement, by cpuinfo_avg_freq */
 	/*
 	 * Reads the domain's limits, of which fd is one of the files, and what was last asked for.

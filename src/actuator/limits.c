@@ -252,8 +252,12 @@ int range_apply(struct actuator_domain *domain, const struct actuator_request *r
 		read_back(domain, true);
 	domain->unchecked = false;
 
-	/* Limits for the sake of tasks need no such care: those tasks run while they are there. */
-	if (request->min_khz >= range->own_min_khz && request->max_khz <= range->own_max_khz)
+	/*
+	 * Limits for the sake of tasks need no such care: those tasks run while they are there, and
+	 * have the kernel call schedutil unless they are sched_ext's.
+	 */
+	if (request->min_khz >= range->own_min_khz && request->max_khz <= range->own_max_khz &&
+	    (!domain->has_sched_ext || max_khz <= range->max.put_khz))
 		schedutil_visit_drop(&range->visit);
 	else if (!schedutil_visit(&range->visit, domain->info->first_cpu))
 		return ACTUATOR_NOT_YET;
@@ -263,6 +267,8 @@ int range_apply(struct actuator_domain *domain, const struct actuator_request *r
 	written = range_write(domain, min_khz, max_khz, again);
 	if (written < 0)
 		return fail(domain, written);
+	if (written && domain->has_sched_ext)
+		schedutil_visit_again(domain->info->first_cpu);
 	if (written && request->at_once) {
 		sched_yield(); /* to the kernel's work item on this CPU, which applies the limit */
 		schedutil_call(&range->caller, (int)request->cpu);

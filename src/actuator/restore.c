@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "actuator/discovery.h"
 #include "actuator/saved.h"
 #include "actuator/schedutil.h"
 #include "shared/cleanup.h"
@@ -293,6 +294,16 @@ static bool speed_is_taken(struct restore_run *run, uint32_t policy)
 	       restore_control(run, CONTROL_SETSPEED, policy) == RESTORE_TAKEN_OVER;
 }
 
+/* Where nothing else calls schedutil, it would leave the domain at the frequency of our limits. */
+static void visit_after(uint32_t policy)
+{
+	char name[SCHED_EXT_NAME_SIZE];
+	struct schedutil_visit visit = { 0 };
+
+	if (sched_ext_has_all("/sys", name) && !schedutil_visit(&visit, policy))
+		schedutil_visit_wait(&visit);
+}
+
 static void restore_policy(struct restore_run *run, uint32_t policy)
 {
 	const struct saved_value *governor = saved_find(run->saved, policy, CONTROL_GOVERNOR);
@@ -305,6 +316,7 @@ static void restore_policy(struct restore_run *run, uint32_t policy)
 		saved_drop(run->saved, saved_find(run->saved, policy, CONTROL_GOVERNOR));
 	outcome = restore_governor(run, policy);
 	restore_control(run, CONTROL_PREFERENCE, policy);
+	visit_after(policy);
 	speed = saved_find(run->saved, policy, CONTROL_SETSPEED);
 	if (!speed || run->taken & 1u << CONTROL_SETSPEED)
 		return;

@@ -52,6 +52,19 @@ bool schedutil_governs(uint32_t policy)
 	       strcmp(governor, "schedutil") == 0;
 }
 
+/* A thread of the lowest real-time priority: these call schedutil whatever scheduler others have.
+ */
+static void init_real_time(pthread_attr_t *attributes)
+{
+	static const struct sched_param lowest = { .sched_priority = 1 };
+
+	pthread_attr_init(attributes);
+	pthread_attr_setstacksize(attributes, STACK_BYTES);
+	pthread_attr_setinheritsched(attributes, PTHREAD_EXPLICIT_SCHED);
+	pthread_attr_setschedpolicy(attributes, SCHED_FIFO);
+	pthread_attr_setschedparam(attributes, &lowest);
+}
+
 static bool begin(struct schedutil_visit *visit, uint32_t policy)
 {
 	pthread_attr_t attributes;
@@ -65,9 +78,8 @@ static bool begin(struct schedutil_visit *visit, uint32_t policy)
 		return false;
 	CPU_ZERO(&cpus);
 	CPU_SET(cpu, &cpus);
-	pthread_attr_init(&attributes);
+	init_real_time(&attributes);
 	pthread_attr_setaffinity_np(&attributes, sizeof(cpus), &cpus);
-	pthread_attr_setstacksize(&attributes, STACK_BYTES);
 	r = pthread_create(&visit->thread, &attributes, sleep_briefly, NULL);
 	pthread_attr_destroy(&attributes);
 	if (r != 0)
@@ -109,6 +121,14 @@ void schedutil_visit_drop(struct schedutil_visit *visit)
 	visit->until_ns = 0;
 }
 
+void schedutil_visit_again(uint32_t policy)
+{
+	struct schedutil_visit visit = { 0 };
+
+	if (!schedutil_visit(&visit, policy))
+		schedutil_visit_drop(&visit);
+}
+
 static void *come_when_called(void *userdata)
 {
 	struct schedutil_caller *caller = userdata;
@@ -120,16 +140,11 @@ static void *come_when_called(void *userdata)
 
 static bool start(struct schedutil_caller *caller)
 {
-	static const struct sched_param lowest = { .sched_priority = 1 };
 	pthread_attr_t attributes;
 
 	if (sem_init(&caller->calls, 0, 0) < 0)
 		return false;
-	pthread_attr_init(&attributes);
-	pthread_attr_setstacksize(&attributes, STACK_BYTES);
-	pthread_attr_setinheritsched(&attributes, PTHREAD_EXPLICIT_SCHED);
-	pthread_attr_setschedpolicy(&attributes, SCHED_FIFO);
-	pthread_attr_setschedparam(&attributes, &lowest);
+	init_real_time(&attributes);
 	caller->exists = pthread_create(&caller->thread, &attributes, come_when_called, caller) ==
 			 0;
 	pthread_attr_destroy(&attributes);

@@ -9,8 +9,8 @@
  * scheduler (sugov_limits()). What schedutil asked for last stays as it was until it is called
  * again, which takes a task that runs in the domain, and it asks the driver for nothing that equals
  * it (sugov_update_next_freq()). So a maximum that comes and goes while a domain is idle would
- * leave it there for as long as the load needs what it needed before. A thread that visits the
- * domain while the limit holds prevents that.
+ * leave it there for as long as the load needs what it needed before. A real-time thread that
+ * visits the domain while the limit holds prevents that.
  */
 
 #include <pthread.h>
@@ -40,6 +40,12 @@ bool schedutil_governs(uint32_t policy);
  * all CPUs are isolated. It takes 2 ms, and 10 ms at most where the CPUs are busy.
  */
 bool schedutil_visit(struct schedutil_visit *visit, uint32_t policy);
+
+/*
+ * Visits it once more, without waiting: after a limit was widened where a scheduler of sched_ext
+ * has all tasks, as none of these calls schedutil.
+ */
+void schedutil_visit_again(uint32_t policy);
 
 /* Waits for its end. Of several that began together, only the first takes time. */
 void schedutil_visit_wait(struct schedutil_visit *visit);

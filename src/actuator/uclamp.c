@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "actuator/backend.h"
+#include "actuator/discovery.h"
 #include "actuator/task.h"
 
 #define GOVERNOR_SCHEDUTIL "schedutil"
@@ -30,10 +31,16 @@ static int check_governor(struct actuator_domain *domain, char ret_governor[CONT
 
 static int uclamp_acquire(struct actuator_domain *domain)
 {
-	char governor[CONTROL_VALUE_SIZE];
+	char governor[CONTROL_VALUE_SIZE], scheduler[SCHED_EXT_NAME_SIZE];
 	int r;
 
 	domain->why[0] = '\0';
+	if (sched_ext_has_all("/sys", scheduler))
+		return actuator_domain_explain(
+			domain, -EOPNOTSUPP,
+			"the sched_ext scheduler %s has all tasks, and obeys no "
+			"clamps",
+			scheduler);
 	r = uclamp_probe();
 	if (r == -EOPNOTSUPP || r == -EINVAL)
 		return actuator_domain_explain(domain, -EOPNOTSUPP,

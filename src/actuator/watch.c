@@ -158,9 +158,15 @@ int actuator_watch_read(struct actuator_watch *watch, actuator_watch_touched_t t
 
 int hotplug_open(void)
 {
-	static const uint32_t actions[] = { UEVENT_ONLINE, UEVENT_OFFLINE };
+	/* A scheduler of sched_ext is /kernel/sched_ext/root: few others are below /kernel. */
+	static const struct uevent_kind kinds[] = {
+		{ UEVENT_ONLINE },
+		{ UEVENT_OFFLINE },
+		{ UEVENT_ADD, strlen("add@"), UEVENT_KERNEL },
+		{ UEVENT_REMOVE, strlen("remove@"), UEVENT_KERNEL },
+	};
 
-	return uevent_open(actions, ARRAY_SIZE(actions));
+	return uevent_open(kinds, ARRAY_SIZE(kinds));
 }
 
 int hotplug_read(int fd, uint32_t *ret_cpu, bool *ret_online)

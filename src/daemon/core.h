@@ -11,6 +11,7 @@
 #include <systemd/sd-event.h>
 
 #include "actuator/backend.h"
+#include "actuator/discovery.h"
 #include "actuator/saved.h"
 #include "actuator/watch.h"
 #include "core/engine.h"
@@ -83,6 +84,7 @@ struct core {
 	uint32_t n_domains;
 	struct saved_values *saved;
 	struct actuator_watch *watch;
+	char scheduler[SCHED_EXT_NAME_SIZE]; /* of sched_ext, with all tasks; "": none */
 	struct conflicts_found conflicts;
 	struct frequency *frequency;
 	uint32_t base_khz; /* without turbo, by registers; 0: not known */

@@ -246,6 +246,15 @@ void domains_verify(struct core *core, uint32_t domain)
 	domains_set_preference(core, domain);
 }
 
+/* Whether this was said of a domain: what the driver lacks, it lacks for all. */
+static bool has_outcome(const struct core *core, int outcome)
+{
+	for (uint32_t i = 0; i < core->n_domains; i++)
+		if (core->domains[i].preference_outcome == outcome)
+			return true;
+	return false;
+}
+
 /* Logs each outcome once: a driver without the control lacks it after every reload. */
 void domains_set_preference(struct core *core, uint32_t domain)
 {
@@ -265,7 +274,7 @@ void domains_set_preference(struct core *core, uint32_t domain)
 		return;
 	policy_domain_for(&core->policy, governed->actuator.info->name, &policy);
 	outcome = preference_set(&governed->actuator, words[policy.preference]);
-	if (outcome != governed->preference_outcome && outcome != PREFERENCE_DONE &&
+	if (!has_outcome(core, outcome) && outcome != PREFERENCE_DONE &&
 	    outcome != PREFERENCE_UNCHANGED)
 		log_warning("%s: %s", governed->actuator.info->name, preference_describe(outcome));
 	governed->preference_outcome = outcome;
@@ -307,6 +316,43 @@ int domains_adopt(struct core *core, const char *name, uint32_t *ret_adopted)
 			++*ret_adopted;
 	}
 	return found ? error : -ENOENT;
+}
+
+/* Where the policy's backend cannot drive the domain now, it is observed until that changes. */
+static void acquire_anew(struct core *core, uint32_t domain)
+{
+	struct governed *governed = &core->domains[domain];
+	struct actuator_domain *actuator = &governed->actuator;
+
+	if (!governed_is_driven(governed) && actuator->state != ACTUATOR_STATE_OBSERVED)
+		return;
+	actuator_domain_release(actuator, governed->backend, NULL, NULL);
+	if (actuator->state == ACTUATOR_STATE_RELEASED && domains_acquire(core, domain) < 0) {
+		snprintf(governed->passed_over, sizeof(governed->passed_over), "not %s: %s",
+			 governed->backend->name, actuator->why);
+		governed->backend = &backend_observe;
+		governed->backend->acquire(actuator);
+	}
+	domains_verify(core, domain);
+	log_notice("%s: backend %s%s%s", actuator->info->name, governed->backend->name,
+		   governed->passed_over[0] ? ", " : "", governed->passed_over);
+}
+
+void domains_follow_scheduler(struct core *core)
+{
+	char before[SCHED_EXT_NAME_SIZE];
+
+	strcpy(before, core->scheduler);
+	sched_ext_has_all("/sys", core->scheduler);
+	if (!strcmp(before, core->scheduler))
+		return;
+	if (core->scheduler[0])
+		log_notice("the sched_ext scheduler %s has all tasks: clamps are not obeyed",
+			   core->scheduler);
+	else
+		log_notice("the sched_ext scheduler %s is gone", before);
+	for (uint32_t i = 0; i < core->n_domains; i++)
+		acquire_anew(core, i);
 }
 
 static void note_conflict(void *userdata, const struct conflict *conflict)

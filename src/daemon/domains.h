@@ -49,6 +49,12 @@ void domains_set_preference(struct core *core, uint32_t domain);
  */
 int domains_adopt(struct core *core, const char *name, uint32_t *ret_adopted);
 
+/*
+ * Has every domain take its backend anew where a scheduler of sched_ext came, went or made way for
+ * another: under one that has all tasks no clamps are obeyed.
+ */
+void domains_follow_scheduler(struct core *core);
+
 /* Looks for other programs that change the same controls, and logs new ones. */
 void domains_find_conflicts(struct core *core);
 

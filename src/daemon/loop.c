@@ -121,6 +121,7 @@ static int on_hotplug(sd_event_source *source, int fd, uint32_t revents, void *u
 	bool online;
 	int r;
 
+	domains_follow_scheduler(core);
 	while ((r = hotplug_read(fd, &cpu, &online)) > 0)
 		verify_domain_of(loop, cpu);
 	if (r == -ENOBUFS)

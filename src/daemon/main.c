@@ -172,8 +172,9 @@ static bool sees_all_tasks(void)
 {
 	if (pids_are_the_kernels())
 		return true;
-	log_error("wakegovd runs in a PID namespace, as in a container, where numbers of tasks are "
-		  "not the kernel's: run it outside, or with the host's (podman run --pid=host)");
+	log_error(
+		"wakegovd runs in a PID namespace, as in a container, where numbers of tasks are "
+		"not the kernel's: run it outside, or with the host's (podman run --pid=host --cgroupns=host)");
 	return false;
 }
 

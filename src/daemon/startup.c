@@ -241,6 +241,11 @@ static int init_domain(struct core *core, uint32_t i)
 	return 0;
 }
 
+static void log_left_out(void *userdata, const char *name, const char *why)
+{
+	log_warning("%s: left to the kernel: %s", name, why);
+}
+
 int startup_find_domains(struct core *core)
 {
 	int r = cpufreq_discover(&core->topology);
@@ -251,6 +256,7 @@ int startup_find_domains(struct core *core)
 			"this machine may have %ld CPUs, and wakegovd governs the first %d: all "
 			"others, and what runs there, are left to the kernel",
 			n_cpus, TOPOLOGY_CPUS_MAX);
+	cpufreq_each_left_out(log_left_out, NULL);
 	if (r < 0)
 		log_error("cannot read this machine's cpufreq domains: %s", strerror(-r));
 	return r;
@@ -290,6 +296,7 @@ int startup_acquire_domains(struct core *core)
 	int r;
 
 	domains_find_conflicts(core);
+	sched_ext_has_all("/sys", core->scheduler);
 	for (uint32_t i = 0; i < core->n_domains; i++) {
 		r = domains_acquire(core, i);
 		/* A named backend that cannot drive it: `auto` ends with observe. */

@@ -11,6 +11,7 @@
 #include <systemd/sd-bus.h>
 #include <unistd.h>
 
+#include "actuator/discovery.h"
 #include "shared/cleanup.h"
 #include "shared/sysfs.h"
 
@@ -203,78 +204,150 @@ struct search {
 	const struct throttle_domain *domain;
 	int (*emit)(void *context, const char *who, const char *text);
 	void *context;
+	int r;		 /* of emit; all ends when it is not 0 */
+	bool lowers_max; /* one was found that lowers scaling_max_freq */
+	bool lowers;	 /* … or the frequency without showing there */
 };
 
-static int report(const struct search *search, const char *who, const char *format, ...)
+static void report(struct search *search, const char *who, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
-static int report(const struct search *search, const char *who, const char *format, ...)
+static void report(struct search *search, const char *who, const char *format, ...)
 {
 	char text[LIMITER_TEXT_SIZE];
 	va_list args;
 
+	if (search->r)
+		return;
 	va_start(args, format);
 	vsnprintf(text, sizeof(text), format, args);
 	va_end(args);
-	return search->emit(search->context, who, text);
+	search->r = search->emit(search->context, who, text);
 }
 
-/*
- * Reports the first cooling device that slows CPUs now: drivers call theirs Processor or
- * cpufreq-cpuN. Returns 1 when there was one, 0, or the result of emit.
- */
-static int find_cooling(const struct search *search)
+static bool read_cpu_file(const struct search *search, const char *file, double *ret)
 {
-	char path[SYSFS_PATH_SIZE], type[64];
-	_cleanup_closedir_ DIR *directory = NULL;
-	const struct dirent *entry;
-	double state, most;
-
-	snprintf(path, sizeof(path), "%s/class/thermal", search->sys);
-	directory = opendir(path);
-	while (directory && (entry = readdir(directory))) {
-		const char *name = entry->d_name;
-
-		if (strncmp(name, "cooling_device", 14) != 0 ||
-		    !sysfs_read_line(type, sizeof(type), "%s/%s/type", path, name) ||
-		    (strcmp(type, "Processor") != 0 && !strstr(type, "cpufreq")) ||
-		    !sysfs_read_number(&state, "%s/%s/cur_state", path, name) ||
-		    !sysfs_read_number(&most, "%s/%s/max_state", path, name) || !state)
-			continue;
-		return report(search, "thermal",
-			      "heat: %s is at step %.0f of %.0f; see /sys/class/thermal for the "
-			      "temperature",
-			      name, state, most)
-			       ?: 1;
-	}
-	return 0;
+	return sysfs_read_number(ret, "%s/devices/system/cpu/%s", search->sys, file);
 }
 
-/* Reports the first known reason for a lowered scaling_max_freq; else another program wrote it. */
-static int find_maximum(const struct search *search)
+static void find_firmware(struct search *search)
 {
 	const struct throttle_domain *domain = search->domain;
 	double bios_khz;
-	int r;
 
-	if (domain->scaling_max_khz >= domain->highest_khz)
-		return 0;
-	if (sysfs_read_number(&bios_khz, "%s/devices/system/cpu/cpu%u/cpufreq/bios_limit",
-			      search->sys, domain->first_cpu) &&
-	    bios_khz <= domain->scaling_max_khz)
-		return report(
-			search, "firmware",
-			"the firmware allows %.0f MHz at most (bios_limit): see its power and "
-			"thermal settings",
-			bios_khz / 1000);
-	r = find_cooling(search);
-	if (r)
-		return r < 0 ? r : 0;
-	return report(search, "scaling-max",
-		      "scaling_max_freq of policy%u is %u MHz, of %u MHz that there are: the "
-		      "administrator or another program lowered it; raise it there to undo that",
-		      domain->first_cpu, domain->scaling_max_khz / 1000,
-		      domain->highest_khz / 1000);
+	if (domain->scaling_max_khz >= domain->highest_khz ||
+	    !sysfs_read_number(&bios_khz, "%s/devices/system/cpu/cpu%u/cpufreq/bios_limit",
+			       search->sys, domain->first_cpu) ||
+	    bios_khz > domain->scaling_max_khz)
+		return;
+	search->lowers_max = true;
+	report(search, "firmware",
+	       "the firmware allows %.0f MHz at most (bios_limit): see its power and thermal "
+	       "settings",
+	       bios_khz / 1000);
+}
+
+/*
+ * A cooling device that limits CPUs now. Drivers call those that lower the maximum Processor or
+ * cpufreq-cpuN, and those that inject idle time intel_powerclamp or idle-cpuN.
+ */
+static void find_cooling(const char *path, void *context)
+{
+	struct search *search = context;
+	const struct throttle_domain *domain = search->domain;
+	const char *name = strrchr(path, '/') + 1;
+	bool is_idle, is_lowered = domain->scaling_max_khz < domain->highest_khz;
+	double state = 0, most = 0;
+	char type[64];
+
+	if (!sysfs_read_line(type, sizeof(type), "%s/type", path) ||
+	    !sysfs_read_number(&state, "%s/cur_state", path) ||
+	    !sysfs_read_number(&most, "%s/max_state", path) || state <= 0)
+		return;
+	is_idle = !strcmp(type, "intel_powerclamp") || !strncmp(type, "idle-", 5);
+	if (!is_idle && (!is_lowered || search->lowers_max ||
+			 (strcmp(type, "Processor") != 0 && !strstr(type, "cpufreq"))))
+		return;
+	search->lowers_max |= !is_idle;
+	search->lowers |= is_idle;
+	report(search, is_idle ? "idle-injection" : "thermal",
+	       "heat: %s (%s) is at step %.0f of %.0f%s; see /sys/class/thermal for the temperature",
+	       name, type, state, most, is_idle ? ", and has CPUs idle while there is work" : "");
+}
+
+/* intel_pstate's limits for all CPUs, which no file of a policy shows while it chooses itself. */
+static void find_percent(struct search *search)
+{
+	const struct throttle_domain *domain = search->domain;
+	double max = 100, min = 0, hardware = domain->highest_khz / 100.0;
+
+	if (read_cpu_file(search, "intel_pstate/max_perf_pct", &max) && max < 100) {
+		search->lowers_max = search->lowers = true;
+		report(search, "perf-pct",
+		       "intel_pstate/max_perf_pct is %.0f: no CPU runs above %.0f %% of its highest "
+		       "frequency; write 100 there to undo that",
+		       max, max);
+	}
+	/* By default it is the lowest frequency, rounded. */
+	if (read_cpu_file(search, "intel_pstate/min_perf_pct", &min) &&
+	    min * hardware > domain->lowest_khz + hardware)
+		report(search, "perf-pct",
+		       "intel_pstate/min_perf_pct is %.0f: no CPU runs below %.0f %% of its highest "
+		       "frequency; write 0 there to undo that",
+		       min, min);
+}
+
+/* Those by the files of the policy: the administrator's only where a request was made. */
+static void find_requests(struct search *search)
+{
+	const struct throttle_domain *domain = search->domain;
+	bool is_lowered = domain->scaling_max_khz < domain->highest_khz;
+
+	if (domain->request_max_khz && domain->request_max_khz < domain->highest_khz)
+		report(search, "scaling-max",
+		       "scaling_max_freq of policy%u is %u MHz, of %u MHz that there are: the "
+		       "administrator or another program lowered it; raise it there to undo that",
+		       domain->first_cpu, domain->request_max_khz / 1000,
+		       domain->highest_khz / 1000);
+	else if (is_lowered && !search->lowers_max)
+		report(search, "scaling-max",
+		       "the kernel allows policy%u %u MHz, of %u MHz that there are, and nobody wrote "
+		       "scaling_max_freq: a driver or the firmware limits it",
+		       domain->first_cpu, domain->scaling_max_khz / 1000,
+		       domain->highest_khz / 1000);
+	if (domain->request_min_khz > domain->lowest_khz)
+		report(search, "scaling-min",
+		       "scaling_min_freq of policy%u is %u MHz: the administrator or another "
+		       "program raised it; lower it there to undo that",
+		       domain->first_cpu, domain->request_min_khz / 1000);
+}
+
+static void find_turbo(struct search *search)
+{
+	char of_policy[48];
+	double value;
+
+	snprintf(of_policy, sizeof(of_policy), "cpufreq/policy%u/boost", search->domain->first_cpu);
+	if (read_cpu_file(search, "cpufreq/boost", &value) && !value)
+		report(search, "boost-off",
+		       "turbo is switched off for the machine (cpufreq/boost is 0)");
+	else if (read_cpu_file(search, "intel_pstate/no_turbo", &value) && value)
+		report(search, "boost-off",
+		       "turbo is switched off for the machine (intel_pstate/no_turbo is 1)");
+	else if (read_cpu_file(search, of_policy, &value) && !value)
+		report(search, "boost-off", "turbo is switched off for this domain (%s is 0)",
+		       of_policy);
+}
+
+static void find_scheduler(struct search *search)
+{
+	char name[SCHED_EXT_NAME_SIZE];
+
+	if (sched_ext_has_all(search->sys, name))
+		report(search, "sched-ext",
+		       "the sched_ext scheduler %s has all tasks: it obeys no clamps, and asks "
+		       "schedutil for what it likes",
+		       name);
 }
 
 static uint32_t clamp_khz(uint32_t khz, const struct throttle_domain *domain)
@@ -288,7 +361,7 @@ static uint32_t clamp_khz(uint32_t khz, const struct throttle_domain *domain)
  * Compares the request, within the limits, with the present frequency: up to 5 % is within the
  * measurement's error.
  */
-static int find_driver(const struct search *search)
+static void find_driver(struct search *search)
 {
 	const struct throttle_domain *domain = search->domain;
 	uint32_t min_khz = clamp_khz(domain->asked_min_khz, domain);
@@ -296,36 +369,26 @@ static int find_driver(const struct search *search)
 	uint32_t now_khz = domain->current_khz;
 	bool is_low = now_khz < min_khz - min_khz / 20;
 
-	if (!domain->asked_max_khz || !now_khz || (!is_low && now_khz <= max_khz + max_khz / 20))
-		return 0;
-	return report(search, "driver",
-		      "the driver reports %u MHz where %u MHz were asked for: the hardware decides "
-		      "otherwise (power or temperature), or has not got there yet",
-		      now_khz / 1000, (is_low ? min_khz : max_khz) / 1000);
+	if (!domain->asked_max_khz || !now_khz || (is_low && search->lowers) ||
+	    (!is_low && now_khz <= max_khz + max_khz / 20))
+		return;
+	report(search, "driver",
+	       "the driver reports %u MHz where %u MHz were asked for: the hardware decides "
+	       "otherwise (power or temperature), or has not got there yet",
+	       now_khz / 1000, (is_low ? min_khz : max_khz) / 1000);
 }
 
 int throttle_find(const char *sys, const struct throttle_domain *domain,
 		  int (*emit)(void *context, const char *who, const char *text), void *context)
 {
-	const struct search search = { sys, domain, emit, context };
-	int r = find_maximum(&search);
-	double value;
+	struct search search = { sys, domain, emit, context };
 
-	if (r)
-		return r;
-	if (domain->scaling_min_khz > domain->lowest_khz)
-		r = report(&search, "scaling-min",
-			   "scaling_min_freq of policy%u is %u MHz: the administrator or another "
-			   "program raised it; lower it there to undo that",
-			   domain->first_cpu, domain->scaling_min_khz / 1000);
-	if (r)
-		return r;
-	if (sysfs_read_number(&value, "%s/devices/system/cpu/cpufreq/boost", sys) && !value)
-		r = report(&search, "boost-off",
-			   "turbo is switched off for the machine (cpufreq/boost is 0)");
-	else if (sysfs_read_number(&value, "%s/devices/system/cpu/intel_pstate/no_turbo", sys) &&
-		 value)
-		r = report(&search, "boost-off",
-			   "turbo is switched off for the machine (intel_pstate/no_turbo is 1)");
-	return r ? r : find_driver(&search);
+	find_firmware(&search);
+	sysfs_each(find_cooling, &search, "%s/class/thermal/cooling_device*", sys);
+	find_percent(&search);
+	find_requests(&search);
+	find_turbo(&search);
+	find_scheduler(&search);
+	find_driver(&search);
+	return search.r;
 }

@@ -37,14 +37,17 @@ struct throttle_domain {
 	uint32_t highest_khz;
 	uint32_t scaling_min_khz;
 	uint32_t scaling_max_khz;
-	uint32_t asked_min_khz; /* the request; 0: none */
+	uint32_t request_min_khz; /* what others have asked for in the two files … */
+	uint32_t request_max_khz; /* … which can show less, by heat, firmware or driver */
+	uint32_t asked_min_khz;	  /* the request; 0: none */
 	uint32_t asked_max_khz;
 	uint32_t current_khz; /* 0: not known */
 };
 
 /*
- * Calls emit for each limit, with a word (scaling-min, scaling-max, firmware, thermal, boost-off,
- * driver) and a sentence; ends early with the result of emit if that is not 0. sys is /sys.
+ * Calls emit for each limit, with a word (firmware, thermal, idle-injection, perf-pct, scaling-max,
+ * scaling-min, boost-off, sched-ext, driver) and a sentence; ends early with the result of emit if
+ * that is not 0. sys is /sys.
  */
 int throttle_find(const char *sys, const struct throttle_domain *domain,
 		  int (*emit)(void *context, const char *who, const char *text), void *context);

@@ -2,11 +2,13 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/capability.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
-#include <sys/stat.h>
+#include <sys/prctl.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include "actuator/control.h"
@@ -20,21 +22,24 @@
 #include "frequency/frequency.h"
 #include "frequency/power.h"
 #include "shared/cleanup.h"
+#include "shared/pids.h"
 #include "shared/sysfs.h"
 #include "shared/text.h"
+#include "tracer/load_error.h"
 
-#define TEXT_SIZE	   256
-#define CGROUP_CONTROLLERS "/sys/fs/cgroup/cgroup.controllers"
-#define POWER_ZONE	   "/sys/class/powercap/intel-rapl:%d"
-#define POWER_ZONES_MAX	   8
-#define POWER_TERMS_MAX	   4 /* long_term, short_term, peak_power */
+#define TEXT_SIZE	256
+#define POWER_ZONE	"/sys/class/powercap/intel-rapl:%d"
+#define POWER_ZONES_MAX 8
+#define POWER_TERMS_MAX 4 /* long_term, short_term, peak_power */
 
 struct examination {
 	const struct policy *policy;
 	finding_t report;
 	void *userdata;
 	bool has_uclamp;
-	bool is_governed; /* a daemon runs */
+	char scheduler[SCHED_EXT_NAME_SIZE]; /* of sched_ext, with all tasks; "": none */
+	bool is_governed;		     /* a daemon runs */
+	uint32_t n_left_out;		     /* domains with a fault */
 };
 
 const char *finding_grade_name(enum finding_grade grade)
@@ -76,20 +81,24 @@ static void report(const struct examination *e, enum finding_grade grade, const 
 	report_domain(e, grade, "", what, found, advice);
 }
 
+/* What the daemon cannot work without, by the files of the machine and of this process. */
 static void examine_tracing(const struct examination *e)
 {
-	char lockdown[TEXT_SIZE];
-	struct stat types;
+	const char *why = load_error_settings();
+	struct statvfs sys;
 
-	if (stat("/sys/kernel/btf/vmlinux", &types) == 0 && types.st_size)
-		report(e, FINDING_GOOD, "kernel types (BTF)", "there", "");
-	else
-		report(e, FINDING_BAD, "kernel types (BTF)", "missing",
-		       "wakegov cannot trace: it needs a kernel with CONFIG_DEBUG_INFO_BTF=y");
-	if (sysfs_read_line(lockdown, sizeof(lockdown), "/sys/kernel/security/lockdown") &&
-	    strstr(lockdown, "[confidentiality]"))
-		report(e, FINDING_BAD, "kernel lockdown", "confidentiality",
-		       "no tracing is allowed: boot with lockdown=integrity, or without it");
+	report(e, why ? FINDING_BAD : FINDING_GOOD, "tracing",
+	       why ? "not possible" : "possible: kernel types (BTF) are there", why ?: "");
+	if (!pids_are_the_kernels())
+		report(e, FINDING_BAD, "PID namespace", "not the first one, as in a container",
+		       "run wakegov outside, or with the host's numbers (podman run --pid=host "
+		       "--cgroupns=host)");
+	if (statvfs("/sys/devices/system/cpu", &sys) == 0 && sys.f_flag & ST_RDONLY)
+		report(e, FINDING_BAD, "/sys", "read-only here",
+		       "no frequency can be set: run wakegov where /sys can be written");
+	if (geteuid() == 0 && prctl(PR_CAPBSET_READ, CAP_BPF) == 0)
+		report(e, FINDING_BAD, "CAP_BPF", "not among root's capabilities here",
+		       "no tracing is possible: run wakegov where it is, as on the host");
 }
 
 static void examine_uclamp(struct examination *e)
@@ -107,9 +116,10 @@ static void examine_uclamp(struct examination *e)
 
 static void examine_cgroups(const struct examination *e)
 {
-	if (access(CGROUP_CONTROLLERS, F_OK) < 0)
-		report(e, FINDING_NOTE, "control groups", "no unified hierarchy",
-		       "rules by cgroup and unit need cgroup v2");
+	const char *why_not = sysfs_cgroup_why_not();
+
+	if (why_not)
+		report(e, FINDING_NOTE, "rules by cgroup and unit", "match nothing", why_not);
 }
 
 /* The driver's own mode decides whether others can set frequencies. */
@@ -127,7 +137,7 @@ static const char *advise_on_driver(const char *driver)
 static const char *choose(const struct examination *e, uint32_t policy, const char *governor,
 			  const char *offered)
 {
-	if (e->has_uclamp && strcmp(governor, "schedutil") == 0)
+	if (e->has_uclamp && strcmp(governor, "schedutil") == 0 && !e->scheduler[0])
 		return "uclamp";
 	if (!tick_is_seen() || tickless_has(policy, NULL))
 		return "observe";
@@ -151,7 +161,7 @@ static void examine_governor(const struct examination *e, const struct topology_
 	else if (!strstr(offered, "userspace") && !*advise_on_driver(driver))
 		advice = "no userspace governor: modprobe cpufreq_userspace for backend setspeed";
 	else if (e->has_uclamp && strcmp(governor, "schedutil") != 0 &&
-		 strstr(offered, "schedutil"))
+		 strstr(offered, "schedutil") && !e->scheduler[0])
 		advice = "for backend uclamp: echo schedutil into scaling_governor";
 	for (char *rest, *word = strtok_r(offered, " ", &rest); word;
 	     word = strtok_r(NULL, " ", &rest))
@@ -245,15 +255,26 @@ static void examine_placement(const struct examination *e, const struct topology
 		       "kernel.sched_energy_aware=0");
 }
 
-static int examine_domains(const struct examination *e)
+static void report_left_out(void *userdata, const char *name, const char *why)
+{
+	struct examination *e = userdata;
+
+	e->n_left_out++;
+	report_domain(e, FINDING_BAD, name, "left to the kernel", why,
+		      "see what its driver says (journalctl -k), and restart wakegovd");
+}
+
+static int examine_domains(struct examination *e)
 {
 	_cleanup_free_ struct topology *topology = NULL;
 	uint32_t n_known = 0;
 	int r = cpufreq_discover(&topology);
 
+	cpufreq_each_left_out(report_left_out, e);
+
 	if (r < 0)
 		return r;
-	if (!topology->n_domains)
+	if (!topology->n_domains && !e->n_left_out)
 		report(e, FINDING_BAD, "cpufreq domains", "none", advise_on_no_domain());
 	for (uint32_t i = 0; i < topology->n_domains; i++) {
 		examine_domain(e, &topology->domains[i]);
@@ -324,15 +345,17 @@ static void examine_power_limits(const struct examination *e)
 	}
 }
 
+static void examine_scheduler(struct examination *e)
+{
+	if (sched_ext_has_all("/sys", e->scheduler))
+		report(e, FINDING_NOTE, "sched_ext scheduler", e->scheduler,
+		       "it has all tasks and obeys no clamps: backend = auto takes setspeed where "
+		       "it can, and uclamp again when the scheduler is gone");
+}
+
 /* Limits of frequencies by firmware. */
 static void examine_firmware(const struct examination *e)
 {
-	char text[TEXT_SIZE];
-
-	if (sysfs_read_line(text, sizeof(text), "/sys/kernel/sched_ext/root/ops"))
-		report(e, FINDING_NOTE, "sched_ext scheduler", text,
-		       "it places tasks, and may set the CPUs' frequency targets under schedutil "
-		       "itself: if the two disagree, take backend setspeed or limits, or stop it");
 	if (preference_is_dynamic())
 		report(e, FINDING_NOTE, "amd-pstate's dynamic_epp", "enabled",
 		       "the kernel sets the energy preference by the power source, so wakegov leaves "
@@ -377,6 +400,7 @@ int doctor_examine(const char *run_dir, const struct policy *policy, const char 
 
 	examine_tracing(&e);
 	examine_uclamp(&e);
+	examine_scheduler(&e);
 	examine_cgroups(&e);
 	r = examine_domains(&e);
 	examine_counters(&e, source, why);

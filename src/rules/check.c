@@ -124,19 +124,17 @@ static bool has_path(const char *path)
 	struct stat st;
 
 	snprintf(directory, sizeof(directory), "%s%s", sysfs_cgroup_mount(), path);
-	return !sysfs_cgroup_mount()[0] || stat(directory, &st) == 0;
+	return stat(directory, &st) == 0;
 }
 
-/* Whether the unit has a directory. True without a hierarchy, as it is not known then. */
+/* Whether the unit has a directory. */
 static bool has_unit(const char *unit)
 {
 	char *paths[] = { (char *)sysfs_cgroup_mount(), NULL };
-	bool found = !paths[0][0];
-	FTS *tree = NULL;
+	FTS *tree = fts_open(paths, FTS_PHYSICAL | FTS_NOCHDIR, NULL);
+	bool found = false;
 	FTSENT *entry;
 
-	if (!found)
-		tree = fts_open(paths, FTS_PHYSICAL | FTS_NOCHDIR, NULL);
 	while (tree && !found && (entry = fts_read(tree)))
 		found = entry->fts_info == FTS_D &&
 			match_unit(unit, entry->fts_path + strlen(sysfs_cgroup_mount()));
@@ -152,18 +150,21 @@ static void check_machine(const struct check *check)
 	const char *units = match->unit, *cgroups = match->cgroup;
 	bool has_domain = check->rule->domain_cpu == POLICY_ANY_DOMAIN;
 	bool is_number = match->user[strspn(match->user, "0123456789")] == '\0';
+	const char *why_not = *units || *cgroups ? sysfs_cgroup_why_not() : NULL;
 	char pattern[POLICY_PATTERN_SIZE];
 
+	if (why_not)
+		say(check, *units ? "unit" : "cgroup", "it cannot match here: %s", why_not);
 	if (match->given & POLICY_MATCH_USER && !is_number && !getpwnam(match->user))
 		say(check, "user", "user = %s is no user here: add the user and reload",
 		    match->user);
-	if (!any_may_be_there(units, has_unit))
+	if (!why_not && !any_may_be_there(units, has_unit))
 		while (next_literal(&units, pattern))
 			say(check, "unit",
 			    "unit = %s has no cgroup now: it is not running, or not known (see "
 			    "systemctl status %s); the rule holds as soon as it starts",
 			    pattern, pattern);
-	if (!any_may_be_there(cgroups, has_path))
+	if (!why_not && !any_may_be_there(cgroups, has_path))
 		while (next_literal(&cgroups, pattern))
 			say(check, "cgroup",
 			    "cgroup = %s is not there now; the rule holds as soon as it is",

@@ -8,8 +8,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "shared/cleanup.h"
+
+#define FIRST_CGROUP_NAMESPACE 0xeffffffb /* PROC_CGROUP_INIT_INO; CGROUP_NS_INIT_INO */
 
 __attribute__((format(printf, 3, 0))) static bool read_line(char *ret, size_t size,
 							    const char *format, va_list args)
@@ -127,4 +130,17 @@ const char *sysfs_cgroup_mount(void)
 		if (sscanf(line, "%*s %255s %31s", path, type) == 2 && !strcmp(type, "cgroup2"))
 			strcpy(mount, path);
 	return mount;
+}
+
+const char *sysfs_cgroup_why_not(void)
+{
+	struct stat namespace;
+
+	if (!sysfs_cgroup_mount()[0])
+		return "no cgroup v2 hierarchy is mounted: boot with systemd.unified_cgroup_hierarchy=1";
+	if (stat("/proc/self/ns/cgroup", &namespace) == 0 &&
+	    namespace.st_ino != FIRST_CGROUP_NAMESPACE)
+		return "this is a cgroup namespace, as in a container, where the host's cgroups have "
+		       "other paths: run with the host's (podman run --cgroupns=host)";
+	return NULL;
 }

@@ -32,5 +32,11 @@ void sysfs_each(void (*visit)(const char *path, void *context), void *context, c
 /* Raises *highest to the highest of the numbers that the files below /sys (sys) begin with. */
 void sysfs_highest(double *highest, const char *sys, const char *pattern);
 
+/*
+ * Why tasks cannot be found by their unit or cgroup here, with what to do; NULL: they can. For
+ * rules, their check and doctor alike.
+ */
+const char *sysfs_cgroup_why_not(void);
+
 /* The mount point of the unified hierarchy of cgroups; "" if there is none. Looked up once. */
 const char *sysfs_cgroup_mount(void);

@@ -11,25 +11,30 @@
 
 #define UEVENT_GROUP_KERNEL 1
 
-int uevent_open(const uint32_t *actions, uint8_t n)
+int uevent_open(const struct uevent_kind *kinds, uint8_t n)
 {
-	/* The text of a uevent starts with its action: the others do not wake us. */
-	struct sock_filter code[UEVENT_ACTIONS_MAX + 3] = {
-		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, 0),
-		[UEVENT_ACTIONS_MAX + 1] = BPF_STMT(BPF_RET | BPF_K, 0),
-		[UEVENT_ACTIONS_MAX + 2] = BPF_STMT(BPF_RET | BPF_K, UINT32_MAX),
-	};
-	struct sock_fprog program = { .len = ARRAY_SIZE(code), .filter = code };
+	/* The text of a uevent starts with "action@path": the others do not wake us. */
+	struct sock_filter code[5 * UEVENT_KINDS_MAX + 1];
+	struct sock_fprog program = { .filter = code };
 	struct sockaddr_nl address = { .nl_family = AF_NETLINK, .nl_groups = UEVENT_GROUP_KERNEL };
 	_cleanup_close_ int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK,
 					NETLINK_KOBJECT_UEVENT);
 	int on = 1;
 
-	/* Unused places repeat the last action. */
-	for (uint8_t i = 0; i < UEVENT_ACTIONS_MAX; i++)
-		code[1 + i] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K,
-							   actions[i < n ? i : n - 1],
-							   UEVENT_ACTIONS_MAX - i, 0);
+	for (uint8_t i = 0; i < n && i < UEVENT_KINDS_MAX; i++) {
+		const struct sock_filter kind[] = {
+			BPF_STMT(BPF_LD | BPF_W | BPF_ABS, 0),
+			BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, kinds[i].action, 0, 3),
+			BPF_STMT(BPF_LD | BPF_W | BPF_ABS, kinds[i].at),
+			BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K,
+				 kinds[i].at ? kinds[i].then : kinds[i].action, 0, 1),
+			BPF_STMT(BPF_RET | BPF_K, UINT32_MAX),
+		};
+
+		memcpy(&code[program.len], kind, sizeof(kind));
+		program.len += ARRAY_SIZE(kind);
+	}
+	code[program.len++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, 0);
 	if (fd < 0)
 		return -errno;
 	if (setsockopt(fd, SOL_SOCKET, SO_ATTACH_FILTER, &program, sizeof(program)) < 0 ||

@@ -9,19 +9,25 @@
 #define UEVENT_SIZE (8 * 1024)
 
 /* By the first four letters. */
-#define UEVENT_ONLINE	   0x6f6e6c69
-#define UEVENT_OFFLINE	   0x6f66666c
-#define UEVENT_CHANGE	   0x6368616e
-#define UEVENT_ADD	   0x61646440 /* "add@" */
-#define UEVENT_REMOVE	   0x72656d6f
+#define UEVENT_ONLINE	 0x6f6e6c69
+#define UEVENT_OFFLINE	 0x6f66666c
+#define UEVENT_CHANGE	 0x6368616e
+#define UEVENT_ADD	 0x61646440 /* "add@" */
+#define UEVENT_REMOVE	 0x72656d6f
 
-#define UEVENT_ACTIONS_MAX 4
+#define UEVENT_KERNEL	 0x2f6b6572 /* "/ker", with which a path begins */
+#define UEVENT_KINDS_MAX 4
+
+/* What begins with these four letters and, unless `at` is 0, has those of `then` there. */
+struct uevent_kind {
+	uint32_t action, at, then;
+};
 
 /*
- * Opens a non-blocking socket for the event loop (EPOLLIN), to which no events of other
- * actions come than these, up to UEVENT_ACTIONS_MAX. Returns the descriptor or a negative errno.
+ * Opens a non-blocking socket for the event loop (EPOLLIN), to which no events of other kinds come
+ * than these, up to UEVENT_KINDS_MAX. Returns the descriptor or a negative errno.
  */
-int uevent_open(const uint32_t *actions, uint8_t n);
+int uevent_open(const struct uevent_kind *kinds, uint8_t n);
 
 /*
  * Reads one event. Returns its length, 0 when none is waiting, or a negative errno; -ENOBUFS: some

@@ -3,18 +3,39 @@
 
 #include <errno.h>
 #include <stddef.h>
+#include <string.h>
 #include <unistd.h>
 
-const char *load_error_words(int error)
+#include "shared/sysfs.h"
+
+const char *load_error_settings(void)
 {
-	/* libbpf has a single error for every reason why it cannot read the kernel's types. */
+	char lockdown[256];
+	double jit;
+
 	if (access("/sys/kernel/btf/vmlinux", R_OK) < 0)
 		return "this kernel has no type information (/sys/kernel/btf/vmlinux): it needs "
 		       "CONFIG_DEBUG_INFO_BTF=y, which distribution kernels have";
+	if (sysfs_read_line(lockdown, sizeof(lockdown), "/sys/kernel/security/lockdown") &&
+	    strstr(lockdown, "[confidentiality]"))
+		return "this kernel is locked down for confidentiality, and allows no tracing: boot "
+		       "with lockdown=integrity, or without it";
+	if (sysfs_read_number(&jit, "/proc/sys/net/core/bpf_jit_enable") && !jit)
+		return "BPF programs that call functions of the kernel need its compiler: sysctl "
+		       "net.core.bpf_jit_enable=1";
+	return NULL;
+}
+
+/* libbpf and the kernel have few errors for many reasons: the files of the machine know more. */
+const char *load_error_words(int error)
+{
+	const char *setting = load_error_settings();
+
+	if (setting)
+		return setting;
 	switch (error) {
 	case -EPERM: /* the verifier refuses with -EACCES, -EINVAL and others */
-		return "BPF is not permitted: run as root, or with CAP_BPF and CAP_PERFMON; a kernel "
-		       "locked down for confidentiality allows no tracing at all";
+		return "BPF is not permitted: run as root, or with CAP_BPF and CAP_PERFMON";
 	case -ENOMEM:
 		return "no memory for BPF: raise the memory limit (systemd: LimitMEMLOCK=, MemoryMax=)";
 	default:

@@ -6,3 +6,6 @@
  * libbpf. NULL: it was for none of the usual reasons.
  */
 const char *load_error_words(int error);
+
+/* The same by the files of the machine alone; NULL: none of its settings forbids it. */
+const char *load_error_settings(void);

@@ -7,6 +7,7 @@
 
 #include "actuator/discovery.h"
 #include "core/topology.h"
+#include "shared/cleanup.h"
 
 static struct topology *discover(void)
 {
@@ -14,6 +15,68 @@ static struct topology *discover(void)
 
 	assert_int_equal(cpufreq_discover(&topology), 0);
 	return topology;
+}
+
+static void fake_remove(const char *file)
+{
+	char path[128];
+
+	snprintf(path, sizeof(path), "/sys/devices/system/cpu/%s", file);
+	assert_int_equal(unlink(path), 0);
+}
+
+static void add_left_out(void *userdata, const char *name, const char *why)
+{
+	char *text = userdata;
+
+	snprintf(text + strlen(text), 256 - strlen(text), "%s: %s\n", name, why);
+}
+
+/* One odd domain is left out, and named; the other stays. */
+static void test_left_out(void **state)
+{
+	static const struct {
+		const char *file, *value, *why;
+	} cases[] = {
+		{ "scaling_cur_freq", NULL,
+		  "policy1: its scaling_cur_freq cannot be read (No such" },
+		{ "cpuinfo_min_freq", "0", "policy1: its driver names no frequencies" },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		_cleanup_free_ struct topology *topology = NULL;
+		char path[96], text[256] = "";
+
+		assert_int_equal(fake_reset(state), 0);
+		fake_policy(0, 0);
+		fake_policy(1, 1);
+		fake_remove("cpufreq/policy1/scaling_available_frequencies");
+		cpufreq_each_left_out(add_left_out, text);
+		assert_string_equal(text, "");
+		snprintf(path, sizeof(path), "cpufreq/policy1/%s", cases[i].file);
+		if (cases[i].value)
+			fake_write(path, "%s", cases[i].value);
+		else
+			fake_remove(path);
+		topology = discover();
+		assert_int_equal(topology->n_domains, 1);
+		assert_string_equal(topology->domains[0].name, "policy0");
+		cpufreq_each_left_out(add_left_out, text);
+		assert_memory_equal(text, cases[i].why, strlen(cases[i].why));
+	}
+}
+
+/* By an online CPU: that of the first one may be offline, and has no such file then. */
+static void test_capacity_by_an_online_cpu(void **state)
+{
+	_cleanup_free_ struct topology *topology = NULL;
+
+	assert_int_equal(fake_reset(state), 0);
+	fake_policy(0, 1);
+	fake_write("cpufreq/policy0/affected_cpus", "1");
+	fake_write("cpu1/cpu_capacity", "446");
+	topology = discover();
+	assert_int_equal(topology->domains[0].capacity, 446);
 }
 
 static void test_no_cpufreq(void **state)
@@ -240,6 +303,8 @@ static void test_too_many_cpus(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		TEST(test_left_out),
+		TEST(test_capacity_by_an_online_cpu),
 		TEST(test_no_cpufreq),
 		TEST(test_two_domains),
 		TEST(test_domains_in_order),

@@ -14,7 +14,7 @@
 
 #include "diag/diag.h"
 
-static char sys[64];
+static char sys[64], last_text[LIMITER_TEXT_SIZE];
 
 static int set_up(void **state)
 {
@@ -55,6 +55,7 @@ static int take(void *context, const char *who, const char *text)
 {
 	strcat(context, who);
 	strcat(context, " ");
+	snprintf(last_text, sizeof(last_text), "%s", text);
 	assert_in_range(strlen(text), 20, LIMITER_TEXT_SIZE - 2);
 	return 0;
 }
@@ -75,6 +76,8 @@ static void check(struct throttle_domain domain, const char *expected)
 	domain.highest_khz = 1800000;
 	domain.scaling_min_khz = domain.scaling_min_khz ?: 400000;
 	domain.scaling_max_khz = domain.scaling_max_khz ?: 1800000;
+	domain.request_min_khz = domain.request_min_khz ?: 400000;
+	domain.request_max_khz = domain.request_max_khz ?: INT32_MAX;
 	assert_int_equal(throttle_find(sys, &domain, take, found), 0);
 	assert_string_equal(found, expected);
 }
@@ -87,10 +90,39 @@ static void test_nobody(void **state)
 
 static void test_somebody_wrote(void **state)
 {
-	check((struct throttle_domain){ .scaling_max_khz = 1000000 }, "scaling-max ");
-	check((struct throttle_domain){ .scaling_min_khz = 1000000 }, "scaling-min ");
-	check((struct throttle_domain){ .scaling_min_khz = 600000, .scaling_max_khz = 600000 },
+	check((struct throttle_domain){ .request_max_khz = 1000000 }, "scaling-max ");
+	check((struct throttle_domain){ .request_min_khz = 1000000 }, "scaling-min ");
+	check((struct throttle_domain){ .request_min_khz = 600000, .request_max_khz = 600000 },
 	      "scaling-max scaling-min ");
+	assert_non_null(strstr(last_text, "the administrator"));
+	/* Lower than what was asked for: somebody else's limit. */
+	check((struct throttle_domain){ .scaling_max_khz = 1000000 }, "scaling-max ");
+	assert_null(strstr(last_text, "the administrator"));
+}
+
+/* Limits of intel_pstate for all CPUs; its driver shows them in no file of the policy. */
+static void test_percent(void **state)
+{
+	put("devices/system/cpu/intel_pstate/max_perf_pct", "100");
+	put("devices/system/cpu/intel_pstate/min_perf_pct", "22");
+	check((struct throttle_domain)ASKED(1800000, 900000), "driver ");
+	put("devices/system/cpu/intel_pstate/max_perf_pct", "50");
+	check((struct throttle_domain)ASKED(1800000, 900000), "perf-pct ");
+	assert_non_null(strstr(last_text, "max_perf_pct is 50"));
+	/* In passive mode it lowers scaling_max_freq, as nobody did. */
+	check((struct throttle_domain){ .scaling_max_khz = 900000 }, "perf-pct ");
+	put("devices/system/cpu/intel_pstate/max_perf_pct", "100");
+	put("devices/system/cpu/intel_pstate/min_perf_pct", "50");
+	check((struct throttle_domain){ 0 }, "perf-pct ");
+}
+
+static void test_sched_ext(void **state)
+{
+	put("kernel/sched_ext/root/ops", "lavd");
+	put("kernel/sched_ext/switch_all", "0");
+	check((struct throttle_domain){ 0 }, "");
+	put("kernel/sched_ext/switch_all", "1");
+	check((struct throttle_domain){ 0 }, "sched-ext ");
 }
 
 static void test_firmware(void **state)
@@ -98,7 +130,8 @@ static void test_firmware(void **state)
 	put("devices/system/cpu/cpu2/cpufreq/bios_limit", "1000000");
 	check((struct throttle_domain){ .scaling_max_khz = 1000000 }, "firmware ");
 	/* Somebody went lower than the firmware wants. */
-	check((struct throttle_domain){ .scaling_max_khz = 800000 }, "scaling-max ");
+	check((struct throttle_domain){ .scaling_max_khz = 800000, .request_max_khz = 800000 },
+	      "scaling-max ");
 	check((struct throttle_domain){ 0 }, "");
 }
 
@@ -114,6 +147,15 @@ static void test_heat(void **state)
 	put("class/thermal/cooling_device1/cur_state", "2");
 	check((struct throttle_domain){ .scaling_max_khz = 1000000 }, "thermal ");
 	check((struct throttle_domain){ 0 }, "");
+	/* Idle time that is injected shows in no limit. */
+	put("class/thermal/cooling_device2/type", "intel_powerclamp");
+	put("class/thermal/cooling_device2/cur_state", "-1");
+	put("class/thermal/cooling_device2/max_state", "100");
+	check((struct throttle_domain){ 0 }, "");
+	put("class/thermal/cooling_device2/cur_state", "20");
+	check((struct throttle_domain){ 0 }, "idle-injection ");
+	put("class/thermal/cooling_device2/type", "idle-cpu0");
+	check((struct throttle_domain){ 0 }, "idle-injection ");
 }
 
 static void test_turbo(void **state)
@@ -123,6 +165,11 @@ static void test_turbo(void **state)
 	put("devices/system/cpu/cpufreq/boost", "0");
 	check((struct throttle_domain){ 0 }, "boost-off ");
 	put("devices/system/cpu/cpufreq/boost", "1");
+	put("devices/system/cpu/cpufreq/policy2/boost", "1");
+	check((struct throttle_domain){ 0 }, "");
+	put("devices/system/cpu/cpufreq/policy2/boost", "0");
+	check((struct throttle_domain){ 0 }, "boost-off ");
+	assert_non_null(strstr(last_text, "policy2/boost is 0"));
 	put("devices/system/cpu/intel_pstate/no_turbo", "1");
 	check((struct throttle_domain){ 0 }, "boost-off ");
 }
@@ -139,6 +186,7 @@ static void test_driver(void **state)
 	check((struct throttle_domain){ .asked_min_khz = 1800000,
 					.asked_max_khz = 1800000,
 					.current_khz = 1000000,
+					.request_max_khz = 1000000,
 					.scaling_max_khz = 1000000 },
 	      "scaling-max ");
 	check((struct throttle_domain){ .current_khz = 1200000 }, "");
@@ -149,6 +197,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_nobody, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_somebody_wrote, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_percent, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_sched_ext, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_firmware, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_heat, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_turbo, set_up, tear_down),

@@ -65,8 +65,15 @@ static void test_nothing_else_decides(void **state)
 static void test_sched_ext(void **state)
 {
 	fake_write("../../../kernel/sched_ext/root/ops", "lavd_1.0.9");
+	fake_write("../../../kernel/sched_ext/switch_all", "0");
+	fake_write("cpufreq/policy0/scaling_governor", "schedutil");
+	fake_write("cpufreq/policy0/scaling_available_governors", "userspace schedutil ");
 	examine("/run/none");
-	assert_found("note sched_ext scheduler: lavd_1.0.9 (it places tasks");
+	assert_not_found("sched_ext");
+	fake_write("../../../kernel/sched_ext/switch_all", "1");
+	examine("/run/none");
+	assert_found("note sched_ext scheduler: lavd_1.0.9 (it has all tasks");
+	assert_found("backend = auto takes setspeed; ");
 }
 
 static void test_dynamic_epp(void **state)
@@ -171,6 +178,48 @@ static void test_energy(void **state)
 	examine("/run/none");
 	assert_found("by the policy's opp-power; inefficient: 400, 600 MHz (");
 	policy.n_opp_powers = 0;
+}
+
+/* One domain with a fault is named, and is no lack of a driver. */
+static void test_left_out(void **state)
+{
+	fake_write("cpufreq/policy0/cpuinfo_min_freq", "0");
+	assert_int_equal(unlink("/sys/devices/system/cpu/cpufreq/policy0/"
+				"scaling_available_frequencies"),
+			 0);
+	examine("/run/none");
+	assert_found("bad policy0: left to the kernel: its driver names no frequencies");
+	assert_not_found("cpufreq domains: none");
+}
+
+/* Settings for which the kernel has one error are told apart by its files. */
+static void test_settings(void **state)
+{
+	fake_write("../../../kernel/btf/vmlinux", "types");
+	fake_write("../../../kernel/security/lockdown", "none [integrity] confidentiality");
+	examine("/run/none");
+	assert_found("good tracing: possible");
+	fake_write("../../../kernel/security/lockdown", "none integrity [confidentiality]");
+	examine("/run/none");
+	assert_found("bad tracing: not possible (this kernel is locked down");
+	fake_write("../../../kernel/security/lockdown", "[none] integrity confidentiality");
+	assert_int_equal(mount("fake", "/proc/sys/net/core", "tmpfs", 0, "mode=755"), 0);
+	fake_write("../../../../proc/sys/net/core/bpf_jit_enable", "0");
+	examine("/run/none");
+	assert_int_equal(umount2("/proc/sys/net/core", MNT_DETACH), 0);
+	assert_found("bad tracing: not possible (BPF programs that call functions");
+}
+
+static void test_read_only(void **state)
+{
+	assert_not_found("bad /sys: read-only");
+	assert_int_equal(mount(NULL, "/sys/devices/system/cpu", NULL,
+			       MS_REMOUNT | MS_BIND | MS_RDONLY, NULL),
+			 0);
+	examine("/run/none");
+	assert_int_equal(mount(NULL, "/sys/devices/system/cpu", NULL, MS_REMOUNT | MS_BIND, NULL),
+			 0);
+	assert_found("bad /sys: read-only here");
 }
 
 static void test_other_governors(void **state)
@@ -293,6 +342,9 @@ int main(void)
 		TEST(test_own_governor),
 		TEST(test_energy),
 		TEST(test_other_governors),
+		TEST(test_left_out),
+		TEST(test_settings),
+		TEST(test_read_only),
 		TEST(test_leftovers),
 	};
 

@@ -2,7 +2,10 @@
 /* What is odd about rules is said, each thing once, and nothing of rules that are fine. */
 #include "test-core.h"
 
+#include <fcntl.h>
+#include <sched.h>
 #include <stdio.h>
+#include <unistd.h>
 
 #include "config/keys.h"
 #include "rules/rules.h"
@@ -169,6 +172,20 @@ static void test_unit_that_is_not_there(void **state)
 	assert_int_equal(n_said, 0);
 }
 
+/* As in a container of podman's with the host's numbers of tasks: paths are others there. */
+static void test_cgroup_namespace(void **state)
+{
+	int before = open("/proc/self/ns/cgroup", O_RDONLY | O_CLOEXEC);
+
+	add_rule("a")->match = (struct policy_match){ .given = POLICY_MATCH_UNIT,
+						      .unit = "no-such-unit.service" };
+	assert_int_equal(unshare(CLONE_NEWCGROUP), 0);
+	expect(true, "a: it cannot match here: this is a cgroup namespace");
+	assert_int_equal(setns(before, CLONE_NEWCGROUP), 0);
+	close(before);
+	expect(true, "a: unit = no-such-unit.service has no cgroup now");
+}
+
 static void test_crossed_after_merging(void **state)
 {
 	struct policy_rule *floor = add_rule("floor"), *cap;
@@ -194,6 +211,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_levels, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_second_and_empty, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_unit_that_is_not_there, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_cgroup_namespace, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_crossed_after_merging, set_up, tear_down),
 	};
 

@@ -26,6 +26,7 @@
 #include "shared/cleanup.h"
 #include "shared/time.h"
 #include "wakegov/decay.h"
+#include "wakegov/abi.h"
 
 #define FIRST_PID	812
 #define CPUS		4
@@ -414,6 +415,12 @@ int actuator_domain_read_limits(struct actuator_domain *domain, uint32_t *ret_mi
 				uint32_t *ret_max_khz)
 {
 	return -EBUSY;
+}
+
+int actuator_domain_read_requests(struct actuator_domain *domain, struct wakegov_limits *ret)
+{
+	*ret = (struct wakegov_limits){ 0 };
+	return 0;
 }
 
 int throttle_find(const char *sys, const struct throttle_domain *domain,

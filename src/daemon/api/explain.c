@@ -10,9 +10,10 @@
 #include "diag/diag.h"
 #include "shared/cleanup.h"
 #include "shared/time.h"
+#include "wakegov/abi.h"
 
 #define SYS		  "/sys"
-#define LIMITERS_MAX	  6
+#define LIMITERS_MAX	  10
 #define KERNEL_BOOSTS_MAX 6
 
 static void put_contenders(struct json_out *out, const struct explanation *rests_on,
@@ -103,6 +104,7 @@ static void put_limiters(struct json_out *out, struct core *core, uint32_t i)
 	struct actuator_domain *actuator = &core->domains[i].actuator;
 	struct api_asked asked = api_asked(core, i);
 	struct limiters limiters = { .out = out };
+	struct wakegov_limits requests;
 	struct throttle_domain domain = {
 		.first_cpu = actuator->info->first_cpu,
 		.lowest_khz = actuator->info->opp_khz[0],
@@ -120,6 +122,13 @@ static void put_limiters(struct json_out *out, struct core *core, uint32_t i)
 					       "only says what it would do");
 	actuator_domain_read_back(actuator, &domain.current_khz);
 	actuator_domain_read_limits(actuator, &domain.scaling_min_khz, &domain.scaling_max_khz);
+	if (range_is_taken(&actuator->range))
+		requests = (struct wakegov_limits){ .min_khz = actuator->range.min.saved_khz,
+						    .max_khz = actuator->range.max.saved_khz };
+	else
+		actuator_domain_read_requests(actuator, &requests);
+	domain.request_min_khz = requests.min_khz;
+	domain.request_max_khz = requests.max_khz;
 	throttle_find(SYS, &domain, put_limiter, &limiters);
 }
 

@@ -246,6 +246,11 @@ static int put_advice(struct json_out *out, const struct core *core)
 
 	for (uint32_t i = 0; r == 0 && i < core->conflicts.n; i++)
 		r = put_sentence(out, advice_on_conflict(core->conflicts.conflicts[i]));
+	if (core->scheduler[0])
+		put_text(out,
+			 "the sched_ext scheduler %s has all tasks, and obeys no clamps: backend = "
+			 "auto takes setspeed where it can",
+			 core->scheduler);
 	if (refused)
 		put_text(out,
 			 "%llu times a task got no cap and no floor: its rules together would have "

@@ -11,15 +11,33 @@
 #include "daemon/loop.h"
 #include "daemon/rule_tracking.h"
 #include "shared/log.h"
+#include "shared/sysfs.h"
 #include "shared/time.h"
 #include "wakegov/own.h"
 
-/*
- * Reports a refusal once per task, see uclamps_set(), with the rule of the clamp. A neighbour's cap
- * and a chain's minimum have no rule, and their refusal breaks none.
- */
-static void warn_of_refusal(const struct policy *policy, const struct task_clamp *clamp, int error)
+#define KTHREAD_FLAG 0x00200000 /* PF_KTHREAD */
+
+static bool is_kernel_thread(uint32_t pid)
 {
+	unsigned int flags = 0;
+	const char *fields;
+	char line[512];
+
+	sysfs_read_line(line, sizeof(line), "/proc/%u/stat", pid);
+	fields = strrchr(line, ')'); /* a name may have any character: proc_pid_stat(5) */
+	return fields && sscanf(fields, ") %*c %*d %*d %*d %*d %*d %u", &flags) == 1 &&
+	       flags & KTHREAD_FLAG;
+}
+
+/*
+ * Reports a refusal once per task, see uclamps_set(), with the rule of the clamp; of a rule's
+ * kernel threads the first alone: one for all of root's tasks has a thread on each CPU that takes
+ * no clamps (migration/N). A neighbour's cap and a chain's minimum have no rule, and their refusal
+ * breaks none.
+ */
+static void warn_of_refusal(struct clamps *clamps, const struct task_clamp *clamp, int error)
+{
+	const struct policy *policy = &clamps->core->policy;
 	int32_t index = clamp->max_rule >= 0 ? clamp->max_rule : clamp->min_rule;
 	char by[POLICY_FILE_SIZE + POLICY_NAME_SIZE + 32] = "";
 	const struct policy_rule *rule;
@@ -27,12 +45,22 @@ static void warn_of_refusal(const struct policy *policy, const struct task_clamp
 	if (clamp->max_why == CLAMP_NEIGHBOUR || clamp->min_why == CLAMP_CHAIN)
 		return;
 	if (rule_exists(policy, index)) {
+		if (is_kernel_thread(clamp->pid)) {
+			if (clamps->refused_rules & 1ULL << index)
+				return;
+			clamps->refused_rules |= 1ULL << index;
+		}
 		rule = &policy->rules[index];
 		snprintf(by, sizeof(by), "%s:%u: [rule %s]: ", rule->file, rule->line, rule->name);
 	}
 	log_warning("%stask %u cannot be clamped: %s; it is left as it is%s", by, clamp->pid,
 		    strerror(-error),
 		    error == -EPERM ? " (CAP_SYS_NICE is needed for other users' tasks)" : "");
+}
+
+static void rules_changed(void *state)
+{
+	((struct clamps *)state)->refused_rules = 0;
 }
 
 static void apply_clamp(struct clamps *clamps, struct task_clamp *clamp, uint64_t now_ns)
@@ -47,7 +75,7 @@ static void apply_clamp(struct clamps *clamps, struct task_clamp *clamp, uint64_
 				  tracer_clamps_last(core->tracer));
 	r = uclamps_set(clamps->tasks, clamp->pid, ours, now_ns);
 	if (r < 0)
-		warn_of_refusal(&core->policy, clamp, r);
+		warn_of_refusal(clamps, clamp, r);
 	log_debug("task %u: clamps %u-%u (%s, %s): %d", clamp->pid, clamp->min_cap, clamp->max_cap,
 		  clamp_why_name(clamp->min_why), clamp_why_name(clamp->max_why), r);
 }
@@ -276,6 +304,7 @@ const struct module clamps_module = {
 	.start = start,
 	.released = released,
 	.free = free_tables,
+	.rules_changed = rules_changed,
 	.scan_ended = scan_ended,
 	.on_event = on_event,
 	.run = run,

@@ -15,6 +15,7 @@ struct clamps {
 	uint64_t n_escapes;	  /* of tasks that set their clamps above their cap */
 	uint64_t escaped_ns;	  /* when a task last did so */
 	uint32_t classes_version; /* of the clamp classes that the tracer has */
+	uint64_t refused_rules;	  /* those of which a kernel thread's refusal was logged */
 	bool goes_on;		  /* more tasks' clamps have changed than one round applies */
 };
 

@@ -264,7 +264,9 @@ static int listen_to(struct policies *policies, int opened, int *fd, sd_event_io
 
 int profile_listen(struct policies *policies)
 {
-	static const uint32_t news[] = { UEVENT_CHANGE, UEVENT_ADD, UEVENT_REMOVE };
+	static const struct uevent_kind news[] = { { UEVENT_CHANGE },
+						   { UEVENT_ADD },
+						   { UEVENT_REMOVE } };
 	const struct policy_profiles *profiles = policy_files_profiles(policies->files);
 	struct profile_choice *choice = &policies->profile;
 	int r = 0;

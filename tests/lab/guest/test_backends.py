@@ -234,6 +234,12 @@ class Uclamp(unittest.TestCase):
             time.sleep(1)
             self.assertEqual(daemon.log().count("cannot be clamped"), 2, daemon.log())
             self.assertEqual(daemon.domain("policy0")["state"], "driven")
+        # Each CPU has a kernel thread that takes no clamps: they are one refusal.
+        everyone = "[rule everyone]\nuser = root\nkernel-thread = yes\ncap = 90%\n"
+        with guest.Daemon(UCLAMP + everyone) as daemon:
+            guest.wait_for(lambda: "[rule everyone]: task" in daemon.log(), 10, "the refusal")
+            time.sleep(1)
+            self.assertEqual(daemon.log().count("cannot be clamped"), 1, daemon.log())
         with guest.Daemon(UCLAMP + rule) as daemon:
             guest.wait_for(lambda: {clamps_of(sleeper.pid) for sleeper in sleepers} ==
                            {(0, 307)}, 10, "both capped where it may")
