@@ -311,8 +311,8 @@ static void find_requests(struct search *search)
 		       domain->highest_khz / 1000);
 	else if (is_lowered && !search->lowers_max)
 		report(search, "scaling-max",
-		       "the kernel allows policy%u %u MHz, of %u MHz that there are, and nobody wrote "
-		       "scaling_max_freq: a driver or the firmware limits it",
+		       "the kernel allows policy%u %u MHz, of %u MHz that there are, and no program "
+		       "wrote scaling_max_freq: a driver or the firmware limits it",
 		       domain->first_cpu, domain->scaling_max_khz / 1000,
 		       domain->highest_khz / 1000);
 	if (domain->request_min_khz > domain->lowest_khz)

@@ -25,8 +25,8 @@
 #include "frequency/frequency.h"
 #include "shared/cleanup.h"
 #include "shared/time.h"
-#include "wakegov/decay.h"
 #include "wakegov/abi.h"
+#include "wakegov/decay.h"
 
 #define FIRST_PID	812
 #define CPUS		4
