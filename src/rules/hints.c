@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "core/pid_index.h"
 #include "core/rule.h"
@@ -97,7 +98,8 @@ struct hint *hints_of(const struct hints *hints, const struct task_facts *facts,
 		if (hint && hint->is_thread)
 			hint = NULL;
 	}
-	if (!hint) {
+	/* A hint of pid 1 would also slow what it governs by: the daemon inherits none. */
+	if (!hint && facts->tgid != (uint32_t)getpid()) {
 		hint = hints_find_id(hints, inherited);
 		if (hint && (!hint->children || facts->start_ns < hint->since_ns))
 			hint = NULL;
