@@ -188,7 +188,7 @@ enum ctl_exit command_report(struct ctl *ctl);
 enum ctl_exit command_rules(struct ctl *ctl);
 enum ctl_exit command_stats(struct ctl *ctl);
 enum ctl_exit command_tasks(struct ctl *ctl);
-enum ctl_exit command_top(struct ctl *ctl); /* only if built with ncurses */
+enum ctl_exit command_top(struct ctl *ctl);
 /* report_html.c: the same as a page with pictures. */
 enum ctl_exit report_html(const struct ctl *ctl, const char *path);
 /* recordings.c: those that read a recording. */

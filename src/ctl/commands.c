@@ -121,6 +121,15 @@ static enum ctl_exit command_reload(struct ctl *ctl)
 	return ctl_call(ctl, "io.wakegov.Reload", NULL, NULL);
 }
 
+#ifndef HAVE_NCURSES
+enum ctl_exit command_top(struct ctl *ctl)
+{
+	complain("this wakegovctl was built without ncurses, which the live view needs. Try: "
+		 "watch wakegovctl status; wakegovctl monitor");
+	return CTL_REFUSED;
+}
+#endif
+
 const struct ctl_command ctl_commands[] = {
 	{
 		.name = "status",
@@ -173,7 +182,6 @@ const struct ctl_command ctl_commands[] = {
 			{ "at", "TIME", "at a past time: 14:03, '2026-11-20 14:03:07', or 5d (5 days ago)" },
 		},
 	},
-#ifdef HAVE_NCURSES
 	{
 		.name = "top",
 		.help = "a live view: domains, tasks, devices; ? shows its keys",
@@ -182,7 +190,6 @@ const struct ctl_command ctl_commands[] = {
 			{ "delay", "TIME", "time between updates: 500ms, 2s; default 1s" },
 		},
 	},
-#endif
 	{
 		.name = "monitor",
 		.help = "a line for each event, as it happens",

@@ -68,33 +68,38 @@ static void print_head(FILE *file, const json_t *reply)
 	fprintf(file, "%s\n", style_plain(file));
 }
 
+/* "psql (pid 811)", or "pid 811" of one without a name. */
+static void add_task(char line[static LINE_SIZE], const json_t *task)
+{
+	const char *comm = field_text(task, "comm") ?: "";
+	uint64_t pid = field_number(task, "pid");
+
+	add(line, comm[0] ? "%s (pid %" PRIu64 "%s)" : "%spid %" PRIu64 "%s", comm, pid,
+	    format_own(pid));
+}
+
 /* " and psql (pid 811): together 100 % of a CPU;" or " after an input event" */
 static void add_chain(char line[static LINE_SIZE], const json_t *chain)
 {
-	const char *comm = field_text(chain, "comm");
-
 	if (!field_is_known(chain, "pid")) {
 		add(line, " after an input event");
 		return;
 	}
-	if (comm)
-		add(line, " and %s (pid %" PRIu64 ")", comm, field_number(chain, "pid"));
-	else
-		add(line, " and pid %" PRIu64, field_number(chain, "pid"));
+	add(line, " and ");
+	add_task(line, chain);
 	add(line, ": together %u %% of a CPU;", field_percent(chain, "share_permille"));
 }
 
 /* "io-boost of fio (pid 185) on CPU 0: 1800 MHz" */
 static void add_contender(char line[static LINE_SIZE], const json_t *contender)
 {
-	const char *comm = field_text(contender, "comm");
 	const json_t *chain = json_object_get(contender, "chain");
 
 	add(line, "%s", field_shown(contender, "reason"));
-	if (comm)
-		add(line, " of %s (pid %" PRIu64 ")", comm, field_number(contender, "pid"));
-	else if (field_is_known(contender, "pid"))
-		add(line, " of pid %" PRIu64, field_number(contender, "pid"));
+	if (field_is_known(contender, "pid")) {
+		add(line, " of ");
+		add_task(line, contender);
+	}
 	if (json_is_object(chain))
 		add_chain(line, chain);
 	add(line, " on CPU %" PRIu64 ", %" PRIu64 " of 1024: %u MHz",

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "config/units.h"
 #include "shared/cleanup.h"
@@ -261,14 +262,21 @@ char *format_wall_time(uint64_t realtime_us)
 	return format_print("%02d-%02d %s", day.tm_mon + 1, day.tm_mday, time);
 }
 
+const char *format_own(uint64_t pid)
+{
+	return pid == (uint64_t)getpid() ? ", this command" : "";
+}
+
 char *format_task(const char *comm, uint64_t pid)
 {
-	_cleanup_free_ char *name = comm ? format_clean(comm) : NULL;
+	/* A task may call itself "". */
+	_cleanup_free_ char *name = comm && comm[0] ? format_clean(comm) : NULL;
+	const char *own = format_own(pid);
 
 	if (name && pid)
-		return format_print("%s, pid %llu", name, (unsigned long long)pid);
+		return format_print("%s, pid %llu%s", name, (unsigned long long)pid, own);
 	if (pid)
-		return format_print("pid %llu", (unsigned long long)pid);
+		return format_print("pid %llu%s", (unsigned long long)pid, own);
 	return format_print("%s", name ? name : "-");
 }
 

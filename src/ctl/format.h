@@ -72,7 +72,10 @@ char *format_time(uint64_t monotonic_us, const struct moment *now);
 /* A moment on CLOCK_REALTIME, with its day: "11-20 14:03:07.042". */
 char *format_wall_time(uint64_t realtime_us);
 
-/* "fio, pid 812"; comm may be NULL, pid 0. */
+/* ", this command" of the process that asks, whose work may be the cause; else "". */
+const char *format_own(uint64_t pid);
+
+/* "fio, pid 812"; comm may be NULL or "", pid 0. */
 char *format_task(const char *comm, uint64_t pid);
 
 /*

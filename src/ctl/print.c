@@ -164,7 +164,7 @@ char *cell_value(const json_t *row, const char *key)
 	if (json_is_boolean(value))
 		return format_print("%s", json_is_true(value) ? "yes" : "no");
 	if (!json_is_integer(value))
-		return format_clean(json_string_value(value));
+		return format_clean(json_string_length(value) ? json_string_value(value) : NULL);
 	while (length < strlen(units[i].end) ||
 	       strcmp(key + length - strlen(units[i].end), units[i].end) != 0)
 		i++;

@@ -10,6 +10,7 @@
 #include "ctl/format.h"
 #include "ctl/print.h"
 #include "shared/cleanup.h"
+#include "shared/text.h"
 
 char *show_reason(const json_t *object, const char *key)
 {
@@ -74,7 +75,7 @@ void show_domains(const json_t *reply)
 		{ "STATE", "state" },
 		{ "CURRENT", "current_khz" },
 		{ "TARGET", "target_khz", cell_target },
-		{ "LIMITS", NULL, cell_limits },
+		{ "LIMITS", "max_khz", cell_limits },
 		{ "USED", "utilisation_cap" },
 		{ "REASON", NULL, cell_why },
 	};
@@ -152,31 +153,39 @@ static void show_policy(const json_t *policy)
 	}
 }
 
+/* The start's share is no rate: within seconds of it, it would be most of a CPU. */
+static void show_own_cost(const json_t *self, uint64_t uptime_us)
+{
+	uint64_t cpu_us = field_number(self, "cpu_us"),
+		 start_us = field_number(self, "start_cpu_us");
+	uint64_t since_us = cpu_us > start_us ? cpu_us - start_us : 0;
+	_cleanup_free_ char *start = format_duration(start_us), *since = format_duration(since_us);
+	_cleanup_free_ char *size = format_size(field_number(self, "pss_kib"));
+
+	paragraph_printf(stdout, "own cost",
+			 "%s of CPU time at the start, %s since (%.2f %% of one CPU), %s, %" PRIu64
+			 " wake-ups, %" PRIu64 " events",
+			 start, since,
+			 uptime_us ? 100.0 * (double)since_us / (double)uptime_us : 0.0, size,
+			 field_number(self, "wakeups"), field_number(self, "events"));
+}
+
 /* What is known, what was lost, and what the daemon itself costs. */
 static void show_counts(const json_t *reply)
 {
 	const json_t *tasks = json_object_get(reply, "tasks");
-	const json_t *drops = json_object_get(reply, "drops");
-	const json_t *self = json_object_get(reply, "self");
-	uint64_t cpu_us = field_number(self, "cpu_us");
-	uint64_t uptime_us = field_number(reply, "uptime_us");
-	_cleanup_free_ char *cpu = format_duration(cpu_us);
-	_cleanup_free_ char *size = format_size(field_number(self, "pss_kib"));
+	char line[256] = "";
+	const char *where;
+	json_t *drop;
 
 	printf("tasks      %" PRIu64 " known, room for %" PRIu64 "\n", field_number(tasks, "count"),
 	       field_number(tasks, "max"));
 	printf("decisions  %" PRIu64 "\n", field_number(reply, "decisions"));
-	printf("drops      ring %" PRIu64 ", slots %" PRIu64 ", tasks %" PRIu64 ", devices %" PRIu64
-	       ", missed %" PRIu64 ", processes %" PRIu64 ", hints %" PRIu64 ", threads %" PRIu64
-	       "\n",
-	       field_number(drops, "ring"), field_number(drops, "slots"),
-	       field_number(drops, "tasks"), field_number(drops, "devices"),
-	       field_number(drops, "missed"), field_number(drops, "processes"),
-	       field_number(drops, "hints"), field_number(drops, "threads"));
-	printf("own cost   %s of CPU time (%.2f %% of one CPU), %s, %" PRIu64 " wake-ups, %" PRIu64
-	       " events\n",
-	       cpu, uptime_us ? 100.0 * (double)cpu_us / (double)uptime_us : 0.0, size,
-	       field_number(self, "wakeups"), field_number(self, "events"));
+	json_object_foreach(json_object_get(reply, "drops"), where, drop)
+		text_append(line, sizeof(line), "%s%s %" PRId64, line[0] ? ", " : "", where,
+			    (int64_t)json_integer_value(drop));
+	paragraph_print(stdout, "drops", line);
+	show_own_cost(json_object_get(reply, "self"), field_number(reply, "uptime_us"));
 }
 
 static void show_frequency(const json_t *frequency)

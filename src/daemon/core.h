@@ -103,6 +103,7 @@ struct core {
 	const struct module_instance *modules;
 	struct core_counts {
 		uint64_t started_ns;
+		uint64_t start_cpu_us; /* that the start took, mostly of the verifier */
 		uint64_t wakeups; /* of the event loop */
 		uint64_t records; /* of the tracer */
 	} counts;

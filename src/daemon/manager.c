@@ -12,6 +12,7 @@
 #include "daemon/domains.h"
 #include "daemon/journal.h"
 #include "daemon/loop.h"
+#include "daemon/process.h"
 #include "daemon/rule_tracking.h"
 #include "frequency/frequency.h"
 #include "shared/cleanup.h"
@@ -135,6 +136,7 @@ int manager_run(struct manager *manager)
 
 	for (uint32_t i = 0; i < core->n_domains; i++)
 		driven += core->domains[i].backend->writes;
+	core->counts.start_cpu_us = process_cpu_us();
 	journal_report(core, MESSAGE_GOVERNING, NULL, "wakegov %s: governing %u of %u domains",
 		       wakegov_version, driven, core->n_domains);
 	sd_notifyf(0, "READY=1\nSTATUS=Governing %u of %u domains", driven, core->n_domains);

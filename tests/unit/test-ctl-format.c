@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "ctl/format.h"
 #include "shared/cleanup.h"
@@ -86,8 +87,13 @@ static void test_time(void **state)
 
 static void test_task(void **state)
 {
+	char *own = format_task("wakegovctl", (uint64_t)getpid());
+
+	assert_non_null(strstr(own, ", this command"));
 	assert_text(format_task("fio", 812), "fio, pid 812");
 	assert_text(format_task(NULL, 812), "pid 812");
+	assert_text(format_task("", 812), "pid 812");
+	free(own);
 	assert_text(format_task("fio", 0), "fio");
 	assert_text(format_task(NULL, 0), "-");
 }

@@ -37,12 +37,14 @@ static void test_table(void **state)
 	};
 	static const struct table table = { columns, ARRAY_SIZE(columns) };
 	_cleanup_free_ char *text = print(&table, "[{\"name\": \"\xc3\xa9t\xc3\xa9\", \"n\": 1000},"
-						  " {\"name\": \"escape\\u001b\", \"n\": null}]");
+						  " {\"name\": \"escape\\u001b\", \"n\": null},"
+						  " {\"name\": \"\", \"n\": 1}]");
 	_cleanup_free_ char *empty = print(&table, "[]");
 
 	assert_string_equal(text, "NAME        N  WHY\n"
 				  "\xc3\xa9t\xc3\xa9      1000  ?\n"
-				  "escape?     -  ?\n");
+				  "escape?     -  ?\n"
+				  "-           1  ?\n");
 	assert_string_equal(empty, "");
 }
 

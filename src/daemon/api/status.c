@@ -87,6 +87,7 @@ static void put_self_and_frequency(struct json_out *out, const struct core *core
 
 	field_open(out, "self", '{');
 	field_count(out, "cpu_us", process_cpu_us());
+	field_count(out, "start_cpu_us", core->counts.start_cpu_us);
 	field_count(out, "wakeups", core->counts.wakeups);
 	field_count(out, "pss_kib", process_pss_kib());
 	field_count(out, "events", core->counts.records);
