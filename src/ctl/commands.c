@@ -164,7 +164,6 @@ const struct ctl_command ctl_commands[] = {
 		.options = {
 			{ "lines", "N", "only the newest N", 'n' },
 			{ "since", "TIME", "only since 14:03, '2026-11-20 14:03', or the last 1h30m, 5d" },
-			{ "follow", NULL, "also show new ones, until Ctrl-C", 'f' },
 		},
 	},
 	{

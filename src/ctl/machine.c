@@ -15,9 +15,14 @@
 #define POWER_SAMPLE_US 100000
 #define TEXT_SIZE	96
 
-static void add(json_t *found, const char *name, json_t *text)
+/* Adds a part with a sentence for people and a number; key NULL: it has none. */
+static void add(json_t *found, const char *name, json_t *text, const char *key, double number)
 {
-	json_array_append_new(found, json_pack("{ss so}", "name", name, "text", text));
+	json_t *part = json_pack("{ss so}", "name", name, "text", text);
+
+	if (key)
+		json_object_set_new(part, key, json_integer((json_int_t)number));
+	json_array_append_new(found, part);
 }
 
 static void find_turbo(json_t *found, const char *sys)
@@ -26,9 +31,10 @@ static void find_turbo(json_t *found, const char *sys)
 
 	if (sysfs_read_number(&value, "%s/devices/system/cpu/intel_pstate/no_turbo", sys))
 		add(found, "turbo",
-		    json_sprintf("%s (intel_pstate/no_turbo)", value ? "off" : "on"));
+		    json_sprintf("%s (intel_pstate/no_turbo)", value ? "off" : "on"), NULL, 0);
 	else if (sysfs_read_number(&value, "%s/devices/system/cpu/cpufreq/boost", sys))
-		add(found, "turbo", json_sprintf("%s (cpufreq/boost)", value ? "on" : "off"));
+		add(found, "turbo", json_sprintf("%s (cpufreq/boost)", value ? "on" : "off"), NULL,
+		    0);
 }
 
 /* A word that all have, or "mixed". */
@@ -57,9 +63,9 @@ static void find_preferences(json_t *found, const char *sys)
 	sysfs_each(note_preference, &preference,
 		   "%s/devices/system/cpu/cpufreq/policy*/energy_performance_preference", sys);
 	if (preference.word[0])
-		add(found, "EPP", format_json(preference.word));
+		add(found, "EPP", format_json(preference.word), NULL, 0);
 	if (sysfs_read_line(profile, sizeof(profile), "%s/firmware/acpi/platform_profile", sys))
-		add(found, "platform", json_sprintf("profile %s", profile));
+		add(found, "platform", json_sprintf("profile %s", profile), NULL, 0);
 }
 
 struct heat {
@@ -115,8 +121,8 @@ static void find_temperature(json_t *found, const char *sys)
 		sysfs_each(note_zone, &heat, "%s/class/thermal/thermal_zone*", sys);
 	if (heat.highest_mc)
 		add(found, "heat",
-		    json_sprintf("%.0f °C, the highest of %s", heat.highest_mc / 1000,
-				 heat.sensor));
+		    json_sprintf("%.0f °C, the highest of %s", heat.highest_mc / 1000, heat.sensor),
+		    "millidegrees", heat.highest_mc);
 }
 
 struct cooling {
@@ -150,11 +156,13 @@ static void find_throttling(json_t *found, const char *sys)
 	sysfs_each(note_cooling, &cooling, "%s/class/thermal/cooling_device*", sys);
 	if (events >= 0)
 		add(found, "throttled",
-		    json_sprintf("%.0f times since the boot, %.1f s in all", events, ms / 1000));
+		    json_sprintf("%.0f times since the boot, %.1f s in all", events, ms / 1000),
+		    "total_ms", ms);
 	if (cooling.n)
 		add(found, "cooling",
 		    json_sprintf("%u of %u CPU cooling devices limit now", cooling.active,
-				 cooling.n));
+				 cooling.n),
+		    "limiting", cooling.active);
 }
 
 static bool has_word(const char *device, const char *file, const char *pattern)
@@ -249,7 +257,8 @@ static void find_power(json_t *found, const char *sys)
 	}
 	/* A counter has wrapped where the difference is negative. */
 	if (before_uj ? uw >= 0 : uw > 0)
-		add(found, "power", json_sprintf("%.1f W by %s", uw / 1e6, source));
+		add(found, "power", json_sprintf("%.1f W by %s", uw / 1e6, source), "milliwatts",
+		    uw / 1000);
 }
 
 json_t *machine_find(const char *sys)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * wakegovctl monitor: prints a line for each event until it is interrupted. wakegovctl decisions:
- * remembered decisions, and with --follow new ones as they come.
+ * those that the daemon remembers.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -14,8 +14,7 @@
 #include "shared/cleanup.h"
 #include "varlink/caller.h"
 
-#define RETRY_S		       1
-#define SHOWN_BEFORE_FOLLOWING 10
+#define RETRY_S 1
 
 struct monitoring {
 	struct ctl *ctl;
@@ -124,7 +123,6 @@ struct listing {
 	uint64_t max;	    /* how many of the remembered ones, the newest */
 	uint64_t after_us;  /* only later ones */
 	uint64_t since_us;  /* only later ones on disk, CLOCK_REALTIME; 0: none from there */
-	enum ctl_exit code;
 };
 
 static bool is_wanted(const struct listing *listing, const json_t *decision)
@@ -171,66 +169,6 @@ static enum ctl_exit ask(const struct listing *listing, json_t **ret)
 	return CTL_OK;
 }
 
-/* One decision, in columns that do not depend on other lines. */
-static void show_decision(const json_t *decision)
-{
-	_cleanup_free_ char *time = cell_time(decision, "monotonic_us");
-	_cleanup_free_ char *from = cell_value(decision, "previous_khz");
-	_cleanup_free_ char *to = cell_value(decision, "target_khz");
-	_cleanup_free_ char *found = cell_value(decision, "read_back_khz");
-	_cleanup_free_ char *reason = show_reason(decision, NULL);
-
-	print_line(stdout, "%s  %-9s  %9s -> %9s, read back %9s  %s", time,
-		   field_shown(decision, "domain"), from, to, found, reason);
-}
-
-static void print_decision(struct listing *listing, const json_t *decision)
-{
-	listing->after_us = field_number(decision, "monotonic_us");
-	ctl_print_one(listing->ctl, decision, show_decision);
-}
-
-/* Returns 0 to continue. */
-static int on_decision(void *context, const json_t *reply)
-{
-	const json_t *event = json_object_get(json_object_get(reply, "parameters"), "event");
-	const json_t *decision = json_object_get(event, "decision");
-	struct listing *listing = context;
-	json_auto_t *remembered = NULL;
-	size_t i;
-
-	if (json_is_string(json_object_get(reply, "error"))) {
-		listing->code = complain_refusal("decisions", reply);
-		return 1;
-	}
-	if (!json_is_object(event)) {
-		/* The monitor listens now, so nothing is missed; the remembered ones come first. */
-		listing->code = ask(listing, &remembered);
-		json_array_foreach(json_object_get(remembered, "decisions"), i, decision)
-			print_decision(listing, decision);
-	} else if (is_wanted(listing, decision)) {
-		print_decision(listing, decision);
-	}
-	if (listing->code == CTL_OK)
-		listing->code = ctl_flush();
-	return listing->code != CTL_OK;
-}
-
-static enum ctl_exit follow(struct listing *listing)
-{
-	const struct ctl *ctl = listing->ctl;
-	_cleanup_close_ int fd = caller_open(ctl->path, caller_deadline(ctl->timeout_ns));
-	int r;
-
-	if (fd < 0)
-		return complain_open(ctl->path, fd);
-	r = caller_stream(fd, "io.wakegov.Monitor",
-			  json_pack("{s[s] so*}", "kinds", "decision", "domain",
-				    listing->domain ? format_json(listing->domain) : NULL),
-			  on_decision, listing);
-	return r > 0 ? listing->code : complain_call(ctl->path, r);
-}
-
 void show_decisions(const json_t *reply)
 {
 	static const struct table_column columns[] = {
@@ -249,11 +187,10 @@ void show_decisions(const json_t *reply)
 enum ctl_exit command_decisions(struct ctl *ctl)
 {
 	const char *max = ctl_value(ctl, "lines");
-	bool follows = ctl_value(ctl, "follow");
 	struct listing listing = {
 		.ctl = ctl,
 		.domain = ctl->n_arguments ? ctl->arguments[0] : NULL,
-		.max = follows && !ctl_value(ctl, "since") ? SHOWN_BEFORE_FOLLOWING : UINT64_MAX,
+		.max = UINT64_MAX,
 	};
 	struct moment since = { 0 };
 	enum ctl_exit code = CTL_OK;
@@ -275,8 +212,6 @@ enum ctl_exit command_decisions(struct ctl *ctl)
 				json_pack("{so}", "domain", format_json(listing.domain)), NULL);
 	if (code != CTL_OK)
 		return code;
-	if (follows)
-		return follow(&listing);
 	code = ask(&listing, &reply);
 	return code == CTL_OK ? ctl_print(ctl, reply, show_decisions) : code;
 }

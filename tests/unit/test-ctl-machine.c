@@ -25,6 +25,18 @@ static void assert_part(const char *name, const char *text)
 	assert_null(text);
 }
 
+/* For programs, which should not have to read the text. */
+static void assert_number(const char *name, const char *key, json_int_t number)
+{
+	json_auto_t *found = machine_find(fake_root);
+	const json_t *part;
+	size_t i;
+
+	json_array_foreach(found, i, part)
+		if (!strcmp(json_string_value(json_object_get(part, "name")), name))
+			assert_int_equal(json_integer_value(json_object_get(part, key)), number);
+}
+
 static void test_nothing(void **state)
 {
 	json_auto_t *found = machine_find(fake_root);
@@ -70,6 +82,7 @@ static void test_temperature(void **state)
 	fake_file("class/hwmon/hwmon1/temp1_input", "71000");
 	fake_file("class/hwmon/hwmon1/temp2_input", "74600");
 	assert_part("heat", "75 °C, the highest of coretemp");
+	assert_number("heat", "millidegrees", 74600);
 }
 
 static void test_throttling(void **state)
@@ -113,6 +126,7 @@ static void test_power(void **state)
 	write_battery("Discharging");
 	fake_file("class/power_supply/BAT0/power_now", "9400000");
 	assert_part("power", "9.4 W by battery");
+	assert_number("power", "milliwatts", 9400);
 	fake_file_remove("class/power_supply/BAT0/power_now");
 	fake_file("class/power_supply/BAT0/current_now", "-500000");
 	fake_file("class/power_supply/BAT0/voltage_now", "12000000");

@@ -207,9 +207,8 @@ class Output(ControlTest):
 
     def test_a_reader_that_goes_away_is_no_error(self):
         """all commands end silently, also where the signal is ignored, as under systemd"""
-        for command in (*COMMANDS, "metrics", "rules", "explain", "--help", "monitor",
-                        ("decisions", "-f")):
-            words = command if isinstance(command, tuple) else (command,)
+        for command in (*COMMANDS, "metrics", "rules", "explain", "--help", "monitor"):
+            words = (command,)
             for restored in (True, False):
                 with self.subTest(command=command, restored=restored):
                     reader, writer = os.pipe()
@@ -261,18 +260,8 @@ class Nothing(ControlTest):
     options = ("--tasks", "0", "--domains", "0", "--devices", "0", "--decisions", "0")
 
     def test_empty_lists_say_so(self):
-        # As slow as the disk is, and no more than this in all.
-        with tempfile.TemporaryDirectory(dir=BUILD) as directory, subprocess.Popen(
-                ["dd", "if=/dev/zero", f"of={directory}/file", "bs=4k", "count=100000",
-                 "oflag=dsync"], stderr=subprocess.DEVNULL) as writer:
-            rate, below, *busiest = self.run_command("tasks").splitlines()
-            writer.kill()
-        self.assertEqual(rate, "no task does 500 I/Os per second or more (min-rate in [io-boost], "
-                               "wakegov.conf(5))")
-        self.assertIn("read and write most", below)
-        self.assertIn(len(busiest), (1, 2, 3))
-        for line in busiest:
-            self.assertRegex(line, r"^  \S.* \(pid \d+\): [\d.]+ [KM]iB per second$")
+        self.assertEqual(self.run_command("tasks"), "no task does 500 I/Os per second or more (min-rate in "
+                                                    "[io-boost], wakegov.conf(5))\n")
         self.assertEqual(self.run_command("devices"),
                          "no block device was used since wakegovd started\n")
         self.assertNotIn("advice", self.run_command("status"))
