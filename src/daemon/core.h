@@ -104,7 +104,7 @@ struct core {
 	struct core_counts {
 		uint64_t started_ns;
 		uint64_t start_cpu_us; /* that the start took, mostly of the verifier */
-		uint64_t wakeups; /* of the event loop */
-		uint64_t records; /* of the tracer */
+		uint64_t wakeups;      /* of the event loop */
+		uint64_t records;      /* of the tracer */
 	} counts;
 };
