@@ -170,9 +170,11 @@ static enum ctl_exit record(struct session *session, uint64_t max_bytes)
 		r = follow(session);
 	if (r == -ECANCELED)
 		return CTL_REFUSED;
-	if (r < 0) {
+	if (r < 0 || !strcmp(session->ended, "failed")) {
 		complain("%s: %s; what is there can be replayed up to where it ends", session->path,
-			 r == -ECONNRESET ? "wakegovd hung up" : strerror(-r));
+			 r == 0		    ? "wakegovd could not go on"
+			 : r == -ECONNRESET ? "wakegovd hung up"
+					    : strerror(-r));
 		return CTL_LOST;
 	}
 	size = format_size(session->bytes >> 10);

@@ -127,7 +127,6 @@ void rule_tracking_scan(struct core *core)
 		tracer_mark_task(core->tracer, pid, false);
 		end_task(core, pid);
 	}
-	tracer_send_marks(core->tracer);
 	modules_call(core, scan_ended, r < 0 ? SCAN_FAILED : SCAN_DONE);
 	if (r < 0 && !core->tracking.scan_failed)
 		log_warning("cannot list the existing tasks, so rules apply to new ones only: "
@@ -202,14 +201,12 @@ void rule_tracking_update_task(struct core *core, const struct task_facts *facts
 {
 	rules_expect_change(core->rules);
 	on_facts(core, facts);
-	tracer_send_marks(core->tracer);
 }
 
 void rule_tracking_update_process(struct core *core, uint32_t tgid)
 {
 	rules_expect_change(core->rules);
 	tracer_scan_process(core->tracer, tgid, on_facts, core);
-	tracer_send_marks(core->tracer);
 }
 
 void rule_tracking_rehint(struct core *core)
@@ -226,7 +223,6 @@ void rule_tracking_rehint(struct core *core)
 		pass_to_engine(core, &task, known ? known->comm : "");
 		modules_call(core, task_rehinted, task.pid);
 	}
-	tracer_send_marks(core->tracer);
 }
 
 void rule_tracking_check_scan(struct core *core)

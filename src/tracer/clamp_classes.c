@@ -37,40 +37,24 @@ void tracer_forget_classes(struct tracer *tracer)
 	}
 }
 
-/*
- * The kernel side deletes the entry when the task exits, so this only replaces an existing entry,
- * which the kernel does for one entry per call.
- */
-static void reset_class(struct tracer *tracer, int fd, uint32_t pid)
-{
-	const uint32_t none = 0;
-
-	batch_flush(&tracer->classes, fd);
-	bpf_map_update_elem(fd, &pid, &none, BPF_EXIST);
-	/* The task exited before its class was sent last time. */
-	if (syscall(SYS_tkill, pid, 0) < 0 && errno == ESRCH)
-		bpf_map_delete_elem(fd, &pid);
-}
-
-void tracer_set_task_class(struct tracer *tracer, const struct task_class *class)
+int tracer_set_task_class(struct tracer *tracer, const struct task_class *class)
 {
 	int fd = tracer->programs.maps[MAP_TASK_CLASSES];
+	/* The kernel side deletes the entry of a task that exits: no class only replaces one. */
+	int r = bpf_map_update_elem(fd, &class->pid, &class->class,
+				    class->class ? BPF_ANY : BPF_EXIST);
 
-	if (class->class)
-		batch_add(&tracer->classes, fd, BATCH_SET, class->pid, class->class);
-	else
-		reset_class(tracer, fd, class->pid);
+	/* The task exited before its class was set last time. */
+	if (!class->class && syscall(SYS_tkill, class->pid, 0) < 0 && errno == ESRCH)
+		bpf_map_delete_elem(fd, &class->pid);
 	__atomic_fetch_add(&tracer->programs.bss->ruled_tasks[class->pid % WAKEGOV_RULED],
 			   (class->class != 0) - (class->before != 0), __ATOMIC_RELAXED);
+	return r == -ENOENT ? 0 : r;
 }
 
-int tracer_send_task_classes(struct tracer *tracer)
+void tracer_apply_task_classes(struct tracer *tracer)
 {
-	int r = batch_send(&tracer->classes, tracer->programs.maps[MAP_TASK_CLASSES]);
-
-	/* Last: from now on the kernel side reads the new classes. */
 	__atomic_fetch_add(&tracer->programs.bss->settings.class_generation, 1, __ATOMIC_RELEASE);
-	return r;
 }
 
 uint64_t tracer_burst_ns(const struct tracer *tracer, uint32_t class)

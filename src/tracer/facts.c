@@ -37,14 +37,14 @@ void tracer_follow_tasks(struct tracer *tracer, const struct tracer_follow *foll
 
 void tracer_mark_task(struct tracer *tracer, uint32_t pid, bool matches)
 {
-	batch_add(&tracer->marks, tracer->programs.maps[MAP_MATCHING],
-		  matches ? BATCH_SET : BATCH_DELETE, pid, 1);
-}
+	int map = tracer->programs.maps[MAP_MATCHING];
+	const uint32_t mark = 1;
 
-/* A task for which the map has no room is found by the next scan. */
-void tracer_send_marks(struct tracer *tracer)
-{
-	batch_send(&tracer->marks, tracer->programs.maps[MAP_MATCHING]);
+	/* A task for which the map has no room is found by the next scan. */
+	if (matches)
+		bpf_map_update_elem(map, &pid, &mark, BPF_ANY);
+	else
+		bpf_map_delete_elem(map, &pid);
 }
 
 bool tracer_task_lives(const struct tracer *tracer, uint32_t pid, uint32_t ends)

@@ -128,10 +128,12 @@ struct tracer_classes {
 void tracer_set_classes(struct tracer *tracer, const struct tracer_classes *classes);
 /* The class numbers get new meanings: forgets everything that was kept under the old ones. */
 void tracer_forget_classes(struct tracer *tracer);
-/* Sets the class of one task; takes effect with tracer_send_task_classes(). */
-void tracer_set_task_class(struct tracer *tracer, const struct task_class *class);
-/* Returns a negative errno when a class could not be written; an exited task is no failure. */
-int tracer_send_task_classes(struct tracer *tracer);
+/*
+ * Sets the class of one task; takes effect with tracer_apply_task_classes(). Returns 0 or a
+ * negative errno.
+ */
+int tracer_set_task_class(struct tracer *tracer, const struct task_class *class);
+void tracer_apply_task_classes(struct tracer *tracer);
 
 /*
  * Reads the totals of the task behind handle, or its end. Returns 0, or -ENOENT when the slot is
@@ -227,11 +229,9 @@ struct tracer_follow {
 void tracer_follow_tasks(struct tracer *tracer, const struct tracer_follow *follow);
 
 /*
- * Marks or unmarks a task that matches rules: the forks and the exit of a marked task are reported,
- * from tracer_send_marks() on.
+ * Marks or unmarks a task that matches rules: the forks and the exit of a marked task are reported.
  */
 void tracer_mark_task(struct tracer *tracer, uint32_t pid, bool matches);
-void tracer_send_marks(struct tracer *tracer);
 
 /*
  * Whether the task with this pid whose facts had these `ends` still lives. It may, where the answer

@@ -3,7 +3,6 @@
 
 /* What the files of the tracer share. */
 
-#include "tracer/batch.h"
 #include "tracer/disk.h"
 #include "tracer/programs.h"
 #include "tracer/tracer.h"
@@ -69,8 +68,6 @@ struct tracer {
 	size_t taken_bytes;		/* bytes of the ring taken in that call */
 	void *userdata;
 
-	struct batch marks;   /* marks of tasks that match rules */
-	struct batch classes; /* classes of tasks */
 	struct seen_slot seen[WAKEGOV_SLOTS];
 	struct seen_device seen_devices[WAKEGOV_DEVICES];
 	struct by_bytes by_bytes[WAKEGOV_SLOTS];

@@ -13,9 +13,6 @@
 #include "varlink/call.h"
 #include "varlink/reply.h"
 
-/* Deadlines are against hostile clients, and need not be precise. */
-#define DEADLINE_ACCURACY_US 50000
-
 /* More calls are answered in one go only while their replies are small. */
 #define REPLIES_PER_TURN_BYTES (64 * 1024)
 
@@ -109,19 +106,10 @@ static int settle(struct query_client *client, bool progress)
 	if (progress)
 		client->quiet_since_us = query_server_now_us(client->server);
 
-	if (wait == CLIENT_WAIT_NONE && client->deadline) {
+	if (wait == CLIENT_WAIT_NONE)
 		r = sd_event_source_set_enabled(client->deadline, SD_EVENT_OFF);
-	} else if (wait != CLIENT_WAIT_NONE && client->deadline && (wait != before || progress)) {
-		r = sd_event_source_set_time_relative(client->deadline, timeout_us);
-		if (r >= 0)
-			r = sd_event_source_set_enabled(client->deadline, SD_EVENT_ONESHOT);
-	} else if (wait != CLIENT_WAIT_NONE && !client->deadline) {
-		r = sd_event_add_time_relative(client->server->event, &client->deadline,
-					       CLOCK_MONOTONIC, timeout_us, DEADLINE_ACCURACY_US,
-					       on_deadline, client);
-		if (r >= 0)
-			r = sd_event_source_set_priority(client->deadline, SD_EVENT_PRIORITY_IDLE);
-	}
+	else if (wait != before || progress)
+		r = query_timer_start(client->deadline, timeout_us);
 	if (r < 0)
 		return r;
 	/* A call that must wait for its turn is resumed there when the socket is writable. */
@@ -141,8 +129,7 @@ static int settle_stream(struct query_client *client)
 	/* Sent before the call that goes on was answered. */
 	if (client->calls.input.length)
 		return -EALREADY;
-	if (client->wait != CLIENT_WAIT_NONE && client->deadline)
-		sd_event_source_set_enabled(client->deadline, SD_EVENT_OFF);
+	sd_event_source_set_enabled(client->deadline, SD_EVENT_OFF);
 	client->wait = CLIENT_WAIT_NONE;
 	if (done && client->subscription.channel->is_over)
 		channel_unsubscribe(&client->subscription);
@@ -268,18 +255,15 @@ int query_client_new(struct query_server *server, int fd, const struct query_pee
 		.next = server->clients,
 		.fd = -1,
 		.peer = *peer,
-		.user = query_user_join(server, peer->uid),
 		.quiet_since_us = query_server_now_us(server),
 	};
-	if (!client->user) {
-		free(client);
-		return -ENOMEM;
-	}
 	server->clients = client;
 
 	r = sd_event_add_io(server->event, &client->io, fd, EPOLLIN, on_io, client);
 	if (r >= 0)
 		r = sd_event_source_set_priority(client->io, SD_EVENT_PRIORITY_IDLE);
+	if (r >= 0)
+		r = query_server_add_timer(server, &client->deadline, on_deadline, client);
 	if (r < 0) {
 		query_client_drop(client, strerror(-r));
 		return r;
@@ -290,15 +274,9 @@ int query_client_new(struct query_server *server, int fd, const struct query_pee
 
 static int arm_flush(struct query_server *server)
 {
-	int r;
+	int r = sd_event_source_get_enabled(server->flush, NULL);
 
-	if (server->flush_is_armed)
-		return 0;
-	r = sd_event_source_set_time_relative(server->flush, FLUSH_US);
-	if (r >= 0)
-		r = sd_event_source_set_enabled(server->flush, SD_EVENT_ONESHOT);
-	server->flush_is_armed = r >= 0;
-	return r;
+	return r < 0 ? r : r ? 0 : query_timer_start(server->flush, FLUSH_US);
 }
 
 /* Each client then sends in its own turn, after more important work. */
@@ -311,7 +289,6 @@ int query_server_flush(sd_event_source *source, uint64_t usec, void *userdata)
 	bool all_have_all = true;
 	int r;
 
-	server->flush_is_armed = false;
 	for (client = server->clients; client; client = next) {
 		struct subscription *subscription = &client->subscription;
 

@@ -19,24 +19,18 @@ enum client_wait {
 	CLIENT_WAIT_REPLY, /* until the client reads */
 };
 
-/* The number of places that a user holds; shared by that user's clients. */
-struct query_user {
-	uint32_t n_clients;
-};
-
 struct query_client {
 	struct query_server *server;
 	struct query_client *next;
 	int fd;
 	struct query_peer peer;
-	struct query_user *user;
 	struct frame_reader calls;
 	struct buffer replies;
 	struct subscription subscription; /* of the streaming call, if there is one */
 	enum client_wait wait;
 	uint64_t quiet_since_us; /* CLOCK_MONOTONIC */
 	sd_event_source *io;
-	sd_event_source *deadline; /* created when first needed */
+	sd_event_source *deadline;
 };
 
 struct query_server {
@@ -49,18 +43,18 @@ struct query_server {
 	struct policy_query limits;
 	struct query_client *clients;
 	sd_event_source *flush; /* sends what was published, a moment later */
-	bool flush_is_armed;
 };
 
 /* peer.c: who is connected. */
 
-/*
- * Adds a client to the user's account, which query_client_drop() leaves; NULL without memory.
- */
-struct query_user *query_user_join(struct query_server *server, uid_t uid);
-
 /* Monotonic time of this turn of the loop. */
 uint64_t query_server_now_us(const struct query_server *server);
+
+/* Makes a timer, which is off, of the priority of the server's work. Returns 0 or as sd_event. */
+int query_server_add_timer(struct query_server *server, sd_event_source **ret,
+			   sd_event_time_handler_t handler, void *userdata);
+/* Lets the timer go off once, after that time. */
+int query_timer_start(sd_event_source *timer, uint64_t after_us);
 
 /* Unlinks, closes and frees; why goes to the debug log. */
 void query_client_drop(struct query_client *client, const char *why);

@@ -13,6 +13,9 @@
 #include "shared/pids.h"
 #include "varlink/client.h"
 
+/* Deadlines are against hostile clients, and need not be precise. */
+#define TIMER_ACCURACY_US 50000
+
 /*
  * Reads the peer's supplementary groups into an allocated array. Returns their number, or a
  * negative errno.
@@ -68,24 +71,14 @@ int query_peer_judge(struct query_peer *ret, int fd, const struct policy_query *
 	return 0;
 }
 
-/* The account of that user; NULL when it has no client. */
-static struct query_user *find_user(const struct query_server *server, uid_t uid)
+/* The number of places that the user holds. */
+static uint32_t count_clients(const struct query_server *server, uid_t uid)
 {
-	for (const struct query_client *client = server->clients; client; client = client->next) {
-		assert(client->user);
-		if (client->peer.uid == uid)
-			return client->user;
-	}
-	return NULL;
-}
+	uint32_t n = 0;
 
-struct query_user *query_user_join(struct query_server *server, uid_t uid)
-{
-	struct query_user *user = find_user(server, uid) ?: calloc(1, sizeof(*user));
-
-	if (user)
-		user->n_clients++;
-	return user;
+	for (const struct query_client *client = server->clients; client; client = client->next)
+		n += client->peer.uid == uid;
+	return n;
 }
 
 uint64_t query_server_now_us(const struct query_server *server)
@@ -94,6 +87,24 @@ uint64_t query_server_now_us(const struct query_server *server)
 
 	sd_event_now(server->event, CLOCK_MONOTONIC, &now_us);
 	return now_us;
+}
+
+int query_server_add_timer(struct query_server *server, sd_event_source **ret,
+			   sd_event_time_handler_t handler, void *userdata)
+{
+	int r = sd_event_add_time_relative(server->event, ret, CLOCK_MONOTONIC, 0,
+					   TIMER_ACCURACY_US, handler, userdata);
+
+	if (r >= 0)
+		r = sd_event_source_set_priority(*ret, SD_EVENT_PRIORITY_IDLE);
+	return r < 0 ? r : sd_event_source_set_enabled(*ret, SD_EVENT_OFF);
+}
+
+int query_timer_start(sd_event_source *timer, uint64_t after_us)
+{
+	int r = sd_event_source_set_time_relative(timer, after_us);
+
+	return r < 0 ? r : sd_event_source_set_enabled(timer, SD_EVENT_ONESHOT);
 }
 
 void query_client_drop(struct query_client *client, const char *why)
@@ -110,8 +121,6 @@ void query_client_drop(struct query_client *client, const char *why)
 	sd_event_source_disable_unref(client->deadline);
 	frame_reader_deinit(&client->calls);
 	buffer_deinit(&client->replies);
-	if (!--client->user->n_clients)
-		free(client->user);
 	if (client->fd >= 0)
 		close(client->fd);
 	free(client);
@@ -149,7 +158,7 @@ static enum readiness readiness_of(const struct query_client *client,
 {
 	uint64_t timeout_us = client->server->limits.client_timeout_ns / 1000;
 	bool is_own = client->peer.uid == newcomer->peer->uid;
-	uint32_t n = client->user->n_clients;
+	uint32_t n = count_clients(client->server, client->peer.uid);
 	int n_unread = 0;
 	/* Nothing goes on with it, and it has sent nothing for the timeout. */
 	bool is_stale = client->wait == CLIENT_WAIT_NONE && !client->subscription.channel &&
@@ -170,10 +179,11 @@ static struct query_client *find_victim(const struct query_server *server,
 {
 	enum readiness readiest = STAYS;
 	struct query_client *victim = NULL;
+	uint32_t victim_n = 0;
 
 	for (struct query_client *client = server->clients; client; client = client->next) {
 		enum readiness readiness = readiness_of(client, newcomer);
-		uint32_t n = client->user->n_clients;
+		uint32_t n = count_clients(server, client->peer.uid);
 
 		if (readiness == STAYS || readiness < readiest)
 			continue;
@@ -181,10 +191,11 @@ static struct query_client *find_victim(const struct query_server *server,
 		 * Of two equals, the one whose user has more places goes; of one user's, the one
 		 * that has been quiet for longer.
 		 */
-		if (!victim || readiness > readiest || n > victim->user->n_clients ||
-		    (n == victim->user->n_clients &&
-		     client->quiet_since_us < victim->quiet_since_us))
+		if (!victim || readiness > readiest || n > victim_n ||
+		    (n == victim_n && client->quiet_since_us < victim->quiet_since_us)) {
 			victim = client;
+			victim_n = n;
+		}
 		readiest = readiness;
 	}
 	return victim;
@@ -192,10 +203,9 @@ static struct query_client *find_victim(const struct query_server *server,
 
 int query_server_admit(struct query_server *server, const struct query_peer *peer)
 {
-	const struct query_user *user = find_user(server, peer->uid);
 	const struct newcomer newcomer = {
 		.peer = peer,
-		.n_own = user ? user->n_clients : 0,
+		.n_own = count_clients(server, peer->uid),
 		.now_us = query_server_now_us(server),
 	};
 	struct query_client *victim;

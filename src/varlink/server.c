@@ -17,10 +17,9 @@
 #include "varlink/caller.h"
 #include "varlink/client.h"
 
-#define BACKLOG		  64
-#define ACCEPTS_PER_TURN  16
-#define ACCEPT_PAUSE_US	  1000000
-#define TIMER_ACCURACY_US 10000
+#define BACKLOG		 64
+#define ACCEPTS_PER_TURN 16
+#define ACCEPT_PAUSE_US	 1000000
 
 static int on_resume(sd_event_source *source, uint64_t usec, void *userdata)
 {
@@ -41,21 +40,8 @@ static int pause_listener(struct query_server *server, int error)
 
 	r = sd_event_source_set_enabled(server->listener, SD_EVENT_OFF);
 	if (r >= 0)
-		r = sd_event_source_set_time_relative(server->resume, ACCEPT_PAUSE_US);
-	if (r >= 0)
-		r = sd_event_source_set_enabled(server->resume, SD_EVENT_ONESHOT);
+		r = query_timer_start(server->resume, ACCEPT_PAUSE_US);
 	return r;
-}
-
-static int prepare_timer(struct query_server *server, sd_event_source **ret,
-			 sd_event_time_handler_t handler)
-{
-	int r = sd_event_add_time_relative(server->event, ret, CLOCK_MONOTONIC, 0,
-					   TIMER_ACCURACY_US, handler, server);
-
-	if (r >= 0)
-		r = sd_event_source_set_priority(*ret, SD_EVENT_PRIORITY_IDLE);
-	return r < 0 ? r : sd_event_source_set_enabled(*ret, SD_EVENT_OFF);
 }
 
 static int on_connection(sd_event_source *source, int listen_fd, uint32_t revents, void *userdata)
@@ -108,9 +94,9 @@ int query_server_new(sd_event *event, int listen_fd, const struct query_method *
 		.limits = *limits,
 	};
 	/* Created while there are descriptors: the first timer of a loop needs one. */
-	r = prepare_timer(server, &server->resume, on_resume);
+	r = query_server_add_timer(server, &server->resume, on_resume, server);
 	if (r >= 0)
-		r = prepare_timer(server, &server->flush, query_server_flush);
+		r = query_server_add_timer(server, &server->flush, query_server_flush, server);
 	if (r >= 0 && (flags < 0 || fcntl(listen_fd, F_SETFL, flags | O_NONBLOCK) < 0))
 		r = -errno;
 	if (r >= 0)

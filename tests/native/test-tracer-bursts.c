@@ -71,8 +71,8 @@ static void set_class(struct native *native, pid_t pid)
 	const struct task_class class = { .pid = pid, .class = CLASS };
 
 	tracer_set_classes(native->tracer, &classes);
-	tracer_set_task_class(native->tracer, &class);
-	assert_int_equal(tracer_send_task_classes(native->tracer), 0);
+	assert_int_equal(tracer_set_task_class(native->tracer, &class), 0);
+	tracer_apply_task_classes(native->tracer);
 	tracer_arm(native->tracer, NATIVE_OTHER, &band);
 }
 

@@ -45,7 +45,6 @@ static void follow(struct native *native)
 	memset(&seen, 0, sizeof(seen));
 	tracer_follow_tasks(native->tracer, &what);
 	tracer_mark_task(native->tracer, getpid(), true);
-	tracer_send_marks(native->tracer);
 }
 
 static uint64_t report(struct native *native, uint32_t pid, uint64_t before_ns)

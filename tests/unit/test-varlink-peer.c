@@ -45,7 +45,6 @@ static struct query_client *add(enum user user, enum client_wait wait, uint64_t 
 		.next = server.clients,
 		.fd = -1,
 		.peer = { .uid = uids[user], .is_owner = user == ROOT },
-		.user = query_user_join(&server, uids[user]),
 		.wait = wait,
 		.quiet_since_us = query_server_now_us(&server) - quiet_us,
 	};

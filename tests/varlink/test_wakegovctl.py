@@ -537,6 +537,13 @@ class NoDaemon(unittest.TestCase):
                 self.assertEqual((done.returncode, done.stderr), (OK, ""))
                 os.unlink(self.path)
 
+    def test_recording_that_fails(self):
+        self.listen(b'{"continues":true,"parameters":{"data":"d2FrZQ==","ended":null,"bytes":4}}\0'
+                    b'{"parameters":{"data":"","ended":"failed","bytes":4}}\0')
+        done = wakegovctl("--socket", self.path, "record", "-o", self.path + ".rec")
+        self.assertEqual(done.returncode, LOST)
+        self.assertIn("could not go on; what is there can be replayed", done.stderr)
+
     def test_older_daemon(self):
         self.listen(b'{"error":"org.varlink.service.MethodNotFound","parameters":{}}\0')
         self.assert_fails(REFUSED, "another version")

@@ -210,15 +210,16 @@ static void send_classes(struct clamps *clamps)
 	struct core *core = clamps->core;
 	struct task_class class;
 	bool any = false;
-	int r;
+	int r = 0;
 
 	if (engine_clamp_classes(core->engine)->version != clamps->classes_version)
 		describe_classes(clamps);
 	while (engine_pop_class(core->engine, &class)) {
-		tracer_set_task_class(core->tracer, &class);
+		r = tracer_set_task_class(core->tracer, &class) ?: r;
 		any = true;
 	}
-	r = any ? tracer_send_task_classes(core->tracer) : 0;
+	if (any)
+		tracer_apply_task_classes(core->tracer);
 	if (r < 0)
 		log_debug("cannot send the clamp class of each task: %s", strerror(-r));
 }
