@@ -3,7 +3,7 @@
 
 /*
  * A member of a struct, by its place there: a row of what is checked in a state (engine_state.c),
- * in a recording (record/valid.c), or written to the archive (record/history.c).
+ * or in a recording (record/valid.c).
  */
 
 #include <stdbool.h>

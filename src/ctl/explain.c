@@ -31,22 +31,24 @@ static const char *governor_of(const json_t *domain)
 /* What was asked of whom; an idle domain stays as it was left. */
 static void print_asked(FILE *file, const json_t *reply, const json_t *domain)
 {
+	const json_t *decision = json_object_get(reply, "decision");
 	bool is_boosted_by_kernel = false;
 	const json_t *task;
 	size_t i;
 
 	json_array_foreach(json_object_get(reply, "kernel_boosts"), i, task)
 		is_boosted_by_kernel |= !field_is_known(task, "need_khz");
-	if (!field_is_known(reply, "target_khz")) {
+	if (!json_is_object(decision)) {
 		fputs("nothing was decided yet", file);
 	} else if (!show_is_expected(domain)) {
 		fprintf(file, "%s %u MHz",
 			field_is_word(domain, "state", "driven") ? "wakegov asked for"
 								 : "wakegov would ask for",
-			mhz(reply, "target_khz"));
+			mhz(decision, "target_khz"));
 	} else {
 		fprintf(file, "%s is expected to choose %u MHz%s", governor_of(domain),
-			mhz(reply, "target_khz"), is_boosted_by_kernel ? ", or more for I/O" : "");
+			mhz(decision, "target_khz"),
+			is_boosted_by_kernel ? ", or more for I/O" : "");
 		if (field_is_known(domain, "asked_max_khz"))
 			fprintf(file, ", asked to stay between %u and %u MHz",
 				mhz(domain, "asked_min_khz"), mhz(domain, "asked_max_khz"));
@@ -108,24 +110,22 @@ static void add_contender(char line[static LINE_SIZE], const json_t *contender)
 }
 
 /* Who won, or that no CPU wanted anything. */
-static void print_winner(FILE *file, const json_t *reply)
+static void print_winner(FILE *file, const json_t *decision)
 {
 	char line[LINE_SIZE] = "";
 
-	if (field_is_word(reply, "reason", "idle"))
+	if (field_is_word(decision, "reason", "idle"))
 		add(line, "nothing: all its CPUs have been idle for the hold time");
 	else
-		add_contender(line, json_array_get(json_object_get(reply, "contenders"), 0));
+		add_contender(line, json_array_get(json_object_get(decision, "contenders"), 0));
 	paragraph_print(file, "wanted", line);
 }
 
 /* The rule, or the task's own clamp, that made the frequency higher or lower. */
-static void print_rule(FILE *file, const json_t *reply)
+static void print_rule(FILE *file, const json_t *decision)
 {
-	const json_t *whose = json_object_get(reply,
-					      field_flag(reply, "is_present") ? "domain" : "acted");
-	bool is_own_cap = field_is_word(reply, "limiter", "own-cap");
-	const json_t *rule = json_object_get(reply, "rule");
+	bool is_own_cap = field_is_word(decision, "limiter", "own-cap");
+	const json_t *rule = json_object_get(decision, "rule");
 	const char *where = field_text(rule, "file");
 	char line[LINE_SIZE] = "";
 
@@ -135,14 +135,14 @@ static void print_rule(FILE *file, const json_t *reply)
 		if (where && where[0])
 			add(line, "(%s:%" PRIu64 ") ", where, field_number(rule, "line"));
 		add(line, "%s, for pid %" PRIu64,
-		    field_is_word(reply, "limiter", "cap") ? "caps it" : "gives a floor",
+		    field_is_word(decision, "limiter", "cap") ? "caps it" : "gives a floor",
 		    field_number(rule, "pid"));
 		paragraph_print(file, "rule", line);
 	}
 	/* Set by uclampset(1), sched_setattr(2), or a library that calls it. */
-	if (is_own_cap || field_is_word(reply, "reason", "own-floor"))
+	if (is_own_cap || field_is_word(decision, "reason", "own-floor"))
 		paragraph_printf(file, "hint", "pid %" PRIu64 " asks for a %s itself",
-				 field_number(whose, is_own_cap ? "capped_pid" : "pid"),
+				 field_number(decision, is_own_cap ? "capped_pid" : "pid"),
 				 is_own_cap ? "cap" : "floor");
 }
 
@@ -207,11 +207,11 @@ static void print_kernel_boost(FILE *file, const json_t *task)
 	paragraph_print(file, held_back ? "held back" : "boosted", line);
 }
 
-static void print_others(FILE *file, const json_t *reply)
+static void print_others(FILE *file, const json_t *decision)
 {
-	const json_t *contenders = json_object_get(reply, "contenders"), *contender;
-	uint64_t n = field_number(reply, "n_contenders"), shown = json_array_size(contenders);
-	bool is_idle = field_is_word(reply, "reason", "idle");
+	const json_t *contenders = json_object_get(decision, "contenders"), *contender;
+	uint64_t n = field_number(decision, "n_contenders"), shown = json_array_size(contenders);
+	bool is_idle = field_is_word(decision, "reason", "idle");
 	char line[LINE_SIZE] = "";
 	size_t i;
 
@@ -227,9 +227,9 @@ static void print_others(FILE *file, const json_t *reply)
 		paragraph_print(file, "won over", line);
 }
 
-static void print_clamps(FILE *file, const json_t *reply)
+static void print_clamps(FILE *file, const json_t *decision)
 {
-	const json_t *clamps = json_object_get(reply, "clamps"), *clamp;
+	const json_t *clamps = json_object_get(decision, "clamps"), *clamp;
 	char line[LINE_SIZE] = "";
 	size_t i;
 
@@ -246,14 +246,14 @@ static void print_clamps(FILE *file, const json_t *reply)
 		paragraph_print(file, "limits", line);
 }
 
-static void print_chosen(FILE *file, const json_t *reply)
+static void print_chosen(FILE *file, const json_t *decision)
 {
-	const json_t *skipped = json_object_get(reply, "skipped");
+	const json_t *skipped = json_object_get(decision, "skipped");
 	double more_percent = (double)field_number(skipped, "energy_permille") / 10 - 100;
 	const char *source = field_text(skipped, "source");
 	char line[LINE_SIZE] = "";
 
-	add(line, "%u MHz: ", mhz(reply, "wanted_khz"));
+	add(line, "%u MHz: ", mhz(decision, "wanted_khz"));
 	if (!json_is_object(skipped))
 		add(line, "the lowest frequency within the limits that suffices");
 	else
@@ -262,27 +262,25 @@ static void print_chosen(FILE *file, const json_t *reply)
 	if (source)
 		add(line, ", says %s", source);
 	paragraph_print(file, "chosen", line);
-	if (field_is_word(reply, "timing", "held"))
+	if (field_is_word(decision, "timing", "held"))
 		paragraph_printf(file, "held",
 				 "%u MHz would suffice, but not yet for the hold time",
-				 mhz(reply, "wanted_khz"));
-	else if (field_is_word(reply, "timing", "rate-limited"))
+				 mhz(decision, "wanted_khz"));
+	else if (field_is_word(decision, "timing", "rate-limited"))
 		paragraph_printf(file, "waits", "for %u MHz: the last change was too recent",
-				 mhz(reply, "wanted_khz"));
+				 mhz(decision, "wanted_khz"));
 }
 
 static void print_written(FILE *file, const json_t *reply)
 {
 	const json_t *acted = json_object_get(reply, "acted");
 	uint64_t at_us = field_number(acted, "realtime_us");
-	struct moment now = moment_now();
-	uint64_t now_us = at_us ? now.realtime_us : now.monotonic_us;
+	uint64_t now_us = moment_now().realtime_us;
 	_cleanup_free_ char *time = NULL, *age = NULL;
 
 	if (!json_is_object(acted))
 		return;
-	at_us = at_us ?: field_number(acted, "monotonic_us");
-	time = cell_time(acted, "monotonic_us");
+	time = cell_time(acted, "realtime_us");
 	age = format_duration(now_us > at_us ? now_us - at_us : 0);
 	if (field_is_known(acted, "previous_khz"))
 		paragraph_printf(file, "changed", "from %u to %u MHz at %s, %s ago",
@@ -301,20 +299,20 @@ static void print_written(FILE *file, const json_t *reply)
 
 void explain_print(FILE *file, const json_t *reply)
 {
-	const json_t *limiter, *task;
+	const json_t *decision = json_object_get(reply, "decision"), *limiter, *task;
 	size_t i;
 
 	print_head(file, reply);
-	if (field_is_known(reply, "target_khz")) {
-		print_winner(file, reply);
-		print_rule(file, reply);
-		print_io(file, json_object_get(reply, "io"));
+	if (json_is_object(decision)) {
+		print_winner(file, decision);
+		print_rule(file, decision);
+		print_io(file, json_object_get(decision, "io"));
 		print_idle_latency(file, json_object_get(reply, "idle_latency"));
 		json_array_foreach(json_object_get(reply, "kernel_boosts"), i, task)
 			print_kernel_boost(file, task);
-		print_others(file, reply);
-		print_clamps(file, reply);
-		print_chosen(file, reply);
+		print_others(file, decision);
+		print_clamps(file, decision);
+		print_chosen(file, decision);
 		print_written(file, reply);
 	}
 	json_array_foreach(json_object_get(reply, "limiters"), i, limiter)

@@ -253,13 +253,15 @@ char *format_time(uint64_t monotonic_us, const struct moment *now)
 char *format_wall_time(uint64_t realtime_us)
 {
 	const struct moment now = { realtime_us, realtime_us };
-	_cleanup_free_ char *time = format_time(realtime_us, &now);
-	time_t seconds = (time_t)(realtime_us / US_PER_S);
-	struct tm day;
+	_cleanup_free_ char *of_day = format_time(realtime_us, &now);
+	time_t seconds = (time_t)(realtime_us / US_PER_S), present = time(NULL);
+	struct tm day, today;
 
-	if (!localtime_r(&seconds, &day))
+	if (!localtime_r(&seconds, &day) || !localtime_r(&present, &today))
 		return format_print("-");
-	return format_print("%02d-%02d %s", day.tm_mon + 1, day.tm_mday, time);
+	if (day.tm_yday == today.tm_yday && day.tm_year == today.tm_year)
+		return take_ptr(of_day);
+	return format_print("%02d-%02d %s", day.tm_mon + 1, day.tm_mday, of_day);
 }
 
 const char *format_own(uint64_t pid)

@@ -127,9 +127,7 @@ struct listing {
 
 static bool is_wanted(const struct listing *listing, const json_t *decision)
 {
-	return (field_number(decision, "monotonic_us") > listing->after_us ||
-		field_is_known(decision, "realtime_us")) &&
-	       (!listing->domain || field_is_word(decision, "domain", listing->domain));
+	return !listing->domain || field_is_word(decision, "domain", listing->domain);
 }
 
 /*
@@ -172,7 +170,7 @@ static enum ctl_exit ask(const struct listing *listing, json_t **ret)
 void show_decisions(const json_t *reply)
 {
 	static const struct table_column columns[] = {
-		{ "TIME", "monotonic_us", cell_time },
+		{ "TIME", "realtime_us", cell_time },
 		{ "DOMAIN", "domain" },
 		{ "FROM", "previous_khz" },
 		{ "TO", "target_khz" },

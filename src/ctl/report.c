@@ -50,11 +50,14 @@ static void remove_names(json_t *value)
 	json_array_foreach(value, i, inner)
 		remove_names(inner);
 	json_object_foreach(value, key, inner) {
-		const char *text = json_string_value(inner);
+		/* The rule of a decision is an object with its name and file. */
+		const char *text = json_is_object(inner) && !strcmp(key, "rule")
+					   ? field_text(inner, "name")
+					   : json_string_value(inner);
 		const char *instead = text ? replacement(key, text) : NULL;
 
 		if (instead)
-			json_string_set(inner, instead);
+			json_object_set_new(value, key, json_string(instead));
 		else
 			remove_names(inner);
 	}

@@ -322,7 +322,8 @@ static size_t rows_of(const struct top_view *view, enum top_pane pane, size_t mo
 /* Why the domain runs as it does, in one line; of a chain both tasks. */
 static char *explain_why(const struct top_view *view, const json_t *domain)
 {
-	const json_t *first = json_array_get(json_object_get(view->explained, "contenders"), 0);
+	const json_t *first = json_array_get(
+		json_object_get(json_object_get(view->explained, "decision"), "contenders"), 0);
 	const json_t *chain = json_object_get(first, "chain");
 	_cleanup_free_ char *task = NULL, *other = NULL;
 

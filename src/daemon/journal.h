@@ -81,8 +81,8 @@ struct event {
 	const char *domain;
 	uint32_t pid;
 	const char *comm;
-	const char *message;		       /* a sentence */
-	const struct decision_entry *decision; /* of EVENT_DECISION */
-	const struct io_task *task;	       /* of EVENT_BOOST */
-	const char *previous_state;	       /* previous state of the boost; NULL: a new task */
+	const char *message;	    /* a sentence */
+	const char *line;	    /* of EVENT_DECISION: decision_line.h */
+	const struct io_task *task; /* of EVENT_BOOST */
+	const char *previous_state; /* previous state of the boost; NULL: a new task */
 };

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <sys/epoll.h>
 
+#include "daemon/decision_line.h"
 #include "daemon/domains.h"
 #include "daemon/journal.h"
 #include "daemon/module.h"
@@ -28,11 +29,16 @@ static void name_task(const struct core *core, struct decision *decision)
 /* Stores a decision that changed the target, and publishes it. */
 static void publish(struct core *core, const struct decision *decision, uint32_t read_back_khz)
 {
-	const struct decision_entry entry = { *decision, read_back_khz,
-					      *engine_explanation(core->engine, decision->domain) };
 	const char *domain = core->topology->domains[decision->domain].name;
+	struct buffer line = { .max = DECISION_LINE_MAX };
+	struct json_out out;
 
-	modules_call(core, target_changed, &entry);
+	json_out_init(&out, &line);
+	decision_line_put(&out, core, decision,
+			  engine_explanation(core->engine, decision->domain), read_back_khz, false);
+	if (json_out_flush(&out) == 0 && buffer_append(&line, "", 1) == 0)
+		modules_call(core, target_changed, decision, buffer_bytes(&line));
+	buffer_deinit(&line);
 	if (log_is_shown(LOG_DEBUG))
 		journal_log(MESSAGE_DECISION,
 			    &(struct message_about){

@@ -99,6 +99,11 @@ void field_null(struct json_out *out, const char *key)
 	put_value(out, key, "null", 4);
 }
 
+void field_json(struct json_out *out, const char *key, const char *json)
+{
+	put_value(out, key, json, strlen(json));
+}
+
 void field_bool(struct json_out *out, const char *key, bool value)
 {
 	put_value(out, key, value ? "true" : "false", value ? 4 : 5);

@@ -49,6 +49,9 @@ void field_count(struct json_out *out, const char *key, uint64_t value);
  */
 void field_text(struct json_out *out, const char *key, const char *text);
 
+/* A value that is JSON already. */
+void field_json(struct json_out *out, const char *key, const char *json);
+
 /* Opens an object ({) or a list ([), until json_out_close(). */
 static inline void field_open(struct json_out *out, const char *key, char bracket)
 {

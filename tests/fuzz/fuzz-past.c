@@ -1,74 +1,86 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Whatever the files in /var/lib/wakegov hold, read: as it is, and with checksums made right,
- * without which nearly everything ends there.
+ * Whatever the files in /var/lib/wakegov hold, read: as it is, and as lines of a block, with a head
+ * and a frame that are right, without which nearly everything ends there.
  */
-#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
-#include "record/codec.h"
-#include "record/format.h"
-#include "record/history.h"
-
-#define MAX 65536
+#include "daemon/history/past.h"
+#include "shared/cleanup.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static void put_u32(uint8_t *at, uint32_t number)
+static char directory[] = "/tmp/wakegov-fuzz-past-XXXXXX";
+
+static void clean(void)
 {
-	struct record_out out = { .data = at, .size = 4 };
+	char command[96];
 
-	record_put_u32(&out, number);
-}
-
-static void read_history(const uint8_t *data, size_t size)
-{
-	struct history_reader reader;
-	uint32_t n = 0;
-
-	if (history_good_bytes(data, size) > size)
+	snprintf(command, sizeof(command), "rm -rf %s", directory);
+	if (system(command))
 		abort();
-	if (history_read(&reader, data, size) < 0)
-		return;
-	while (history_next(&reader) == 1) {
-		const struct explanation *rests_on = &reader.last.entry.explanation;
-
-		if (reader.last.entry.decision.reason > REASON_LAST ||
-		    strlen(reader.last.domain) >= sizeof(reader.last.domain) ||
-		    strlen(rests_on->rule.file) >= sizeof(rests_on->rule.file))
-			abort();
-		n++;
-	}
-	history_seek_time(&reader, reader.last.realtime_us);
-	while (n && history_next(&reader) == 1 && n--)
-		;
 }
 
-/* Lengths stay as they are: what they say of the rest is found out. */
-static void seal_history(uint8_t *data, size_t size)
+static void see(void *context, const struct archive_line *line)
 {
-	size_t at = HISTORY_FILE_HEADER, length;
+	if (strlen(line->domain) >= sizeof(line->domain) || !line->text)
+		abort();
+	++*(uint32_t *)context;
+}
 
-	for (; at + RECORD_BLOCK_HEADER < size; at += RECORD_BLOCK_HEADER + length) {
-		length = data[at] | (size_t)data[at + 1] << 8;
-		if (!length || length > size - at - RECORD_BLOCK_HEADER)
-			length = size - at - RECORD_BLOCK_HEADER;
-		put_u32(data + at, (uint32_t)length | (uint32_t)(~length & UINT16_MAX) << 16);
-		put_u32(data + at + 4, record_crc(data + at + RECORD_BLOCK_HEADER, length));
-	}
-	history_put_header(data);
+static void read_file(const uint8_t *data, size_t size)
+{
+	char path[64];
+	struct archive *archive;
+	uint64_t from = 0;
+	uint32_t left_out, n = 0, pages = 0;
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/history.1", directory);
+	fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+	if (fd < 0 || write(fd, data, size) != (ssize_t)size)
+		abort();
+	close(fd);
+	snprintf(path, sizeof(path), "%s/history.2", directory);
+	unlink(path);
+	if (archive_open(directory, 2, &archive) < 0)
+		abort();
+	do {
+		from = archive_list(archive, from, 0, see, &n);
+	} while (from && ++pages < 100000);
+	if (from)
+		abort();
+	free(archive_find(archive, "policy0", UINT64_MAX, &left_out));
+	free(archive_find(archive, "policy1", 1, &left_out));
+	archive_close(archive);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	static uint8_t copy[MAX];
+	static struct archive_text text;
+	uint8_t *block;
+	size_t n;
 
-	if (size < 16 || size >= UINT16_MAX)
+	if (size < 16 || size > sizeof(text.text))
 		return 0;
-	read_history(data, size);
-	memcpy(copy, data, size);
-	seal_history(copy, size);
-	read_history(copy, size);
+	if (strstr(directory, "XXXXXX")) {
+		if (!mkdtemp(directory))
+			abort();
+		atexit(clean);
+	}
+	read_file(data, size);
+	memcpy(text.text, data, size);
+	text.head = (struct archive_head){ .text_bytes = (uint32_t)size,
+					   .most_us = UINT64_MAX,
+					   .domains = UINT64_MAX };
+	block = archive_text_seal(&text, &n);
+	if (!block)
+		abort();
+	read_file(block, n);
+	free(block);
 	return 0;
 }

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "daemon/history/past.h"
+#include "made-line.h"
 #include "shared/cleanup.h"
 #include "shared/time.h"
 
@@ -67,25 +68,40 @@ static struct archive *open_archive(void)
 	return open_archive_of(DOMAINS);
 }
 
+/* The wall clock differs from the other one by this; a clock that is set changes it. */
+static int64_t wall_us;
+
+static int begin_clock(void **state)
+{
+	wall_us = (int64_t)((time_of_clock_ns(CLOCK_REALTIME) - time_now_ns()) / NS_PER_US);
+	return begin(state);
+}
+
 static void add(struct archive *archive, uint32_t domain, uint64_t now_ns, uint32_t khz)
 {
-	struct history_entry entry = {
-		.entry.decision = { .now_ns = now_ns, .target_khz = khz, .pid = khz % 977 },
-	};
+	char line[MADE_LINE_SIZE], name[16];
+	uint64_t now_us = now_ns / NS_PER_US;
 
-	snprintf(entry.domain, sizeof(entry.domain), "policy%u", domain);
-	archive_add(archive, domain, &entry);
+	snprintf(name, sizeof(name), "policy%u", domain);
+	made_line(line, name, now_us, now_us + (uint64_t)wall_us, khz);
+	archive_add(archive, domain, now_ns, line);
+}
+
+static uint32_t khz_of(const char *line)
+{
+	const char *khz = line ? strstr(line, "\"target_khz\":") : NULL;
+
+	return khz ? (uint32_t)strtoul(khz + strlen("\"target_khz\":"), NULL, 10) : 0;
 }
 
 struct seen {
 	uint32_t n;
 	uint64_t first_us, last_us, longest_us; /* between two of a domain */
 	uint64_t of_domain_us[DOMAINS];
-	uint64_t left_out;
 	uint32_t khz;
 };
 
-static void see(void *context, const struct history_entry *entry)
+static void see(void *context, const struct archive_line *entry)
 {
 	struct seen *seen = context;
 	uint32_t domain = (uint32_t)(entry->domain[6] - '0');
@@ -96,8 +112,7 @@ static void see(void *context, const struct history_entry *entry)
 	if (*before_us && entry->realtime_us - *before_us > seen->longest_us)
 		seen->longest_us = entry->realtime_us - *before_us;
 	*before_us = seen->last_us = entry->realtime_us;
-	seen->left_out += entry->left_out;
-	seen->khz = entry->entry.decision.target_khz;
+	seen->khz = khz_of(entry->text);
 }
 
 static struct seen list(struct archive *archive, uint64_t since_us, uint32_t *ret_pages)
@@ -125,7 +140,7 @@ static void test_a_week_fits(void **state)
 		for (uint32_t domain = 0; domain < DOMAINS; domain++) {
 			add(archive, domain, start_ns + s * NS_PER_S + domain,
 			    400000 + s % 7 * 100000);
-			assert_true(archive_keep(archive, start_ns + s * NS_PER_S, false));
+			archive_keep(archive, start_ns + s * NS_PER_S);
 		}
 	bytes = total_bytes(&files);
 	assert_true(bytes <= ARCHIVE_FILES * ARCHIVE_FILE_BYTES);
@@ -139,77 +154,69 @@ static void test_a_week_fits(void **state)
 		      (double)seen.longest_us / US_PER_S, pages);
 	assert_true(seen.last_us - seen.first_us >= 7 * DAY_S * US_PER_S);
 	assert_true(seen.longest_us <= 60 * US_PER_S);
-	assert_true(seen.n + seen.left_out <= n);
+	assert_false(archive_has_failed(archive));
 	assert_true(pages > 1 && pages < seen.n / 500);
 	archive_close(archive);
 }
 
-/* A write of whatever is new when nothing is left to do: a daemon that is killed loses nothing. */
-static void test_written_when_still(void **state)
+/* Once, a minute after the oldest: a daemon that is killed loses no more. */
+static void test_written_after_a_minute(void **state)
 {
 	struct archive *archive = open_archive();
-	uint32_t files;
 	uint64_t before, now_ns = time_now_ns();
+	uint32_t files;
 
+	assert_int_equal(archive_keep(archive, now_ns), UINT64_MAX);
 	before = total_bytes(&files);
 	add(archive, 0, now_ns, 400000);
-	archive_keep(archive, now_ns, false);
+	add(archive, 0, now_ns + 30 * NS_PER_S, 800000);
+	assert_int_equal(archive_keep(archive, now_ns + 59 * NS_PER_S), now_ns + 60 * NS_PER_S);
 	assert_int_equal(total_bytes(&files), before);
-	archive_keep(archive, now_ns + 59 * NS_PER_S, false);
-	assert_int_equal(total_bytes(&files), before);
-	archive_keep(archive, now_ns + 60 * NS_PER_S, false);
+	assert_int_equal(archive_keep(archive, now_ns + 60 * NS_PER_S), UINT64_MAX);
 	assert_true(total_bytes(&files) > before);
-	before = total_bytes(&files);
-	add(archive, 0, now_ns + 61 * NS_PER_S, 800000);
-	archive_keep(archive, now_ns + 61 * NS_PER_S, true);
-	assert_true(total_bytes(&files) > before);
-	/* And nothing where there is nothing new. */
-	before = total_bytes(&files);
-	archive_keep(archive, now_ns + 500 * NS_PER_S, true);
-	assert_int_equal(total_bytes(&files), before);
 	archive_close(archive);
 }
 
 static void test_finds(void **state)
 {
 	struct archive *archive = open_archive();
-	uint64_t now_ns = time_now_ns(), wall_us;
-	struct history_entry found;
+	uint64_t now_ns = time_now_ns(), begin_us = now_ns / NS_PER_US + (uint64_t)wall_us;
 	uint32_t left_out;
+	char *found;
 
 	for (uint32_t i = 0; i < 50; i++)
 		add(archive, i % 2, now_ns + i * NS_PER_S, 100000 + i);
-	archive_find(archive, "policy0", UINT64_MAX, &found, &left_out);
-	assert_int_equal(found.entry.decision.target_khz, 100048);
-	wall_us = found.realtime_us - 48 * US_PER_S;
-	assert_true(archive_find(archive, "policy1", wall_us + 20500000, &found, &left_out));
-	assert_int_equal(found.entry.decision.target_khz, 100019);
+	found = archive_find(archive, "policy0", UINT64_MAX, &left_out);
+	assert_int_equal(khz_of(found), 100048);
+	free(found);
+	found = archive_find(archive, "policy1", begin_us + 20500000, &left_out);
+	assert_int_equal(khz_of(found), 100019);
 	assert_int_equal(left_out, 0);
-	assert_false(archive_find(archive, "policy1", wall_us, &found, &left_out));
-	assert_false(archive_find(archive, "policy7", UINT64_MAX, &found, &left_out));
+	free(found);
+	assert_null(archive_find(archive, "policy1", begin_us, &left_out));
+	assert_null(archive_find(archive, "policy7", UINT64_MAX, &left_out));
 	archive_close(archive);
 }
 
 #define SEARCHED 5 /* domains of these entries; the last has none */
 #define ENTRIES	 500000
-#define QUERIES	 500 /* of a domain */
+#define QUERIES	 100 /* of a domain */
 
 struct listed {
 	uint32_t n;
 	struct {
 		uint64_t realtime_us;
-		uint32_t khz, left_out;
+		uint32_t khz;
 	} entries[ENTRIES];
 };
 
-static void list_one(void *context, const struct history_entry *entry)
+static void list_one(void *context, const struct archive_line *entry)
 {
 	struct listed *listed = (struct listed *)context + (entry->domain[6] - '0');
 
 	assert_true(listed->n < ENTRIES);
 	listed->entries[listed->n].realtime_us = entry->realtime_us;
-	listed->entries[listed->n].khz = entry->entry.decision.target_khz;
-	listed->entries[listed->n++].left_out = entry->left_out;
+	listed->entries[listed->n++].khz = khz_of(entry->text);
 }
 
 /* As whoever reads all of them finds it. */
@@ -217,15 +224,13 @@ static void compare(struct archive *archive, const struct listed *listed, const 
 		    uint64_t realtime_us)
 {
 	uint32_t last = listed->n, left_out;
-	struct history_entry found;
+	char *found;
 
 	while (last && listed->entries[last - 1].realtime_us > realtime_us)
 		last--;
-	assert_int_equal(archive_find(archive, domain, realtime_us, &found, &left_out), last > 0);
-	if (!last)
-		return;
-	assert_int_equal(found.entry.decision.target_khz, listed->entries[last - 1].khz);
-	assert_int_equal(left_out, last < listed->n ? listed->entries[last].left_out : 0);
+	found = archive_find(archive, domain, realtime_us, &left_out);
+	assert_int_equal(khz_of(found), last ? listed->entries[last - 1].khz : 0);
+	free(found);
 }
 
 /* At some entries and right before them, and wherever the clock was set back. */
@@ -310,66 +315,88 @@ static void damage(off_t at, bool cut)
 	close(fd);
 }
 
-/* Killed in the middle of a write, or by somebody's editor: what is whole is kept, and it goes on.
- */
+/* Killed in the middle of a write, or by somebody's editor: what is whole is kept. */
 static void test_goes_on_after_damage(void **state)
 {
-	struct archive *archive = open_archive();
-	uint64_t now_ns = time_now_ns(), bytes;
+	uint64_t now_ns = time_now_ns(), bytes, ends[10];
+	struct archive *archive = NULL;
 	uint32_t files, pages;
 	struct seen seen;
 
 	for (uint32_t i = 0; i < 10; i++) {
+		archive = open_archive();
 		add(archive, 0, now_ns + i * NS_PER_S, 100000 + i);
-		archive_keep(archive, now_ns, true);
+		archive_close(archive);
+		ends[i] = total_bytes(&files);
 	}
-	archive_close(archive);
-	bytes = total_bytes(&files);
+	bytes = ends[9];
 	damage((off_t)bytes - 3, true);
 	archive = open_archive();
-	seen = list(archive, 0, &pages);
-	assert_int_equal(seen.n, 9);
+	assert_int_equal(list(archive, 0, &pages).n, 9);
 	add(archive, 0, now_ns + 20 * NS_PER_S, 200000);
 	seen = list(archive, 0, &pages);
 	assert_int_equal(seen.n, 10);
 	assert_int_equal(seen.khz, 200000);
 	archive_close(archive);
-	damage((off_t)bytes / 2, false);
+	/* In a head and in a frame: only these blocks are lost. */
+	damage((off_t)ends[3] + 20, false);
+	damage((off_t)ends[6] - 20, false);
 	archive = open_archive();
 	seen = list(archive, 0, &pages);
-	assert_in_range(seen.n, 1, 6);
+	assert_int_equal(seen.n, 8);
+	assert_int_equal(seen.khz, 200000);
 	archive_close(archive);
 	/* Not ours: another file is begun. */
-	damage(0, false);
+	for (off_t at = 0; at < (off_t)bytes + 1000; at += 2)
+		damage(at, false);
 	archive = open_archive();
 	add(archive, 0, now_ns + 30 * NS_PER_S, 300000);
-	seen = list(archive, 0, &pages);
-	assert_int_equal(seen.n, 1);
+	assert_int_equal(list(archive, 0, &pages).n, 1);
 	total_bytes(&files);
 	assert_int_equal(files, 2);
+	archive_close(archive);
+}
+
+/* How many were left out is said of the decision before them. */
+static void test_left_out(void **state)
+{
+	struct archive *archive = open_archive();
+	uint64_t now_ns = time_now_ns();
+	uint32_t left_out, n = 5000, pages, kept;
+	char *found;
+
+	for (uint32_t i = 0; i < n; i++)
+		add(archive, 0, now_ns + i * 1000, 100000 + i);
+	kept = list(archive, 0, &pages).n;
+	assert_in_range(kept, 100, n - 1);
+	add(archive, 0, now_ns + 1000 * NS_PER_S, 900000);
+	found = archive_find(archive, "policy0", now_ns / NS_PER_US + (uint64_t)wall_us + US_PER_S,
+			     &left_out);
+	assert_int_equal(khz_of(found), 100000 + kept - 1);
+	assert_int_equal(left_out, n - kept);
+	free(found);
 	archive_close(archive);
 }
 
 /* As if the disk were full: said once, and nothing of it is in the way. */
 static void test_full_disk(void **state)
 {
-	const struct rlimit full = { 200, RLIM_INFINITY };
+	const struct rlimit full = { 2000, RLIM_INFINITY };
 	struct rlimit before;
 	struct archive *archive = open_archive();
 	uint64_t now_ns = time_now_ns();
 	uint32_t files, pages;
-	bool can = true;
 
 	getrlimit(RLIMIT_FSIZE, &before);
 	signal(SIGXFSZ, SIG_IGN);
 	setrlimit(RLIMIT_FSIZE, &full);
 	for (uint32_t i = 0; i < 50; i++) {
 		add(archive, 0, now_ns + i * NS_PER_S, 100000 + i * 1000);
-		can = archive_keep(archive, now_ns + i * NS_PER_S, true);
+		archive_keep(archive, now_ns + (i + 100) * NS_PER_S);
 	}
 	setrlimit(RLIMIT_FSIZE, &before);
-	assert_false(can);
-	assert_true(total_bytes(&files) <= 200);
+	assert_true(archive_has_failed(archive));
+	assert_true(total_bytes(&files) <= 2000);
 	archive_close(archive);
 	archive = open_archive();
 	assert_in_range(list(archive, 0, &pages).n, 1, 10);
@@ -393,6 +420,30 @@ static void test_restarts_are_rationed(void **state)
 	assert_int_equal(files, 1);
 }
 
+static void test_ring(void **state)
+{
+	struct decision_ring *ring = decision_ring_new(4);
+
+	assert_int_equal(decision_ring_total(ring), 0);
+	assert_null(decision_ring_at(ring, 0));
+	for (uint32_t n = 1; n <= 6; n++) {
+		decision_ring_add(ring, n % 2, n * 10, (char[]){ (char)('0' + n), 0 });
+		assert_int_equal(decision_ring_total(ring), n);
+	}
+	/* 3 to 6 are there. */
+	for (uint32_t i = 0; i < 4; i++) {
+		assert_int_equal(decision_ring_at(ring, i)->number, i + 2);
+		assert_int_equal(decision_ring_at(ring, i)->line[0], '3' + i);
+	}
+	assert_null(decision_ring_at(ring, 4));
+	assert_string_equal(decision_ring_find(ring, 1, 59), "5");
+	assert_string_equal(decision_ring_find(ring, 0, UINT64_MAX), "6");
+	assert_string_equal(decision_ring_find(ring, 1, 30), "3");
+	assert_null(decision_ring_find(ring, 1, 29));
+	assert_null(decision_ring_find(ring, 2, UINT64_MAX));
+	decision_ring_free(ring);
+}
+
 static void test_no_directory(void **state)
 {
 	struct archive *archive;
@@ -403,13 +454,15 @@ static void test_no_directory(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_a_week_fits, begin, end),
-		cmocka_unit_test_setup_teardown(test_written_when_still, begin, end),
-		cmocka_unit_test_setup_teardown(test_finds, begin, end),
-		cmocka_unit_test_setup_teardown(test_finds_as_a_list, begin, end),
-		cmocka_unit_test_setup_teardown(test_goes_on_after_damage, begin, end),
-		cmocka_unit_test_setup_teardown(test_full_disk, begin, end),
-		cmocka_unit_test_setup_teardown(test_restarts_are_rationed, begin, end),
+		cmocka_unit_test_setup_teardown(test_a_week_fits, begin_clock, end),
+		cmocka_unit_test_setup_teardown(test_written_after_a_minute, begin_clock, end),
+		cmocka_unit_test_setup_teardown(test_left_out, begin_clock, end),
+		cmocka_unit_test_setup_teardown(test_finds, begin_clock, end),
+		cmocka_unit_test_setup_teardown(test_finds_as_a_list, begin_clock, end),
+		cmocka_unit_test_setup_teardown(test_goes_on_after_damage, begin_clock, end),
+		cmocka_unit_test_setup_teardown(test_full_disk, begin_clock, end),
+		cmocka_unit_test_setup_teardown(test_restarts_are_rationed, begin_clock, end),
+		cmocka_unit_test(test_ring),
 		cmocka_unit_test(test_no_directory),
 	};
 

@@ -9,6 +9,7 @@
 
 #include "actuator/discovery.h"
 #include "config/keys.h"
+#include "daemon/decision_line.h"
 #include "daemon/domains.h"
 #include "daemon/journal.h"
 #include "daemon/loop.h"
@@ -549,26 +550,36 @@ void recording_stop(struct recording *recording, const char *why)
 {
 }
 
-static struct decision_entry make_decision(uint32_t i)
+static struct decision make_decision(uint32_t i)
 {
-	struct decision_entry entry = {
-		.decision = {
-			.now_ns = i * NS_PER_MS,
-			.previous_khz = i > 1 ? 1800000 : 0,
-			.target_khz = 2400000,
-			.want_cap = 341,
-			.cpu = 2,
-			.pid = i % 2 ? FIRST_PID : 0,
-			.reason = i % 2 ? REASON_IO_BOOST : REASON_UTILISATION,
-			.limiter = i % 2 ? LIMITER_POLICY_MAX : LIMITER_NONE,
-		},
-		.read_back_khz = 2400000,
-		.explanation = made.explanations[0],
+	struct decision decision = {
+		.now_ns = i * NS_PER_MS,
+		.previous_khz = i > 1 ? 1800000 : 0,
+		.target_khz = 2400000,
+		.want_cap = 341,
+		.cpu = 2,
+		.pid = i % 2 ? FIRST_PID : 0,
+		.reason = i % 2 ? REASON_IO_BOOST : REASON_UTILISATION,
+		.limiter = i % 2 ? LIMITER_POLICY_MAX : LIMITER_NONE,
 	};
 
 	if (i % 2)
-		strcpy(entry.decision.comm, "fio");
-	return entry;
+		strcpy(decision.comm, "fio");
+	return decision;
+}
+
+/* As the daemon writes it; the caller frees it. */
+static char *make_line(const struct manager *manager, const struct decision *decision)
+{
+	struct buffer line = { .max = DECISION_LINE_MAX };
+	struct json_out out;
+
+	json_out_init(&out, &line);
+	decision_line_put(&out, &manager->core, decision, &made.explanations[0],
+			  decision->target_khz, false);
+	if (json_out_flush(&out) < 0 || buffer_append(&line, "", 1) < 0)
+		abort();
+	return line.data;
 }
 
 /* Decisions of two domains in turn, every second one for a task. */
@@ -586,10 +597,12 @@ int policy_reload(struct policies *policies, void (*warn)(void *context, const c
 		      "and reload");
 	warn(context, "a new backend takes effect when wakegovd is restarted");
 	for (uint32_t i = 1; i <= made.daemon->n_events; i++) {
-		struct decision_entry entry = make_decision(i);
+		struct decision decision = make_decision(i);
+		_cleanup_free_ char *line = NULL;
 
-		entry.decision.domain = i % 3 == 0 && manager->core.n_domains > 1;
-		monitor_module.target_changed(&manager->monitor, &entry);
+		decision.domain = i % 3 == 0 && manager->core.n_domains > 1;
+		line = make_line(manager, &decision);
+		monitor_module.target_changed(&manager->monitor, &decision, line);
 	}
 	monitor_module.report(&manager->monitor, &(struct event){ .kind = EVENT_CHANGE,
 								  .message = "policy read again" });
@@ -758,17 +771,19 @@ static bool make_log(struct canned_daemon *canned)
 {
 	struct past *past = &canned->manager.past;
 	uint32_t n = canned->n_decisions;
-	struct decision_entry entry = make_decision(1);
 
-	past->log = decision_log_new(n ? n : 1);
-	for (uint32_t i = n; past->log && n && i < DECISIONS_TOTAL; i++)
-		decision_log_add(past->log, &entry.decision, 0, &entry.explanation);
-	for (uint32_t i = 1; past->log && i <= n; i++) {
-		entry = make_decision(i);
-		decision_log_add(past->log, &entry.decision, entry.read_back_khz,
-				 &entry.explanation);
+	past->ring = decision_ring_new(n ? n : 1);
+	if (!past->ring)
+		return false;
+	for (uint32_t i = n; n && i < DECISIONS_TOTAL; i++)
+		decision_ring_add(past->ring, 0, 0, "{}");
+	for (uint32_t i = 1; i <= n; i++) {
+		const struct decision decision = make_decision(i);
+		_cleanup_free_ char *line = make_line(&canned->manager, &decision);
+
+		decision_ring_add(past->ring, decision.domain, decision.now_ns, line);
 	}
-	return past->log;
+	return true;
 }
 
 /* No module is in the table: nothing runs by itself. */
@@ -831,7 +846,7 @@ void canned_daemon_deinit(struct canned_daemon *canned)
 
 	free(made.tasks);
 	hints_free(made.hints);
-	decision_log_free(manager->past.log);
+	decision_ring_free(manager->past.ring);
 	boost_news_free(manager->monitor.boost_news);
 	policy_files_free(manager->policies.files);
 	free(made.last);

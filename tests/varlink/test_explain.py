@@ -24,16 +24,24 @@ class Methods(ServiceTest):
     def test_the_chain(self):
         reply = self.explain(pid=812)["parameters"]
         self.assertEqual(reply["domain"]["name"], "policy0")
-        self.assertEqual([c["reason"] for c in reply["contenders"]], ["io-boost", "chain", "utilisation"])
-        self.assertEqual(reply["io"]["measured_gain_permille"], 405)
-        self.assertEqual([c for c in reply["clamps"] if c["acted"]],
+        decision = reply["decision"]
+        self.assertEqual([c["reason"] for c in decision["contenders"]], ["io-boost", "chain", "utilisation"])
+        self.assertEqual(decision["io"]["measured_gain_permille"], 405)
+        self.assertEqual([c for c in decision["clamps"] if c["acted"]],
                          [{"by": "override-max", "khz": 2400000, "override": 7, "acted": True}])
         self.assertEqual(reply["acted"]["read_back_khz"], 2400000)
-        self.assertIsNone(reply["skipped"])
-        reply = self.explain(domain="policy1")["parameters"]
-        self.assertIsNone(reply["io"])
-        self.assertEqual(reply["skipped"], {"khz": 1600000, "energy_permille": 1333,
+        self.assertIsNone(decision["skipped"])
+        decision = self.explain(domain="policy1")["parameters"]["decision"]
+        self.assertIsNone(decision["io"])
+        self.assertEqual(decision["skipped"], {"khz": 1600000, "energy_permille": 1333,
                                             "source": "the kernel's energy model"})
+
+    def test_past_is_the_line_of_the_list(self):
+        """What was written when the target changed is what all ways show, later too."""
+        decisions = self.raw.call("io.wakegov.Decisions")["parameters"]["decisions"]
+        reply = self.explain(domain="policy0", at_us=2500)["parameters"]
+        self.assertEqual(reply["decision"], next(d for d in decisions if d["monotonic_us"] == 2000))
+        self.assertEqual(reply["acted"], reply["decision"])
 
     def test_errors(self):
         for wrong, name, parameters in (

@@ -227,8 +227,8 @@ class Answers(socketserver.StreamRequestHandler):
               "limiter": "none", "current_khz": 1800000, "highest_opp_khz": 1800000, "utilisation_cap": 900}
     replies = {"Status": {"version": "x", "mode": "governing", "uptime_us": 1000000, "domains": [domain],
                           "self": {"cpu_us": 0, "pss_kib": 0}, "drops": {}},
-               "Explain": {"contenders": [{"comm": "psql", "pid": 77, "reason": "chain", "chain": {
-                   "pid": 78, "comm": "postgres", "share_permille": 973}}]},
+               "Explain": {"decision": {"contenders": [{"comm": "psql", "pid": 77, "reason": "chain", "chain": {
+                   "pid": 78, "comm": "postgres", "share_permille": 973}}]}},
                "Decisions": {"decisions": []}, "Tasks": {"tasks": []}, "CappedTasks": {"tasks": []},
                "Devices": {"devices": []}}
 

@@ -228,8 +228,11 @@ class LargeData(ServiceTest):
 
     def test_all_of_it_arrives(self):
         raw = self.connect()
-        for method, n in (("Domains", 500), ("Tasks", 20000), ("Devices", 64),
-                          ("Decisions", 4096)):
+        first = raw.call("io.wakegov.Decisions")["parameters"]
+        second = raw.call("io.wakegov.Decisions", {"from": first["next"]})["parameters"]
+        self.assertEqual(len(first["decisions"]) + len(second["decisions"]), 4096)
+        self.assertIsNone(second["next"])
+        for method, n in (("Domains", 500), ("Tasks", 20000), ("Devices", 64)):
             self.assertEqual(len(raw.call(f"io.wakegov.{method}")["parameters"][LISTS[method]]), n)
         self.assertEqual(len(raw.call("io.wakegov.Status")["parameters"]["domains"]), 500)
 

@@ -49,21 +49,12 @@ uint32_t api_count_followed(const struct engine *engine);
 int api_list_decisions(const struct call *call, struct reply *reply);
 int api_show_stats(const struct call *call, struct reply *reply);
 
-/* The type Decision. */
-void api_put_decision(struct json_out *out, const struct core *core,
-		      const struct decision_entry *entry);
-void api_put_past_decision(struct json_out *out, const struct history_entry *entry);
-/* The name of the acting rule, by its number in the present policy; NULL: none. */
-const char *api_rule_name(const struct policy *policy, const struct decision *decision);
-
 /* io.c: tasks that do I/O, and the devices that they use. */
 int api_list_tasks(const struct call *call, struct reply *reply);
 int api_list_devices(const struct call *call, struct reply *reply);
 
 /* The type Task. */
 void api_put_task(struct json_out *out, const struct core *core, const struct io_task *task);
-/* Converts the saved share of an I/O's time to a gain of throughput: X' / X − 1 = u / (1 − u). */
-uint32_t api_gain_permille(uint32_t saved_ppm);
 
 /* rules.c: rules, and those that a task matches. */
 int api_list_rules(const struct call *call, struct reply *reply);
@@ -106,8 +97,6 @@ int api_end_page(struct json_out *out, const struct api_page *page, struct reply
 /* A level as a policy has it; null: not given. */
 void api_put_level(struct json_out *out, const char *key, const struct policy_level *level,
 		   enum rule_property property);
-/* Who a demand is of, as the fields pid, comm and chain, which is of the type Chain. */
-void api_put_contender(struct json_out *out, const struct contender *contender);
 /* Properties as the fields cap, floor, io_boost, placement and idle_latency. */
 void api_put_properties(struct json_out *out, const struct policy_properties *properties);
 

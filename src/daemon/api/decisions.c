@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* What was decided: the remembered decisions, and the sums of time and gains. */
-#include <errno.h>
 #include <string.h>
 
 #include "daemon/api/api.h"
@@ -8,53 +7,11 @@
 #include "daemon/history/stats.h"
 #include "shared/time.h"
 
-const char *api_rule_name(const struct policy *policy, const struct decision *decision)
-{
-	if (!rule_exists(policy, decision->rule - 1LL))
-		return NULL;
-	return policy->rules[decision->rule - 1].name;
-}
+#define PAGE_BYTES (4 * 1024 * 1024)
+/* In a place: it is the number of a decision in memory, not a place of the archive. */
+#define IN_MEMORY (UINT64_C(1) << 62)
 
-/* A decision of the archive, with the names and the wall-clock time of then. */
-static void put_decision(struct json_out *out, const struct decision_entry *entry,
-			 const char *domain, const char *rule, uint64_t realtime_us)
-{
-	const struct decision *decision = &entry->decision;
-
-	json_out_open(out, '{');
-	field_count(out, "monotonic_us", decision->now_ns / NS_PER_US);
-	field_nonzero(out, "realtime_us", realtime_us);
-	field_text(out, "domain", domain);
-	field_nonzero(out, "previous_khz", decision->previous_khz);
-	field_nonzero(out, "target_khz", decision->target_khz);
-	field_nonzero(out, "read_back_khz", entry->read_back_khz);
-	field_text(out, "reason", reason_name(decision->reason));
-	field_text(out, "limiter", limiter_name(decision->limiter));
-	field_count(out, "demand_cap", decision->want_cap);
-	field_count(out, "cpu", decision->cpu);
-	field_nonzero(out, "pid", decision->pid);
-	field_text(out, "comm", decision->comm[0] ? decision->comm : NULL);
-	field_text(out, "rule", rule);
-	field_nonzero(out, "capped_pid", decision->capped_pid);
-	json_out_close(out, '}');
-}
-
-void api_put_decision(struct json_out *out, const struct core *core,
-		      const struct decision_entry *entry)
-{
-	put_decision(out, entry, core->topology->domains[entry->decision.domain].name,
-		     api_rule_name(&core->policy, &entry->decision), 0);
-}
-
-void api_put_past_decision(struct json_out *out, const struct history_entry *entry)
-{
-	const struct explained_rule *rule = &entry->entry.explanation.rule;
-
-	put_decision(out, &entry->entry, entry->domain, rule->name[0] ? rule->name : NULL,
-		     entry->realtime_us);
-}
-
-/* The reply that takes the archive's entries, up to those in memory. */
+/* The reply that takes the archive's lines, up to those in memory. */
 struct listing {
 	struct json_out *out;
 	uint64_t from_us;  /* wall clock */
@@ -65,52 +22,66 @@ struct listing {
 /* Monotonic times of two boots may be equal; their wall-clock times differ by more than this. */
 #define SAME_US (10 * US_PER_S)
 
-static void put_past(void *context, const struct history_entry *entry)
+static void put_past(void *context, const struct archive_line *line)
 {
 	const struct listing *listing = context;
 
-	if (entry->realtime_us + SAME_US >= listing->until_us &&
-	    entry->entry.decision.now_ns >= listing->until_ns)
+	if (line->realtime_us + SAME_US >= listing->until_us &&
+	    line->monotonic_us >= listing->until_ns / NS_PER_US)
 		return;
-	if (entry->realtime_us > listing->from_us)
-		api_put_past_decision(listing->out, entry);
+	if (line->realtime_us > listing->from_us)
+		field_json(listing->out, NULL, line->text);
 }
 
-static struct listing find_memory(const struct decision_log *log)
+static struct listing find_memory(const struct decision_ring *ring)
 {
-	const struct decision_entry *oldest = decision_log_at(log, 0);
+	const struct decision_entry *oldest = decision_ring_at(ring, 0);
 	uint64_t now_ns = time_now_ns();
 
 	return (struct listing){
-		.until_ns = oldest ? oldest->decision.now_ns : now_ns,
+		.until_ns = oldest ? oldest->now_ns : now_ns,
 		.until_us = time_of_clock_ns(CLOCK_REALTIME) / NS_PER_US -
-			    (now_ns - (oldest ? oldest->decision.now_ns : now_ns)) / NS_PER_US,
+			    (now_ns - (oldest ? oldest->now_ns : now_ns)) / NS_PER_US,
 	};
+}
+
+/* Returns the place of the next page; 0: it is the last one. */
+static uint64_t put_memory(struct json_out *out, const struct decision_ring *ring, uint64_t from,
+			   uint64_t after_us)
+{
+	const struct decision_entry *entry;
+	size_t bytes = 0;
+
+	for (uint32_t i = 0; (entry = decision_ring_at(ring, i)); i++) {
+		if (entry->number < from || entry->now_ns / NS_PER_US <= after_us)
+			continue;
+		bytes += strlen(entry->line);
+		if (bytes > PAGE_BYTES)
+			return IN_MEMORY | entry->number;
+		field_json(out, NULL, entry->line);
+	}
+	return 0;
 }
 
 int api_list_decisions(const struct call *call, struct reply *reply)
 {
 	const struct manager *manager = call->userdata;
-	const struct core *core = &manager->core;
 	const struct past *past = &manager->past;
-	json_int_t after_us = call_number(call, "after_us"), from = call_number(call, "from");
+	uint64_t after_us = (uint64_t)call_number(call, "after_us");
+	uint64_t from = (uint64_t)call_number(call, "from"), next = 0;
 	json_int_t since_us = call_number(call, "since_realtime_us");
-	struct listing listing = find_memory(past->log);
-	const struct decision_entry *entry;
+	struct listing listing = find_memory(past->ring);
 	bool wants_past, has_past = past->archive && call->peer->may_change;
-	uint64_t next = 0;
 
 	wants_past = call_has_number(call, "since_realtime_us") &&
 		     (uint64_t)since_us < listing.until_us;
 	listing.from_us = (uint64_t)since_us;
 	listing.out = reply_begin(reply);
 	field_open(listing.out, "decisions", '[');
-	if (wants_past && has_past)
-		next = archive_list(past->archive, (uint64_t)from, listing.from_us, put_past,
-				    &listing);
-	for (uint32_t i = 0; !next && (entry = decision_log_at(past->log, i)); i++)
-		if (entry->decision.now_ns / NS_PER_US > (uint64_t)after_us)
-			api_put_decision(listing.out, core, entry);
+	if (wants_past && has_past && !(from & IN_MEMORY))
+		next = archive_list(past->archive, from, listing.from_us, put_past, &listing);
+	if (!next)
+		next = put_memory(listing.out, past->ring, from & ~IN_MEMORY, after_us);
 	json_out_close(listing.out, ']');
 	field_nonzero(listing.out, "next", next);
 	field_bool(listing.out, "is_complete", !wants_past || has_past);

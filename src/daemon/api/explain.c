@@ -3,8 +3,8 @@
 #include <errno.h>
 #include <string.h>
 
-#include "core/opp.h"
 #include "daemon/api/api.h"
+#include "daemon/decision_line.h"
 #include "daemon/history/past.h"
 #include "daemon/process.h"
 #include "diag/diag.h"
@@ -15,71 +15,6 @@
 #define SYS		  "/sys"
 #define LIMITERS_MAX	  10
 #define KERNEL_BOOSTS_MAX 6
-
-static void put_contenders(struct json_out *out, const struct explanation *rests_on,
-			   const struct topology_domain *info)
-{
-	field_count(out, "n_contenders", rests_on->n_contenders);
-	field_open(out, "contenders", '[');
-	for (uint32_t i = 0; i < rests_on->n_contenders && i < EXPLANATION_CONTENDERS_MAX; i++) {
-		const struct contender *contender = &rests_on->contenders[i];
-
-		json_out_open(out, '{');
-		field_text(out, "reason", reason_name(contender->reason));
-		field_count(out, "cpu", contender->cpu);
-		api_put_contender(out, contender);
-		field_count(out, "demand_cap", contender->cap);
-		field_count(out, "demand_khz", opp_khz_for_cap(info, contender->cap));
-		json_out_close(out, '}');
-	}
-	json_out_close(out, ']');
-}
-
-static void put_rule(struct json_out *out, const struct explained_rule *rule)
-{
-	if (!rule->name[0]) {
-		field_null(out, "rule");
-		return;
-	}
-	field_open(out, "rule", '{');
-	field_text(out, "name", rule->name);
-	field_text(out, "file", rule->file);
-	field_count(out, "line", rule->line);
-	field_nonzero(out, "pid", rule->pid);
-	json_out_close(out, '}');
-}
-
-/* In the order of their application; an override's limit replaces the policy's. */
-static void put_clamps(struct json_out *out, const struct explanation *rests_on, enum limiter acted)
-{
-	const struct override_limits *override = &rests_on->override;
-	const struct {
-		enum limiter limiter;
-		uint32_t khz;
-		uint32_t override;
-	} clamps[] = {
-		{ LIMITER_POLICY_MIN, rests_on->policy_min_khz, 0 },
-		{ LIMITER_POLICY_MAX, rests_on->policy_max_khz, 0 },
-		{ LIMITER_OVERRIDE_MIN, override->min_khz, override->min_id },
-		{ LIMITER_OVERRIDE_MAX, override->max_khz, override->max_id },
-		{ LIMITER_FROZEN, override->frozen_khz, override->frozen_id },
-		{ LIMITER_SCALING_MIN, rests_on->scaling_min_khz, 0 },
-		{ LIMITER_SCALING_MAX, rests_on->scaling_max_khz, 0 },
-	};
-
-	field_open(out, "clamps", '[');
-	for (size_t i = 0; i < ARRAY_SIZE(clamps); i++) {
-		if (!clamps[i].khz || clamps[i].khz == UINT32_MAX)
-			continue;
-		json_out_open(out, '{');
-		field_text(out, "by", limiter_name(clamps[i].limiter));
-		field_count(out, "khz", clamps[i].khz);
-		field_nonzero(out, "override", clamps[i].override);
-		field_bool(out, "acted", clamps[i].limiter == acted);
-		json_out_close(out, '}');
-	}
-	json_out_close(out, ']');
-}
 
 struct limiters {
 	struct json_out *out;
@@ -196,122 +131,53 @@ static void put_kernel_boosts(struct json_out *out, const struct core *core, uin
 	}
 }
 
-/* The sufficient OPP that was skipped, and the energy that it takes more than the chosen one. */
-static void put_skipped(struct json_out *out, const struct core *core,
-			const struct decision *decision, uint32_t lowest_khz)
-{
-	const struct topology_domain *info = &core->topology->domains[decision->domain];
-	double energy[2] = { 0 }; /* of a cycle at either OPP */
-
-	for (uint32_t i = 0; i < info->n_opps; i++) {
-		if (info->opp_khz[i] == lowest_khz)
-			energy[0] = (double)info->opp_power[i] / lowest_khz;
-		if (info->opp_khz[i] == decision->wanted_khz)
-			energy[1] = (double)info->opp_power[i] / decision->wanted_khz;
-	}
-	if (lowest_khz >= decision->wanted_khz || !energy[0] || !energy[1]) {
-		field_null(out, "skipped");
-		return;
-	}
-	field_open(out, "skipped", '{');
-	field_count(out, "khz", lowest_khz);
-	field_count(out, "energy_permille", (uint64_t)(energy[0] / energy[1] * 1000 + 0.5));
-	field_text(out, "source", power_source_name(core->domains[decision->domain].power_source));
-	json_out_close(out, '}');
-}
-
-/* The decision to explain, of the present or the past, and its source. */
+/* What was asked for: the present decision, or a line of the past. */
 struct explained {
-	const struct decision *decision;
-	const struct explanation *rests_on;
-	const struct decision_entry *acted; /* the last remembered change, or NULL … */
-	const struct history_entry *past;   /* … or that of the archive, or NULL */
-	uint32_t left_out; /* number of decisions after it that the archive left out */
-	bool is_present;   /* the present decision: files in /sys belong to it */
+	const char *line;  /* of the last change up to then; NULL: not remembered */
+	uint32_t left_out; /* decisions after it that the archive left out */
+	bool is_present;   /* files in /sys belong to it */
 	bool has_task;	   /* a task was given: it is on this CPU, or ran there last */
 	uint32_t cpu;
 };
 
-static void put_acted(struct json_out *out, const struct core *core,
-		      const struct explained *explained)
+static void put_line(struct json_out *out, const char *key, const char *line)
 {
-	json_out_key(out, "acted");
-	if (explained->past)
-		api_put_past_decision(out, explained->past);
-	else if (explained->acted)
-		api_put_decision(out, core, explained->acted);
+	if (line)
+		field_json(out, key, line);
 	else
-		field_null(out, NULL);
-	field_nonzero(out, "left_out", explained->left_out);
+		field_null(out, key);
 }
 
-static void put_io(struct json_out *out, const struct core *core, const struct explained *explained)
-{
-	const struct explained_io *io = &explained->rests_on->io;
-	bool is_predicted = io->device != IO_BOOST_NO_DEVICE;
-	char name[TRACER_DISK_SIZE];
-	const char *device = NULL;
-
-	if (!explained->rests_on->has_io) {
-		field_null(out, "io");
-		return;
-	}
-	if (explained->past)
-		device = explained->past->device[0] ? explained->past->device : NULL;
-	else if (tracer_device_name(core->tracer, io->device, name) == 0)
-		device = name;
-	field_open(out, "io", '{');
-	field_text(out, "state", io_boost_state_name(io->state));
-	field_text(out, "device", device);
-	field_count(out, "io_rate_per_s", io->rate_per_s);
-	field_count_if(out, "host_share_permille", is_predicted, io->host_ppm / 1000);
-	field_count_if(out, "predicted_gain_permille", is_predicted,
-		       api_gain_permille(io->predicted_ppm));
-	field_count_if(out, "measured_gain_permille", io->tried,
-		       io->found.gain_ppm > 0 ? io->found.gain_ppm / 1000 : 0);
-	field_count_if(out, "gain_error_permille", io->tried, io->found.error_ppm / 1000);
-	field_count(out, "pairs", io->tried);
-	field_nonzero(out, "wanted_khz", io->wanted_khz);
-	json_out_close(out, '}');
-}
-
-static int send_explanation(struct reply *reply, struct core *core,
+static int send_explanation(struct reply *reply, struct core *core, uint32_t domain,
 			    const struct explained *explained)
 {
-	const struct decision *decision = explained->decision;
-	const struct explanation *rests_on = explained->rests_on;
-	const struct topology_domain *info = &core->topology->domains[decision->domain];
+	const struct decision *last = engine_last(core->engine, domain);
 	struct json_out *out = reply_begin(reply);
-	bool is_decided = decision->target_khz != 0;
 
 	json_out_key(out, "domain");
-	api_put_domain(out, core, decision->domain);
+	api_put_domain(out, core, domain);
 	field_bool(out, "is_present", explained->is_present);
 	field_count_if(out, "cpu", explained->has_task, explained->cpu);
-	field_count_if(out, "decided_us", is_decided, decision->now_ns / NS_PER_US);
-	field_text(out, "reason", is_decided ? reason_name(decision->reason) : NULL);
-	field_text(out, "limiter", is_decided ? limiter_name(decision->limiter) : NULL);
-	field_text(out, "timing", is_decided ? timing_name(decision->timing) : NULL);
-	field_count(out, "demand_cap", decision->want_cap);
-	field_nonzero(out, "wanted_khz", decision->wanted_khz);
-	field_nonzero(out, "target_khz", decision->target_khz);
-	put_contenders(out, rests_on, info);
-	put_rule(out, &rests_on->rule);
-	put_io(out, core, explained);
+	if (explained->is_present && last->target_khz) {
+		json_out_key(out, "decision");
+		decision_line_put(out, core, last, engine_explanation(core->engine, domain), 0,
+				  true);
+	} else {
+		put_line(out, "decision", explained->is_present ? NULL : explained->line);
+	}
+	put_line(out, "acted", explained->line);
+	field_nonzero(out, "left_out", explained->left_out);
 	if (explained->is_present)
-		put_idle_latency(out, core, decision->domain);
+		put_idle_latency(out, core, domain);
 	else
 		field_null(out, "idle_latency");
 	field_open(out, "kernel_boosts", '[');
 	if (explained->is_present)
-		put_kernel_boosts(out, core, decision->domain);
+		put_kernel_boosts(out, core, domain);
 	json_out_close(out, ']');
-	put_clamps(out, rests_on, decision->limiter);
-	put_skipped(out, core, decision, rests_on->lowest_khz);
-	put_acted(out, core, explained);
 	field_open(out, "limiters", '[');
 	if (explained->is_present)
-		put_limiters(out, core, decision->domain);
+		put_limiters(out, core, domain);
 	json_out_close(out, ']');
 	return reply_end(reply);
 }
@@ -331,28 +197,30 @@ static int find_cpu(struct core *core, uint32_t pid, uint32_t *ret)
 	return r < 0 ? r : process_last_cpu((pid_t)pid, ret);
 }
 
+static int refuse_time(struct reply *reply, uint64_t at_us)
+{
+	return reply_send_error(reply, "io.wakegov.NotRemembered",
+				json_pack("{sI}", "at_us", (json_int_t)at_us));
+}
+
 /*
  * Looks in the archive for a decision that is not in memory, for callers who may see the names of
  * all tasks.
  */
 static int explain_past(const struct call *call, struct reply *reply, uint32_t domain,
-			uint64_t at_us, uint64_t at_realtime_us)
+			uint64_t at_us, uint64_t at_realtime_us, struct explained *explained)
 {
 	struct manager *manager = call->userdata;
-	struct core *core = &manager->core;
 	struct archive *archive = manager->past.archive;
-	struct history_entry past;
-	struct explained explained = { .decision = &past.entry.decision,
-				       .rests_on = &past.entry.explanation,
-				       .past = &past };
+	const char *name = manager->core.topology->domains[domain].name;
+	_cleanup_free_ char *line = NULL;
 
-	if (!at_realtime_us || !archive || !call->peer->may_change ||
-	    !archive_find(archive, core->topology->domains[domain].name, at_realtime_us, &past,
-			  &explained.left_out))
-		return reply_send_error(reply, "io.wakegov.NotRemembered",
-					json_pack("{sI}", "at_us", (json_int_t)at_us));
-	past.entry.decision.domain = domain;
-	return send_explanation(reply, core, &explained);
+	if (archive && call->peer->may_change)
+		line = archive_find(archive, name, at_realtime_us, &explained->left_out);
+	if (!line)
+		return refuse_time(reply, at_us);
+	explained->line = line;
+	return send_explanation(reply, &manager->core, domain, explained);
 }
 
 int api_explain(const struct call *call, struct reply *reply)
@@ -362,7 +230,6 @@ int api_explain(const struct call *call, struct reply *reply)
 	const char *name = call_text(call, "domain");
 	bool has_cpu = call_has_number(call, "cpu");
 	struct explained explained = { .has_task = call_has_number(call, "pid") };
-	const struct decision_entry *acted;
 	json_int_t cpu = call_number(call, "cpu"), pid = call_number(call, "pid");
 	uint64_t at_us = (uint64_t)call_number(call, "at_us");
 	uint64_t at_realtime_us = (uint64_t)call_number(call, "at_realtime_us");
@@ -387,21 +254,12 @@ int api_explain(const struct call *call, struct reply *reply)
 		return reply_send_error(reply, "io.wakegov.NoSuchCpu",
 					json_pack("{sI}", "cpu", cpu));
 
-	acted = decision_log_find(manager->past.log, domain,
-				  at_us ? at_us * NS_PER_US : UINT64_MAX);
-	if (at_realtime_us && (!at_us || !acted))
-		return explain_past(call, reply, domain, at_us, at_realtime_us);
-	explained.acted = acted;
+	explained.line = decision_ring_find(manager->past.ring, domain,
+					    at_us ? at_us * NS_PER_US : UINT64_MAX);
+	if (at_realtime_us && (!at_us || !explained.line))
+		return explain_past(call, reply, domain, at_us, at_realtime_us, &explained);
 	explained.is_present = !at_us;
-	if (explained.is_present) {
-		explained.decision = engine_last(core->engine, domain);
-		explained.rests_on = engine_explanation(core->engine, domain);
-	} else if (acted) {
-		explained.decision = &acted->decision;
-		explained.rests_on = &acted->explanation;
-	} else {
-		return reply_send_error(reply, "io.wakegov.NotRemembered",
-					json_pack("{sI}", "at_us", (json_int_t)at_us));
-	}
-	return send_explanation(reply, core, &explained);
+	if (!explained.is_present && !explained.line)
+		return refuse_time(reply, at_us);
+	return send_explanation(reply, core, domain, &explained);
 }

@@ -4,7 +4,6 @@
 #include <stdio.h>
 
 #include "daemon/api/api.h"
-#include "daemon/process.h"
 
 void api_put_level(struct json_out *out, const char *key, const struct policy_level *level,
 		   enum rule_property property)
@@ -90,21 +89,4 @@ void api_count_drops(const struct core *core, struct api_drops ret[static API_DR
 	ret[5] = (struct api_drops){ "processes", drops.processes };
 	ret[6] = (struct api_drops){ "hints", rules_hints(core->rules)->refused };
 	ret[7] = (struct api_drops){ "threads", drops.threads };
-}
-
-void api_put_contender(struct json_out *out, const struct contender *contender)
-{
-	char comm[PROCESS_COMM_SIZE];
-
-	field_nonzero(out, "pid", contender->pid);
-	field_text(out, "comm", process_name(contender->pid, contender->comm, comm));
-	if (contender->reason != REASON_CHAIN) {
-		field_null(out, "chain");
-		return;
-	}
-	field_open(out, "chain", '{');
-	field_nonzero(out, "pid", contender->partner);
-	field_text(out, "comm", process_name(contender->partner, "", comm));
-	field_count(out, "share_permille", contender->share_permille);
-	json_out_close(out, '}');
 }

@@ -5,14 +5,8 @@
 
 #include "core/io_model.h"
 #include "daemon/api/api.h"
+#include "daemon/decision_line.h"
 #include "shared/time.h"
-
-uint32_t api_gain_permille(uint32_t saved_ppm)
-{
-	if (saved_ppm > IO_SHARE_MAX)
-		saved_ppm = IO_SHARE_MAX;
-	return (uint64_t)saved_ppm * 1000 / (IO_PPM - saved_ppm);
-}
 
 /* Whether the task's I/O was measured and it runs in a domain. */
 static bool is_measured(const struct io_boost *boost, uint32_t domain)
@@ -39,8 +33,9 @@ static uint32_t predicted_gain_permille(const struct core *core, const struct io
 {
 	const struct topology_domain *info = &core->topology->domains[domain];
 
-	return api_gain_permille(io_saved_ppm(boost->ratio, io_level_at(info, info->opp_khz[0]),
-					      io_level_at(info, boost->wanted_khz)));
+	return decision_line_gain_permille(io_saved_ppm(boost->ratio,
+							io_level_at(info, info->opp_khz[0]),
+							io_level_at(info, boost->wanted_khz)));
 }
 
 void api_put_task(struct json_out *out, const struct core *core, const struct io_task *task)
@@ -213,7 +208,7 @@ static void put_chains_of(struct json_out *out, const struct core *core, uint32_
 			continue;
 		json_out_open(out, '{');
 		field_text(out, "domain", core->topology->domains[domain].name);
-		api_put_contender(out, contender);
+		decision_line_put_contender(out, contender, true);
 		json_out_close(out, '}');
 	}
 }

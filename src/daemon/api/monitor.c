@@ -69,11 +69,10 @@ static void put_event(struct json_out *out, const struct monitor *monitor,
 	field_nonzero(out, "pid", event->pid);
 	field_text(out, "comm", event->comm);
 	field_text(out, "message", event->message);
-	json_out_key(out, "decision");
-	if (event->decision)
-		api_put_decision(out, monitor->core, event->decision);
+	if (event->line)
+		field_json(out, "decision", event->line);
 	else
-		field_null(out, NULL);
+		field_null(out, "decision");
 	field_text(out, "previous_state", event->previous_state);
 	json_out_key(out, "task");
 	if (event->task)
@@ -102,10 +101,9 @@ static void report(void *state, const struct event *event)
 	buffer_deinit(&message);
 }
 
-static void target_changed(void *state, const struct decision_entry *entry)
+static void target_changed(void *state, const struct decision *decision, const char *line)
 {
 	const struct monitor *monitor = state;
-	const struct decision *decision = &entry->decision;
 
 	report(state, &(struct event){
 			      .kind = EVENT_DECISION,
@@ -113,7 +111,7 @@ static void target_changed(void *state, const struct decision_entry *entry)
 			      .domain = monitor->core->topology->domains[decision->domain].name,
 			      .pid = decision->pid,
 			      .comm = decision->comm[0] ? decision->comm : NULL,
-			      .decision = entry,
+			      .line = line,
 		      });
 }
 

@@ -20,6 +20,14 @@
 #include "shared/version.h"
 #include "wakegov/decay.h"
 
+/* The name of the acting rule, by its number in the present policy; NULL: none. */
+static const char *rule_name(const struct policy *policy, const struct decision *decision)
+{
+	if (!rule_exists(policy, decision->rule - 1LL))
+		return NULL;
+	return policy->rules[decision->rule - 1].name;
+}
+
 bool api_drives_any(const struct core *core)
 {
 	for (uint32_t i = 0; i < core->n_domains; i++)
@@ -63,7 +71,7 @@ static void put_hand_back(struct json_out *out, const struct hand_back *hand_bac
 }
 
 static void put_tasks_and_drops(struct json_out *out, const struct core *core,
-				const struct decision_log *log)
+				const struct decision_ring *ring)
 {
 	struct api_drops drops[API_DROPS];
 
@@ -71,7 +79,7 @@ static void put_tasks_and_drops(struct json_out *out, const struct core *core,
 	field_count(out, "count", api_count_followed(core->engine));
 	field_count(out, "max", io_task_size(engine_tasks(core->engine)));
 	json_out_close(out, '}');
-	field_count(out, "decisions", decision_log_total(log));
+	field_count(out, "decisions", decision_ring_total(ring));
 
 	api_count_drops(core, drops);
 	field_open(out, "drops", '{');
@@ -195,7 +203,7 @@ void api_put_domain(struct json_out *out, struct core *core, uint32_t domain)
 	field_count(out, "writes", actuator->writes);
 	field_count(out, "write_errors", actuator->write_errors);
 	field_count(out, "read_back_mismatches", actuator->read_back_mismatches);
-	field_text(out, "rule", api_rule_name(&core->policy, last));
+	field_text(out, "rule", rule_name(&core->policy, last));
 	field_nonzero(out, "capped_pid", last->capped_pid);
 	field_nonzero(out, "asked_min_khz", asked.min_khz);
 	field_nonzero(out, "asked_max_khz", asked.max_khz);
@@ -346,7 +354,7 @@ int api_show_status(const struct call *call, struct reply *reply)
 	put_hand_back(out, &manager->hand_back);
 	field_bool(out, "policy_is_held", manager->policies.hold.original);
 	api_put_policy(out, &manager->policies);
-	put_tasks_and_drops(out, core, manager->past.log);
+	put_tasks_and_drops(out, core, manager->past.ring);
 	put_self_and_frequency(out, core);
 	put_domains(out, core);
 	put_programs(out, core->tracer);

@@ -16,10 +16,10 @@ int past_init(struct past *past)
 {
 	const struct core *core = past->core;
 
-	past->log = decision_log_new(core->policy.max_decisions);
+	past->ring = decision_ring_new(core->policy.max_decisions);
 	past->stats = stats_new(core->topology);
 	past->boosted = calloc(core->topology->n_domains + 1, sizeof(*past->boosted));
-	if (!past->log || !past->stats || !past->boosted)
+	if (!past->ring || !past->stats || !past->boosted)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < core->topology->n_domains; i++)
 		past->boosted[i].group = IO_BOOST_NO_GROUP;
@@ -113,27 +113,14 @@ void past_catch_up(struct past *past)
 	stats_catch_up(past->stats, time_now_ns());
 }
 
-static void archive_entry(struct past *past, const struct decision_entry *entry)
-{
-	const struct core *core = past->core;
-	struct history_entry kept = { .entry = *entry };
-	const struct explanation *rests_on = &entry->explanation;
-
-	strcpy(kept.domain, core->topology->domains[entry->decision.domain].name);
-	if (rests_on->has_io &&
-	    tracer_device_name(core->tracer, rests_on->io.device, kept.device) < 0)
-		kept.device[0] = '\0';
-	archive_add(past->archive, entry->decision.domain, &kept);
-}
-
-static void target_changed(void *state, const struct decision_entry *entry)
+static void target_changed(void *state, const struct decision *decision, const char *line)
 {
 	struct past *past = state;
 
-	decision_log_add(past->log, &entry->decision, entry->read_back_khz, &entry->explanation);
+	decision_ring_add(past->ring, decision->domain, decision->now_ns, line);
 	if (past->archive)
-		archive_entry(past, entry);
-	stats_add_decision(past->stats, &entry->decision);
+		archive_add(past->archive, decision->domain, decision->now_ns, line);
+	stats_add_decision(past->stats, decision);
 }
 
 static int add_opp(void *state, uint32_t domain)
@@ -141,22 +128,20 @@ static int add_opp(void *state, uint32_t domain)
 	return stats_add_opp(((struct past *)state)->stats, domain);
 }
 
-/* At the end of a round: writes, where nothing else is left to do or it is time. */
 static uint64_t next_ns(void *state, uint64_t now_ns, uint64_t others_ns)
 {
 	struct past *past = state;
 
-	if (past->archive && (!past->core->policy.history ||
-			      !archive_keep(past->archive, now_ns, others_ns == UINT64_MAX)))
+	if (past->archive && (!past->core->policy.history || archive_has_failed(past->archive)))
 		stop(past);
-	return UINT64_MAX;
+	return past->archive ? archive_keep(past->archive, now_ns) : UINT64_MAX;
 }
 
 static void free_tables(void *state)
 {
 	struct past *past = state;
 
-	decision_log_free(past->log);
+	decision_ring_free(past->ring);
 	stats_free(past->stats);
 	free(past->boosted);
 }

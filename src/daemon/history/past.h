@@ -14,7 +14,6 @@
 #include "core/topology.h"
 #include "daemon/history/stats.h"
 #include "daemon/module.h"
-#include "record/history.h"
 
 struct archive;
 
@@ -28,7 +27,7 @@ struct boosted {
 
 struct past {
 	struct core *core;
-	struct decision_log *log; /* the last decisions, in memory */
+	struct decision_ring *ring;
 	struct stats *stats;
 	struct boosted *boosted;	     /* by domain */
 	uint64_t counted_ios[IO_GROUPS_MAX]; /* I/Os of each group that were counted */
@@ -47,97 +46,134 @@ int past_init(struct past *past);
 void past_catch_up(struct past *past);
 
 /*
+ * ring.c: the last decisions that changed a target, in memory; the oldest is overwritten first.
+ */
+struct decision_ring;
+
+struct decision_entry {
+	uint64_t number; /* in the order of adding, from 0 */
+	uint64_t now_ns;
+	uint32_t domain;
+	char *line; /* decision_line.h */
+};
+
+/* size entries; NULL without memory. */
+struct decision_ring *decision_ring_new(uint32_t size);
+struct decision_ring *decision_ring_free(struct decision_ring *ring);
+/* Without memory the decision is not kept. */
+void decision_ring_add(struct decision_ring *ring, uint32_t domain, uint64_t now_ns,
+		       const char *line);
+uint64_t decision_ring_total(const struct decision_ring *ring);
+/* The i-th oldest decision, or NULL past the newest. Borrowed until the next add. */
+const struct decision_entry *decision_ring_at(const struct decision_ring *ring, uint32_t i);
+/* The line of the last decision for the domain at or before at_ns, or NULL. */
+const char *decision_ring_find(const struct decision_ring *ring, uint32_t domain, uint64_t at_ns);
+
+/*
  * archive.c: the decisions of the last week on disk, in ARCHIVE_FILES files DIRECTORY/history.N of
  * at most ARCHIVE_FILE_BYTES each. When the last one is full another is begun, and the oldest
  * removed. A file lasts a day: while there is room every decision is kept; on a machine that
  * decides without pause, those of each domain are kept at the distance for which there is room,
  * with the number of those left out between.
  *
- * The archive never wakes the daemon. Entries are written in a round, when the oldest is a minute
- * old or nothing is left to do, so that a killed daemon loses at most a minute. A failed write ends
- * the archive, with one message.
+ * Lines are collected, and written as a block when the oldest is a minute old, so that a killed
+ * daemon loses at most a minute; after the last change an idle daemon is woken once for it. A
+ * failed write ends the archive, with one message.
  */
 
 #define ARCHIVE_FILES	   8
-#define ARCHIVE_FILE_BYTES (960 * 1024)
+#define ARCHIVE_FILE_BYTES (1920 * 1024)
 
-/*
- * Opens the archive of a directory, or begins one. Cuts off what is damaged in the newest file,
- * with a message. n_domains is that of the machine. Returns 0 or a negative errno, logged.
- */
+/* Opens the archive of a directory, or begins one. Says what is damaged in the newest file. */
 int archive_open(const char *directory, uint32_t n_domains, struct archive **ret);
-/* Writes unwritten entries. Returns NULL. */
+/* Writes what is collected. Returns NULL. */
 struct archive *archive_close(struct archive *archive);
 
-/* Keeps an entry of the domain, or counts it as left out. Fills in entry->left_out. */
-void archive_add(struct archive *archive, uint32_t domain, struct history_entry *entry);
-/*
- * Call this at the end of a round. still: nothing is left to do. Returns whether the archive works.
- */
-bool archive_keep(struct archive *archive, uint64_t now_ns, bool still);
+/* Keeps a line of the domain, or counts it as left out. */
+void archive_add(struct archive *archive, uint32_t domain, uint64_t now_ns, const char *line);
+/* Call this at the end of a round. Returns when to call it again; UINT64_MAX: no need. */
+uint64_t archive_keep(struct archive *archive, uint64_t now_ns);
+/* Whether a write failed. */
+bool archive_has_failed(const struct archive *archive);
+
+/* What a line begins with. */
+struct archive_line {
+	char domain[DOMAIN_NAME_SIZE];
+	uint64_t monotonic_us;
+	uint64_t realtime_us;
+	const char *text;
+};
+
+/* False: it is no decision. text is borrowed. */
+bool archive_parse(const char *text, struct archive_line *ret);
 
 /*
- * Finds the last entry of a domain at or before the time, and the number of decisions left out
- * between it and the next entry. False: there is none. Damaged and foreign files are left out.
+ * Finds the last line of a domain at or before the time, and the number of decisions left out
+ * between it and the next one. The caller frees it. NULL: there is none. Damaged blocks are left
+ * out.
  */
-bool archive_find(struct archive *archive, const char *domain, uint64_t realtime_us,
-		  struct history_entry *ret, uint32_t *ret_left_out);
+char *archive_find(struct archive *archive, const char *domain, uint64_t realtime_us,
+		   uint32_t *ret_left_out);
 
 /*
- * Gives entries to take, in order, from a place on; stops after about a thousand. from is 0 for the
- * first entry at or after realtime_us, then the previous call's result, which is 0 at the end.
+ * Gives lines to take, in order, from a place on; stops after about a thousand. from is 0 for the
+ * first line at or after realtime_us, then the previous call's result, which is 0 at the end.
  */
 uint64_t archive_list(struct archive *archive, uint64_t from, uint64_t realtime_us,
-		      void (*take)(void *context, const struct history_entry *entry),
-		      void *context);
+		      void (*take)(void *context, const struct archive_line *line), void *context);
 
 /*
- * archive_index.c: finds entries in the files of an archive. The index says
- * which parts of the files have entries of which domain, so that an entry is found by reading at
- * most two parts.
+ * archive_block.c: the files. A block is a head and a zstd frame of lines, each ended by a line
+ * feed. Lines are decisions and, before a decision that follows left-out ones of its domain,
+ * {"left_out":N,"domain":"policy0"}. A block that is damaged is skipped: the next one is found by
+ * its magic.
  */
 
-#define ARCHIVE_NAME_SIZE 32
-#define ARCHIVE_PARTS	  64		    /* parts of a file; about one chain begins in each */
-#define ARCHIVE_NUMBERS	  TOPOLOGY_CPUS_MAX /* numbers N of policyN, as of CPUs */
+#define ARCHIVE_BLOCK_BYTES 65536 /* of text */
+#define ARCHIVE_NAME_SIZE   32
 
-/* A place is the number of a file and the offset of a block in it. */
-#define ARCHIVE_PLACE_BITS 20
-
-_Static_assert(ARCHIVE_FILE_BYTES <= 1 << ARCHIVE_PLACE_BITS, "an offset fits in");
-
-/* The chains that begin in a part of a file. */
-struct archive_part {
-	uint64_t earliest_us; /* earliest time of their entries */
-	uint64_t place;	      /* of the first chain; 0: none */
+/* As the machine stores it: other machines' files are not read. */
+struct archive_head {
+	char magic[8];
+	uint64_t least_us, most_us; /* of the lines' realtime_us */
+	uint64_t domains;	    /* a bit by the number of policyN, modulo 64 */
+	uint32_t frame_bytes;
+	uint32_t text_bytes;
+	uint64_t check; /* of all before it; the frame has its own */
 };
 
-struct archive_index {
-	int directory_fd;
-	uint32_t first, last; /* numbers of the files; 0: none */
-	struct archive_part parts[ARCHIVE_FILES][ARCHIVE_PARTS];
-	/* A bit for each part with entries of policyN. */
-	uint64_t has[ARCHIVE_FILES][ARCHIVE_NUMBERS];
+/* Where lines are collected for a block. All zero: an empty one. */
+struct archive_text {
+	struct archive_head head;
+	char text[ARCHIVE_BLOCK_BYTES];
 };
 
-/* "history.N" */
-void archive_index_name(uint32_t number, char ret[static ARCHIVE_NAME_SIZE]);
+/* Adds a line. left_out: see above. False: there is no room. */
+bool archive_text_add(struct archive_text *text, const char *line, uint32_t left_out);
+/*
+ * Makes a block of the lines, and empties the text. Returns it, allocated, and its size; NULL
+ * without memory.
+ */
+uint8_t *archive_text_seal(struct archive_text *text, size_t *ret_size);
 
-/* Reads a file, up to its longest allowed size. NULL: there is none, or it cannot be read. */
-uint8_t *archive_index_read(const struct archive_index *index, uint32_t number, size_t *ret_size);
+/* A file as it is read: zeroed, then archive_file_read(). */
+struct archive_file {
+	uint8_t *data;
+	size_t size;
+	size_t at;	/* of the block in head … */
+	size_t next;	/* … and where the next is looked for */
+	size_t damaged; /* bytes that were skipped */
+	struct archive_head head;
+	char *text; /* NUL-terminated; see archive_file_open_block() */
+};
 
-/* Finds the files of the directory, and enters what they hold. */
-void archive_index_find_files(struct archive_index *index);
-void archive_index_note_files(struct archive_index *index);
-/* A file with this number begins. */
-void archive_index_clear(struct archive_index *index, uint32_t number);
-/* chain is the place of the chain that has the entry. */
-void archive_index_note(struct archive_index *index, uint64_t chain,
-			const struct history_entry *entry);
-
-/* As archive_find() and archive_list(), of what is written. */
-bool archive_index_find(const struct archive_index *index, const char *domain, uint64_t realtime_us,
-			struct history_entry *ret, uint32_t *ret_left_out);
-uint64_t archive_index_list(const struct archive_index *index, uint64_t from, uint64_t realtime_us,
-			    void (*take)(void *context, const struct history_entry *entry),
-			    void *context);
+void archive_file_name(uint32_t number, char ret[static ARCHIVE_NAME_SIZE]);
+/* False: there is none, or it cannot be read. */
+bool archive_file_read(struct archive_file *file, int directory_fd, uint32_t number);
+void archive_file_deinit(struct archive_file *file);
+/* Goes to the next block with a good head. False: there is no more. */
+bool archive_file_next(struct archive_file *file);
+/* Unpacks the lines of this block. False: they are damaged. */
+bool archive_file_unpack(struct archive_file *file);
+/* Whether the block may have lines of the domain. */
+bool archive_head_has(const struct archive_head *head, const char *domain);

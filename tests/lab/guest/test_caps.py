@@ -157,7 +157,7 @@ class Caps(unittest.TestCase):
         ended_us = time.monotonic() * 1e6
         guest.wait_for(self.limited, 3, "the cap back")
         fall, back_ms = self.decision_after(ended_us, CAPPED_KHZ)
-        self.assertEqual((fall["limiter"], fall["rule"]), ("cap", "low"))
+        self.assertEqual((fall["limiter"], fall["rule"]["name"]), ("cap", "low"))
         tap.note(f"lifted after {unknown_ms:.1f} ms, for a task that is known after "
                  f"{known_ms:.1f} ms; back after {back_ms:.1f} ms")
         self.assertLessEqual(unknown_ms, 30)

@@ -149,7 +149,7 @@ class Chains(EachBackend, LoadAlone):
 
     def chain_of(self, daemon, name):
         """The load's chain, where it asks for most of the domain's; None: it does not."""
-        found = daemon.call("Explain", domain=name)["contenders"]
+        found = (daemon.call("Explain", domain=name)["decision"] or {}).get("contenders", [])
         return next((contender for contender in found if contender["reason"] == "chain" and
                      contender["comm"] == "chainload"), None)
 
@@ -283,7 +283,7 @@ class Workers(LoadAlone):
         domain = next(name for name in programs.policies() if CPUS[1] in guest.cpus_of(name))
 
         def chain():
-            return next((found for found in daemon.call("Explain", domain=domain)["contenders"]
+            return next((found for found in (daemon.call("Explain", domain=domain)["decision"] or {}).get("contenders", [])
                          if found["reason"] == "chain" and found["pid"] == writer.pid), None)
         with subprocess.Popen(["taskset", "-c", str(CPUS[0]), "python3", "-c", WRITER]) as writer:
             try:

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The last decisions in memory, by their text. A new one takes the place of the oldest. */
+#include "daemon/history/past.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct decision_ring {
+	uint64_t total;
+	uint32_t size;
+	struct decision_entry entries[];
+};
+
+struct decision_ring *decision_ring_new(uint32_t size)
+{
+	struct decision_ring *ring = calloc(1, sizeof(*ring) + size * sizeof(ring->entries[0]));
+
+	if (ring)
+		ring->size = size;
+	return ring;
+}
+
+struct decision_ring *decision_ring_free(struct decision_ring *ring)
+{
+	for (uint32_t i = 0; ring && i < ring->size; i++)
+		free(ring->entries[i].line);
+	free(ring);
+	return NULL;
+}
+
+void decision_ring_add(struct decision_ring *ring, uint32_t domain, uint64_t now_ns,
+		       const char *line)
+{
+	struct decision_entry *entry = &ring->entries[ring->total % ring->size];
+	char *copy = strdup(line);
+
+	if (!copy)
+		return;
+	free(entry->line);
+	*entry = (struct decision_entry){ ring->total++, now_ns, domain, copy };
+}
+
+uint64_t decision_ring_total(const struct decision_ring *ring)
+{
+	return ring->total;
+}
+
+const struct decision_entry *decision_ring_at(const struct decision_ring *ring, uint32_t i)
+{
+	uint64_t first = ring->total > ring->size ? ring->total - ring->size : 0;
+
+	return first + i < ring->total ? &ring->entries[(first + i) % ring->size] : NULL;
+}
+
+const char *decision_ring_find(const struct decision_ring *ring, uint32_t domain, uint64_t at_ns)
+{
+	const struct decision_entry *entry;
+	const char *found = NULL;
+
+	for (uint32_t i = 0; (entry = decision_ring_at(ring, i)); i++)
+		if (entry->domain == domain && entry->now_ns <= at_ns)
+			found = entry->line;
+	return found;
+}
