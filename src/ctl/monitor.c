@@ -170,12 +170,9 @@ static enum ctl_exit ask(const struct listing *listing, json_t **ret)
 void show_decisions(const json_t *reply)
 {
 	static const struct table_column columns[] = {
-		{ "TIME", "realtime_us", cell_time },
-		{ "DOMAIN", "domain" },
-		{ "FROM", "previous_khz" },
-		{ "TO", "target_khz" },
-		{ "READ BACK", "read_back_khz" },
-		{ "REASON", NULL, show_reason },
+		{ "TIME", "realtime_us", cell_time }, { "DOMAIN", "domain" },
+		{ "FROM", "previous_khz" },	      { "TO", "target_khz" },
+		{ "READ BACK", "read_back_khz" },     { "REASON", NULL, show_reason },
 	};
 
 	if (!table_print(TABLE(columns), json_object_get(reply, "decisions"), stdout))

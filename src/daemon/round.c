@@ -34,8 +34,8 @@ static void publish(struct core *core, const struct decision *decision, uint32_t
 	struct json_out out;
 
 	json_out_init(&out, &line);
-	decision_line_put(&out, core, decision,
-			  engine_explanation(core->engine, decision->domain), read_back_khz, false);
+	decision_line_put(&out, core, decision, engine_explanation(core->engine, decision->domain),
+			  read_back_khz, false);
 	if (json_out_flush(&out) == 0 && buffer_append(&line, "", 1) == 0)
 		modules_call(core, target_changed, decision, buffer_bytes(&line));
 	buffer_deinit(&line);

@@ -107,7 +107,8 @@ static void test_of_a_decision(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_names),	      cmocka_unit_test(test_highest_first),
+		cmocka_unit_test(test_names),
+		cmocka_unit_test(test_highest_first),
 		cmocka_unit_test(test_of_a_decision),
 	};
 
