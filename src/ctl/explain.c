@@ -360,12 +360,12 @@ static enum ctl_exit explain_all(struct ctl *ctl, const json_t *at)
 }
 
 /* The demand that this task has a part in, its own or its chain's; NULL: it has none. */
-static const json_t *find_demand(const json_t *reply, uint64_t pid, bool *ret_is_highest)
+static const json_t *find_demand(const json_t *decision, uint64_t pid, bool *ret_is_highest)
 {
 	const json_t *contender;
 	size_t i;
 
-	json_array_foreach(json_object_get(reply, "contenders"), i, contender)
+	json_array_foreach(json_object_get(decision, "contenders"), i, contender)
 		if (field_number(contender, "pid") == pid ||
 		    field_number(json_object_get(contender, "chain"), "pid") == pid) {
 			*ret_is_highest = !i;
@@ -377,6 +377,7 @@ static const json_t *find_demand(const json_t *reply, uint64_t pid, bool *ret_is
 /* What the task asks for, or that its work counts as that of its CPU. */
 static void print_task(FILE *file, const json_t *reply, uint64_t pid)
 {
+	const json_t *decision = json_object_get(reply, "decision");
 	const json_t *rules = json_object_get(reply, "rules");
 	const json_t *io = json_array_get(json_object_get(reply, "tasks"), 0);
 	const json_t *chain = json_array_get(json_object_get(reply, "chains"), 0), *demand;
@@ -387,7 +388,7 @@ static void print_task(FILE *file, const json_t *reply, uint64_t pid)
 
 	paragraph_printf(file, "task", "%s (pid %" PRIu64 "), on CPU %" PRIu64,
 			 field_shown(rules, "comm"), pid, cpu);
-	demand = find_demand(reply, pid, &is_highest);
+	demand = find_demand(decision, pid, &is_highest);
 	if (demand) {
 		add_contender(line, demand);
 		add(line, is_highest ? "; that is the highest demand" : "; another is higher");
@@ -397,7 +398,7 @@ static void print_task(FILE *file, const json_t *reply, uint64_t pid)
 		add(line, " its CPU's utilisation asks for as much");
 	} else {
 		add(line, "nothing by itself: its work counts as that of CPU %" PRIu64, cpu);
-		json_array_foreach(json_object_get(reply, "contenders"), i, demand)
+		json_array_foreach(json_object_get(decision, "contenders"), i, demand)
 			if (field_is_word(demand, "reason", "utilisation") &&
 			    field_number(demand, "cpu") == cpu)
 				add(line, ", %" PRIu64 " of 1024: %u MHz",
