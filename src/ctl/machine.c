@@ -27,14 +27,11 @@ static void add(json_t *found, const char *name, json_t *text, const char *key, 
 
 static void find_turbo(json_t *found, const char *sys)
 {
-	double value;
+	bool is_on;
+	const char *file = sysfs_read_turbo(sys, &is_on);
 
-	if (sysfs_read_number(&value, "%s/devices/system/cpu/intel_pstate/no_turbo", sys))
-		add(found, "turbo",
-		    json_sprintf("%s (intel_pstate/no_turbo)", value ? "off" : "on"), NULL, 0);
-	else if (sysfs_read_number(&value, "%s/devices/system/cpu/cpufreq/boost", sys))
-		add(found, "turbo", json_sprintf("%s (cpufreq/boost)", value ? "on" : "off"), NULL,
-		    0);
+	if (file)
+		add(found, "turbo", json_sprintf("%s (%s)", is_on ? "on" : "off", file), NULL, 0);
 }
 
 /* A word that all have, or "mixed". */

@@ -141,7 +141,7 @@ static int restore(const char *run_dir)
 {
 	_cleanup_close_ int run_dir_fd = startup_lock_run_dir(run_dir);
 	_cleanup_close_ int machine_fd = -1;
-	int r, clamps, groups, affinities;
+	int r, clamps, affinities;
 
 	/* No run directory: nothing was left. */
 	if (run_dir_fd == -ENOENT)
@@ -153,18 +153,16 @@ static int restore(const char *run_dir)
 		return EXIT_FAILURE;
 	r = restore_saved(run_dir, journal_report_restore, NULL);
 	clamps = uclamps_restore(run_dir, journal_report_restore, NULL);
-	groups = startup_check_groups(run_dir);
 	affinities = affinities_restore(run_dir, journal_report_restore, NULL);
 
 	journal_log_left(r, "the settings of domains", run_dir, "originals");
 	journal_log_left(clamps, "the clamps of tasks", run_dir, "clamps");
-	journal_log_left(groups, "the clamps of cgroups", run_dir, "groups");
 	journal_log_left(affinities, "the affinity of tasks", run_dir, "affinities");
 	if (r > 0)
 		log_warning(
 			"%d controls of domains wait, as said above: run wakegovd --restore then",
 			r);
-	return r < 0 || clamps < 0 || groups < 0 || affinities < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
+	return r < 0 || clamps < 0 || affinities < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
 }
 
 /* Elsewhere the tasks that BPF programs name, and those of saved clamps, would be strangers. */

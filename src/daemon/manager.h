@@ -92,9 +92,3 @@ int startup_acquire_domains(struct core *core);
  */
 int startup_lock_run_dir(const char *run_dir);
 int startup_lock_machine(int level);
-
-/*
- * Wakegovd before 0.2.0 clamped cgroups as well, which only it restores. Returns 0, or a negative
- * errno, as statefile_open() does, if one that was killed left such clamps.
- */
-int startup_check_groups(const char *run_dir);

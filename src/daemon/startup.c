@@ -124,15 +124,6 @@ static int check_refused(int r, const char *run_dir, const char *file, const cha
 	return r;
 }
 
-int startup_check_groups(const char *run_dir)
-{
-	static const struct statefile file = { .name = "groups", .version = 1, .is_log = true };
-	_cleanup_(statefile_close) struct statefile_reader reader = { 0 };
-	int r = statefile_open(run_dir, &file, &reader);
-
-	return r > 0 ? -EPROTONOSUPPORT : r;
-}
-
 int startup_restore_predecessor(struct core *core, struct locks *locks)
 {
 	const char *run_dir = core->options->run_dir;
@@ -152,9 +143,6 @@ int startup_restore_predecessor(struct core *core, struct locks *locks)
 	if (!beside_another)
 		r = check_refused(uclamps_restore(run_dir, journal_report_restore, NULL), run_dir,
 				  "clamps", "the tasks' clamps (uclampset)");
-	if (!beside_another && r == 0)
-		r = check_refused(startup_check_groups(run_dir), run_dir, "groups",
-				  "the cgroups' cpu.uclamp files");
 	if (!beside_another && r == 0)
 		r = check_refused(affinities_restore(run_dir, journal_report_restore, NULL),
 				  run_dir, "affinities", "the tasks' affinity (taskset)");

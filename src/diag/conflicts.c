@@ -325,15 +325,15 @@ static void find_requests(struct search *search)
 static void find_turbo(struct search *search)
 {
 	char of_policy[48];
+	const char *file;
 	double value;
+	bool is_on;
 
 	snprintf(of_policy, sizeof(of_policy), "cpufreq/policy%u/boost", search->domain->first_cpu);
-	if (read_cpu_file(search, "cpufreq/boost", &value) && !value)
-		report(search, "boost-off",
-		       "turbo is switched off for the machine (cpufreq/boost is 0)");
-	else if (read_cpu_file(search, "intel_pstate/no_turbo", &value) && value)
-		report(search, "boost-off",
-		       "turbo is switched off for the machine (intel_pstate/no_turbo is 1)");
+	file = sysfs_read_turbo(search->sys, &is_on);
+	if (file && !is_on)
+		report(search, "boost-off", "turbo is switched off for the machine (%s is %d)",
+		       file, strcmp(file, "cpufreq/boost") != 0);
 	else if (read_cpu_file(search, of_policy, &value) && !value)
 		report(search, "boost-off", "turbo is switched off for this domain (%s is 0)",
 		       of_policy);

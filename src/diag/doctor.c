@@ -374,7 +374,7 @@ static void report_conflict(void *userdata, const struct conflict *conflict)
 
 static void examine_leftovers(const struct examination *e, const char *run_dir)
 {
-	static const char *const names[] = { "originals", "clamps", "groups", "affinities" };
+	static const char *const names[] = { "originals", "clamps", "affinities" };
 	char path[TEXT_SIZE];
 
 	if (e->is_governed)

@@ -231,10 +231,9 @@ const char *const reference_turbo_switches[] = { NO_TURBO, BOOST, NULL };
 
 bool reference_turbo_is_off(void)
 {
-	double is_on;
+	bool is_on = true;
 
-	return (sysfs_read_number(&is_on, NO_TURBO) && is_on == 1) ||
-	       (sysfs_read_number(&is_on, BOOST) && is_on == 0);
+	return sysfs_read_turbo("/sys", &is_on) && !is_on;
 }
 
 uint32_t reference_base_khz(uint32_t policy)

@@ -144,3 +144,17 @@ const char *sysfs_cgroup_why_not(void)
 		       "other paths: run with the host's (podman run --cgroupns=host)";
 	return NULL;
 }
+
+const char *sysfs_read_turbo(const char *sys, bool *ret_on)
+{
+	const char *const files[] = { "intel_pstate/no_turbo", "cpufreq/boost" };
+	double value;
+
+	for (size_t i = 0; i < ARRAY_SIZE(files); i++) {
+		if (!sysfs_read_number(&value, "%s/devices/system/cpu/%s", sys, files[i]))
+			continue;
+		*ret_on = i == 0 ? value == 0 : value != 0;
+		return files[i];
+	}
+	return NULL;
+}

@@ -29,6 +29,12 @@ bool sysfs_read_number(double *ret, const char *format, ...) __attribute__((form
 void sysfs_each(void (*visit)(const char *path, void *context), void *context, const char *format,
 		...) __attribute__((format(printf, 3, 4)));
 
+/*
+ * Whether turbo is on. Returns the file below /sys/devices/system/cpu (sys) that switches it for
+ * the machine, or NULL where there is none.
+ */
+const char *sysfs_read_turbo(const char *sys, bool *ret_on);
+
 /* Raises *highest to the highest of the numbers that the files below /sys (sys) begin with. */
 void sysfs_highest(double *highest, const char *sys, const char *pattern);
 

@@ -237,7 +237,7 @@ static void test_other_governors(void **state)
 /* Each file that --restore puts back is named, unless a daemon that runs still needs it. */
 static void test_leftovers(void **state)
 {
-	static const char *const names[] = { "originals", "clamps", "groups", "affinities" };
+	static const char *const names[] = { "originals", "clamps", "affinities" };
 	const char *run_dir = fake_run_dir("64k");
 	_cleanup_close_ int lock = -1;
 	char path[96], wanted[160];

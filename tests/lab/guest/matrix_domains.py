@@ -518,7 +518,6 @@ class Domains(Matrix):
         files = {"originals": "wakegov originals 2\nboot {}\n" + guest.policy(
             "policy2", "scaling_governor") + " performance *\nend 1\n",
                  "clamps": "wakegov clamps 1\nboot {}\ntask 1 1 0-1024 0-300\n",
-                 "groups": "wakegov groups 1\nboot {}\nmax 4711 max max 29.98 /sys/fs/cgroup/x\n",
                  "grants": "wakegov grants 1\nboot {}\nend 1\n",
                  "overrides": "wakegov overrides 3\nboot {}\nend 1\n",
                  "hints": "wakegov hints 1\nboot {}\nend 1\n"}

@@ -309,26 +309,6 @@ class Groups(unittest.TestCase):
                 guest.wait_for(lambda: clamps_of(task.pid) == clamps, 10, f"{clamps} in {group}")
         self.assertEqual(clamps_of(task.pid), (0, 1024))
 
-    def test_left(self):
-        """groups: clamps of cgroups that an earlier version left are named, and end the start"""
-        left, daemon = "/run/wakegov/groups", guest.Daemon(UCLAMP)
-        self.addCleanup(lambda: os.path.exists(left) and os.remove(left))
-        boot = guest.read("/proc/sys/kernel/random/boot_id")
-        line = f"max 4711 10000 10000 2998 {self.GROUP}"
-        guest.write(left, f"wakegov groups 1\nboot {boot}\n{line}\n")
-        os.chmod(left, 0o600)
-        status, told = daemon.run_to_end()
-        self.assertNotEqual(status, 0)
-        self.assertIn(f"cannot use {left}", told)
-        self.assertIn("restore the cgroups' cpu.uclamp files by hand, and remove it", told)
-        refused = subprocess.run([f"{guest.BUILD}/wakegovd", "--restore"], capture_output=True, text=True,
-                                 check=False)
-        self.assertEqual(refused.returncode, 1)
-        self.assertIn(f"another version of wakegovd wrote it; the rest is in {left}", refused.stderr)
-        os.remove(left)
-        with daemon:
-            self.assertEqual(daemon.domain("policy0")["state"], "driven")
-
 
 class Wakegovctl(unittest.TestCase):
     """adopt, doctor and report."""
