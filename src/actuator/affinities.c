@@ -26,18 +26,26 @@ static bool parse_masks(const char *text, void *ret)
 	char own[CPU_MASK_TEXT_SIZE], put[CPU_MASK_TEXT_SIZE];
 
 	_Static_assert(CPU_MASK_TEXT_SIZE > 280, "the widths below");
-	return sscanf(text, "%280s %280s", own, put) == 2 && cpu_mask_parse(own, &affinity->own) &&
-	       cpu_mask_parse(put, &affinity->put) && !cpu_mask_is_empty(&affinity->own);
+	if (sscanf(text, "%280s %280s", own, put) != 2 || !cpu_mask_parse(own, &affinity->own) ||
+	    !cpu_mask_parse(put, &affinity->put))
+		return false;
+	affinity->was = affinity->put;
+	return !cpu_mask_is_empty(&affinity->own);
+}
+
+static void follow(void *line, const void *before)
+{
+	((struct affinity *)line)->was = ((const struct affinity *)before)->put;
 }
 
 /* Whether `now` is the mask that we wrote, or what cpuset and online CPUs have made of it. */
-static bool is_ours(const struct affinity *affinity, const struct cpu_mask *now)
+static bool is_ours(const struct affinity *affinity, uint32_t pid, const struct cpu_mask *now)
 {
 	struct cpu_mask limit, put;
 
 	if (cpu_mask_equals(now, &affinity->put))
 		return true;
-	affinity_read_cpuset(affinity->task.pid, &limit);
+	affinity_read_cpuset(pid, &limit);
 	put = cpu_mask_and(&affinity->put, &limit);
 	if (cpu_mask_equals(now, &put))
 		return true;
@@ -47,7 +55,7 @@ static bool is_ours(const struct affinity *affinity, const struct cpu_mask *now)
 	return cpu_mask_is_empty(&put);
 }
 
-static void report_task(struct task_restore *run, const struct affinity *affinity,
+static void report_task(struct task_restore *run, uint32_t pid, const struct affinity *affinity,
 			enum restore_outcome outcome, const struct cpu_mask *now, int error)
 {
 	char own[CPU_MASK_TEXT_SIZE], current[256] = "";
@@ -55,56 +63,31 @@ static void report_task(struct task_restore *run, const struct affinity *affinit
 	cpu_mask_print(&affinity->own, own);
 	if (now)
 		cpu_mask_print_list(now, current, sizeof(current));
-	task_restore_report(run, affinity->task.pid, outcome, own, current, error);
-}
-
-/* Restores the task's own affinity if it still has the one that we wrote. */
-static void restore_own(struct task_restore *run, const struct affinity *affinity)
-{
-	struct cpu_mask now;
-	int r = affinity_read(affinity->task.pid, &now);
-
-	if (r == 0 && !is_ours(affinity, &now)) {
-		report_task(run, affinity, RESTORE_TAKEN_OVER, &now, 0);
-		return;
-	}
-	if (r == 0)
-		r = affinity_write(affinity->task.pid, &affinity->own);
-	if (r == 0)
-		run->done++;
-	else if (r != -ESRCH)
-		report_task(run, affinity, RESTORE_FAILED, NULL, r);
+	task_restore_report(run, pid, outcome, own, current, error);
 }
 
 /*
- * Restores by the last line of the task with the mask that it has now: not its last line if the
- * daemon was killed between line and write. If no line has that mask, by the last one.
+ * Restores the task's own affinity if it still has the one that we wrote, or the one before if the
+ * daemon was killed between line and write.
  */
-static void restore(struct task_restore *run, const void *first, const void *end)
+static void restore_own(struct task_restore *run, uint32_t pid, const void *line)
 {
-	const struct affinity *line = first, *found = NULL, *last = NULL;
-	_cleanup_close_ int fd = -1;
+	const struct affinity *affinity = line;
 	struct cpu_mask now;
-	uint64_t start;
-	int r;
+	int r = affinity_read(pid, &now);
 
-	fd = task_open(line->task.pid, &start);
-	r = fd < 0 ? fd : affinity_read(line->task.pid, &now);
-	if (r < 0) {
-		if (r != -ESRCH)
-			report_task(run, line, RESTORE_FAILED, NULL, r);
+	if (r == 0 && cpu_mask_equals(&now, &affinity->own))
+		return;
+	if (r == 0 && !cpu_mask_equals(&now, &affinity->was) && !is_ours(affinity, pid, &now)) {
+		report_task(run, pid, affinity, RESTORE_TAKEN_OVER, &now, 0);
 		return;
 	}
-	for (; line < (const struct affinity *)end; line++) {
-		if (line->task.start != start)
-			continue;
-		last = line;
-		if (cpu_mask_equals(&now, &line->put))
-			found = line;
-	}
-	line = found ?: last;
-	if (line && !cpu_mask_equals(&now, &line->own))
-		restore_own(run, line);
+	if (r == 0)
+		r = affinity_write(pid, &affinity->own);
+	if (r == 0)
+		run->done++;
+	else if (r != -ESRCH)
+		report_task(run, pid, affinity, RESTORE_FAILED, NULL, r);
 }
 
 static bool read_child(uint32_t pid, void *ret)
@@ -118,14 +101,6 @@ static bool gave(const void *line, const void *child)
 			       &((const struct affinity *)child)->put);
 }
 
-static void restore_heir(struct task_restore *run, uint32_t pid, const void *line)
-{
-	struct affinity heir = *(const struct affinity *)line;
-
-	heir.task.pid = pid;
-	restore_own(run, &heir);
-}
-
 const struct task_log_kind affinities_log = {
 	.file = { .name = "affinities", .version = 1, .is_log = true },
 	.what = "affinity",
@@ -133,10 +108,10 @@ const struct task_log_kind affinities_log = {
 	.size = sizeof(struct affinity),
 	.print = print_masks,
 	.parse = parse_masks,
-	.restore = restore,
+	.follow = follow,
+	.restore = restore_own,
 	.read = read_child,
 	.gave = gave,
-	.restore_heir = restore_heir,
 };
 
 struct affinities {
@@ -235,7 +210,7 @@ static int give_back(struct affinities *affinities, struct affinity *entry,
 {
 	int r;
 
-	if (!is_ours(entry, now))
+	if (!is_ours(entry, entry->task.pid, now))
 		return take_over(affinities, entry);
 	r = affinity_write(entry->task.pid, &entry->own);
 	if (r < 0 && r != -ESRCH)
@@ -268,6 +243,7 @@ static int write_mask(struct affinities *affinities, struct affinity *entry,
 	const struct cpu_mask before = entry->put;
 	int r;
 
+	entry->was = before;
 	entry->put = *mask;
 	r = task_log_add_line(&affinities->log, entry);
 	if (r == 0)
@@ -290,7 +266,7 @@ int affinities_keep(struct affinities *affinities, uint32_t pid, const struct cp
 
 	if (r < 0)
 		return r == -ESRCH ? AFFINITIES_GONE : r;
-	if (entry && entry->task.kept && !is_ours(entry, &now))
+	if (entry && entry->task.kept && !is_ours(entry, pid, &now))
 		return take_over(affinities, entry);
 	if (entry && entry->foreign)
 		return AFFINITIES_TAKEN_OVER;
@@ -331,7 +307,7 @@ bool affinities_forked(struct affinities *affinities, uint32_t parent, uint32_t 
 		return entry && entry->task.kept;
 	inherited.task = (struct logged_task){ child, false, start };
 	inherited.foreign = false;
-	if (cpu_mask_equals(&now, &inherited.own) || !is_ours(&inherited, &now))
+	if (cpu_mask_equals(&now, &inherited.own) || !is_ours(&inherited, child, &now))
 		return false;
 	entry = add(affinities, &inherited);
 	if (!entry)

@@ -73,6 +73,7 @@ struct affinity {
 	struct logged_task task;
 	struct cpu_mask own; /* the task's own */
 	struct cpu_mask put; /* as we wrote it */
+	struct cpu_mask was; /* our write before that, or the same */
 	bool foreign;	     /* another program set the affinity while the task was kept */
 };
 

@@ -96,6 +96,9 @@ int range_take(struct actuator_domain *domain)
 
 	init_limit(domain, &domain->range.min, CONTROL_MIN_FREQ, now.min_khz);
 	init_limit(domain, &domain->range.max, CONTROL_MAX_FREQ, now.max_khz);
+	/* Ours is in force still, or again: to widen it takes what it takes later. */
+	if (domain->range.max.put_khz != domain->range.max.saved_khz)
+		domain->range.own_max_khz = domain->range.max.put_khz;
 	domain->range.is_taken = true;
 	domain->range.default_min_khz = find_default_min_khz(policy, in_force_khz);
 	return 0;

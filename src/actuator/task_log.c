@@ -9,10 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "actuator/saved.h"
+#include "actuator/control.h"
+#include "actuator/task.h"
 #include "core/pid_index.h"
 #include "shared/cleanup.h"
 #include "shared/cpu_mask.h"
+#include "shared/sysfs.h"
 
 #define LINE_SIZE (64 + 2 * CPU_MASK_TEXT_SIZE)
 /* The log is begun anew when it has so many lines more than twice the tasks. */
@@ -232,69 +234,13 @@ static int finish(const struct task_restore *run, const char *directory,
 	return run->error ?: statefile_remove(directory, &kind->file);
 }
 
-/* A line of the log, and the process of its task. */
-struct member {
-	uint32_t process;
-	const void *line;
-};
-
 struct search {
 	struct task_restore *run;
 	const struct task_log_kind *kind;
-	const char *lines; /* of the log, sorted by pid */
+	const char *lines; /* one for each task, sorted by pid */
 	size_t n;
-	struct member *members; /* by process; NULL: no task was given anything yet */
-	void *child;		/* an entry */
+	void *child; /* an entry */
 };
-
-/* The process of a task and its parent process; both 0 when the task is gone. */
-static void find_relatives(uint32_t pid, uint32_t *ret_process, uint32_t *ret_parent)
-{
-	_cleanup_fclose_ FILE *file = NULL;
-	char path[48], line[128];
-
-	*ret_process = *ret_parent = 0;
-	snprintf(path, sizeof(path), "/proc/%u/status", pid);
-	file = fopen(path, "re");
-	while (file && fgets(line, sizeof(line), file))
-		if (sscanf(line, "Tgid: %u", ret_process) == 0 &&
-		    sscanf(line, "PPid: %u", ret_parent) == 1)
-			break;
-}
-
-static int compare_process(const void *one, const void *other)
-{
-	uint32_t a = ((const struct member *)one)->process;
-	uint32_t b = ((const struct member *)other)->process;
-
-	return a < b ? -1 : a > b;
-}
-
-static const void *line_at(const struct search *search, size_t i)
-{
-	return search->lines + i * search->kind->size;
-}
-
-/* Looks up the process of each line once, however many children there are. */
-static bool find_members(struct search *search)
-{
-	uint32_t parent;
-
-	if (search->members)
-		return true;
-	search->members = calloc(search->n, sizeof(*search->members));
-	if (!search->members) {
-		search->run->error = -ENOMEM;
-		return false;
-	}
-	for (size_t i = 0; i < search->n; i++) {
-		search->members[i].line = line_at(search, i);
-		find_relatives(task_log_pid(line_at(search, i)), &search->members[i].process,
-			       &parent);
-	}
-	qsort(search->members, search->n, sizeof(*search->members), compare_process);
-	return true;
-}
 
 static int compare_pid(const void *one, const void *other)
 {
@@ -303,48 +249,11 @@ static int compare_pid(const void *one, const void *other)
 	return a < b ? -1 : a > b;
 }
 
-/* The line of a thread of the process that could have given the child its setting, or NULL. */
-static const void *find_giver(const struct search *search, uint32_t process)
+static const void *find_line(const struct search *search, uint32_t pid)
 {
-	const struct member key = { .process = process };
-	const struct member *end = search->members + search->n;
-	const struct member *member = bsearch(&key, search->members, search->n, sizeof(key),
-					      compare_process);
-
-	while (member && member > search->members && member[-1].process == process)
-		member--;
-	for (; member && member < end && member->process == process; member++)
-		if (search->kind->gave(member->line, search->child))
-			return member->line;
-	return NULL;
-}
-
-static bool is_given(const struct search *search)
-{
-	for (size_t i = 0; i < search->n; i++)
-		if (search->kind->gave(line_at(search, i), search->child))
-			return true;
-	return false;
-}
-
-/* Restores a task without a line whose setting the task of some line could have given it. */
-static void restore_heir(struct search *search, uint32_t pid)
-{
-	const struct task_log_kind *kind = search->kind;
 	const struct logged_task key = { .pid = pid };
-	uint32_t ancestor = pid, process;
-	const void *line = NULL;
 
-	if (bsearch(&key, search->lines, search->n, kind->size, compare_pid) ||
-	    !kind->read(pid, search->child) || !is_given(search) || !find_members(search))
-		return;
-	for (int i = 0; i < GENERATIONS && ancestor > 1 && !line; i++) {
-		find_relatives(ancestor, &process, &ancestor);
-		if (process)
-			line = find_giver(search, process);
-	}
-	if (line)
-		kind->restore_heir(search->run, pid, line);
+	return bsearch(&key, search->lines, search->n, search->kind->size, compare_pid);
 }
 
 /* The next entry of a directory of /proc that is a number, or 0. */
@@ -358,48 +267,118 @@ static uint32_t next_number(DIR *directory)
 	return 0;
 }
 
+static DIR *open_tasks(uint32_t process)
+{
+	char path[48];
+
+	snprintf(path, sizeof(path), "/proc/%u/task", process);
+	return opendir(path);
+}
+
+/* The line of a thread of the process that could have given the child its setting, or NULL. */
+static const void *find_giver(const struct search *search, uint32_t process)
+{
+	_cleanup_closedir_ DIR *tasks = NULL;
+	const void *line = find_line(search, process);
+	uint32_t pid;
+
+	if (line && search->kind->gave(line, search->child))
+		return line;
+	tasks = open_tasks(process);
+	while ((pid = next_number(tasks))) {
+		line = find_line(search, pid);
+		if (line && search->kind->gave(line, search->child))
+			return line;
+	}
+	return NULL;
+}
+
+static bool is_given(const struct search *search)
+{
+	for (size_t i = 0; i < search->n; i++)
+		if (search->kind->gave(search->lines + i * search->kind->size, search->child))
+			return true;
+	return false;
+}
+
+/* Restores a task without a line whose setting the task of some line could have given it. */
+static void restore_heir(struct search *search, uint32_t process, uint32_t pid)
+{
+	const void *line = NULL;
+	char parent[16];
+
+	if (find_line(search, pid) || !search->kind->read(pid, search->child) || !is_given(search))
+		return;
+	for (int i = 0; i < GENERATIONS && process > 1 && !line; i++) {
+		line = find_giver(search, process);
+		sysfs_read_tagged(parent, sizeof(parent), "PPid:\t", "/proc/%u/status", process);
+		process = (uint32_t)strtoul(parent, NULL, 10);
+	}
+	if (line)
+		search->kind->restore(search->run, pid, line);
+}
+
 static void restore_heirs(struct search *search)
 {
 	_cleanup_closedir_ DIR *processes = opendir("/proc");
 	uint32_t process, pid;
-	char path[48];
 
 	while ((process = next_number(processes))) {
-		_cleanup_closedir_ DIR *tasks = NULL;
+		_cleanup_closedir_ DIR *tasks = open_tasks(process);
 
-		snprintf(path, sizeof(path), "/proc/%u/task", process);
-		tasks = opendir(path);
 		while ((pid = next_number(tasks)))
-			restore_heir(search, pid);
+			restore_heir(search, process, pid);
 	}
 }
 
-/* Restores by lines that are sorted by pid. */
+static void restore_task(struct task_restore *run, const struct task_log_kind *kind,
+			 const void *line)
+{
+	const struct logged_task *task = line;
+	_cleanup_close_ int fd = -1;
+	uint64_t start;
+
+	fd = task_open(task->pid, &start);
+	if (fd >= 0 && start == task->start)
+		kind->restore(run, task->pid, line);
+	else if (fd < 0 && fd != -ESRCH)
+		task_restore_report(run, task->pid, RESTORE_FAILED, "what it was", NULL, fd);
+}
+
+/* Restores by lines that are sorted by pid, one for each task. */
 static void restore_lines(struct task_restore *run, const struct task_log_kind *kind,
 			  const char *lines, size_t n)
 {
-	struct search search = { .run = run, .kind = kind, .lines = lines, .n = n };
-	const char *end, *next;
+	_cleanup_free_ void *child = calloc(1, kind->size);
+	struct search search = { run, kind, lines, n, child };
 
-	if (!n)
-		return;
-	search.child = calloc(1, kind->size);
-	if (!search.child) {
+	if (!child)
 		run->error = -ENOMEM;
+	if (!child || !n)
 		return;
-	}
-	end = lines + n * kind->size;
-	/* All lines of a pid together. */
-	for (const char *line = lines; line < end; line = next) {
-		next = line + kind->size;
-		while (next < end && task_log_pid(next) == task_log_pid(line))
-			next += kind->size;
-		kind->restore(run, line, next);
-	}
+	for (size_t i = 0; i < n; i++)
+		restore_task(run, kind, lines + i * kind->size);
 	/* Children last: until its parent is restored, one can begin that inherits from it. */
 	restore_heirs(&search);
-	free(search.members);
-	free(search.child);
+}
+
+/* Keeps the last line of each pid, which knows the one before it. Returns their number. */
+static size_t merge_lines(const struct task_log_kind *kind, char *lines, size_t n)
+{
+	char *last = lines, *end = lines + n * kind->size;
+
+	if (!n)
+		return 0;
+	for (char *line = lines + kind->size; line < end; line += kind->size) {
+		const struct logged_task *before = (const void *)last, *now = (const void *)line;
+
+		if (before->pid != now->pid)
+			last += kind->size;
+		else if (before->start == now->start)
+			kind->follow(line, last);
+		memmove(last, line, kind->size);
+	}
+	return (size_t)(last - lines) / kind->size + 1;
 }
 
 int task_log_release(struct task_log *log, restore_report_t report, void *userdata)
@@ -435,8 +414,7 @@ int task_log_restore(const struct task_log_kind *kind, const char *directory,
 
 	if (r < 0)
 		return r;
-	if (lines && kind->merge)
-		n = kind->merge(lines, n);
+	n = merge_lines(kind, lines, n);
 	restore_lines(&run, kind, lines, n);
 	return finish(&run, directory, kind);
 }

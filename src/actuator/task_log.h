@@ -52,17 +52,14 @@ struct task_log_kind {
 	/* Prints and parses the two settings of an entry. */
 	void (*print)(const void *entry, char *ret, size_t size);
 	bool (*parse)(const char *text, void *ret);
-	/* Merges the sorted lines of a log where they are. Returns their number. NULL: not needed.
-	 */
-	size_t (*merge)(void *lines, size_t n);
-	/* Restores the task of the lines from first to end, in their order, which have one pid. */
-	void (*restore)(struct task_restore *run, const void *first, const void *end);
+	/* A later line of the same task: either's setting may be the one that it has. */
+	void (*follow)(void *line, const void *before);
+	/* Restores a task by its line or, for an heir, by an ancestor's. */
+	void (*restore)(struct task_restore *run, uint32_t pid, const void *line);
 	/* Reads a task's setting into an entry. Returns whether it can be an inherited one. */
 	bool (*read)(uint32_t pid, void *ret);
 	/* Whether a child that has the setting of this entry could have it from the line's task. */
 	bool (*gave)(const void *line, const void *child);
-	/* Restores a task without a line by that of an ancestor. */
-	void (*restore_heir)(struct task_restore *run, uint32_t pid, const void *line);
 };
 
 struct task_log {

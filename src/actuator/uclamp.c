@@ -14,6 +14,7 @@
 
 #include "actuator/backend.h"
 #include "actuator/discovery.h"
+#include "actuator/saved.h"
 #include "actuator/task.h"
 
 #define GOVERNOR_SCHEDUTIL "schedutil"
@@ -32,6 +33,7 @@ static int check_governor(struct actuator_domain *domain, char ret_governor[CONT
 static int uclamp_acquire(struct actuator_domain *domain)
 {
 	char governor[CONTROL_VALUE_SIZE], scheduler[SCHED_EXT_NAME_SIZE];
+	uint32_t policy;
 	int r;
 
 	domain->why[0] = '\0';
@@ -60,9 +62,19 @@ static int uclamp_acquire(struct actuator_domain *domain)
 					       "governor is %s: echo schedutil into "
 					       "scaling_governor",
 					       governor);
-	/* Its files are opened now: a read-only /sys is an answer before the first floor. */
+	/*
+	 * The limits' files are opened now: a read-only /sys is an answer before the first floor.
+	 * Where a limit of ours is in force, as another program has put it back, it is written
+	 * over.
+	 */
+	policy = domain->info->first_cpu;
 	if (r == ACTUATOR_DONE)
-		r = range_open(domain);
+		r = saved_find(domain->saved, policy, CONTROL_MIN_FREQ) ||
+				    saved_find(domain->saved, policy, CONTROL_MAX_FREQ)
+			    ? range_take(domain)
+			    : range_open(domain);
+	if (r == -EBUSY)
+		return actuator_domain_mark_offline(domain);
 	return r == ACTUATOR_DONE ? actuator_domain_hold(domain) : r;
 }
 

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "actuator/uclamps.h"
-#include "shared/cleanup.h"
 
 #define DEFAULT_MIN " default" /* at the end of a line: own.default_min */
 
@@ -33,26 +32,9 @@ static bool parse_clamps(const char *text, void *ret)
 	       put->min_cap <= UCLAMP_MOST && put->max_cap <= UCLAMP_MOST;
 }
 
-/*
- * Keeps the last line of each task, with the clamps of the line before it in `was`. Returns their
- * number.
- */
-static size_t merge_lines(void *read, size_t n)
+static void follow(void *line, const void *before)
 {
-	struct uclamped *lines = read;
-	size_t n_tasks = 0;
-
-	for (size_t i = 0; i < n; i++) {
-		struct uclamped *last = n_tasks ? &lines[n_tasks - 1] : NULL;
-
-		if (last && last->task.pid == lines[i].task.pid &&
-		    last->task.start == lines[i].task.start)
-			lines[i].was = last->put;
-		else
-			n_tasks++;
-		lines[n_tasks - 1] = lines[i];
-	}
-	return n_tasks;
+	((struct uclamped *)line)->was = ((const struct uclamped *)before)->put;
 }
 
 struct uclamp uclamped_own(const struct uclamped *from, struct uclamp now)
@@ -94,18 +76,6 @@ static void restore_clamps(struct task_restore *run, uint32_t pid, const void *l
 	}
 }
 
-static void restore(struct task_restore *run, const void *first, const void *end)
-{
-	for (const struct uclamped *line = first; line < (const struct uclamped *)end; line++) {
-		_cleanup_close_ int fd = -1;
-		uint64_t start;
-
-		fd = task_open(line->task.pid, &start);
-		if (fd >= 0 && start == line->task.start)
-			restore_clamps(run, line->task.pid, line);
-	}
-}
-
 /* A task that has the kernel's default clamps did not inherit ours. */
 static bool read_child(uint32_t pid, void *ret)
 {
@@ -129,9 +99,8 @@ const struct task_log_kind uclamps_log = {
 	.size = sizeof(struct uclamped),
 	.print = print_clamps,
 	.parse = parse_clamps,
-	.merge = merge_lines,
-	.restore = restore,
+	.follow = follow,
+	.restore = restore_clamps,
 	.read = read_child,
 	.gave = gave,
-	.restore_heir = restore_clamps,
 };

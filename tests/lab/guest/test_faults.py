@@ -78,6 +78,23 @@ class Faults(guest.PutBack, unittest.TestCase):
                         daemon.stop(signal_number)
                     guest.wait_for(lambda: guest.snapshot() == self.before, 10, "everything restored")
 
+    def test_lent_limit(self):
+        """a limit of ours that another program puts back ends as the policy says by then"""
+        path = guest.policy("policy2", "scaling_max_freq")
+        for backend in "uclamp", "limits":
+            policy = f"[wakegov]\nbackend = {backend}\n"
+            with self.subTest(backend=backend), \
+                    guest.Daemon(policy + "[domain]\nmax-frequency = 1GHz\n") as daemon:
+                guest.wait_for(lambda: guest.read(path) == "1000000", 5, "our limit")
+                guest.shell_write(path, 600000)
+                guest.wait_for(lambda: daemon.domain("policy2")["state"] == "yielded", 5, "a yield")
+                daemon.set_policy(policy)
+                daemon.call("Reload")
+                guest.shell_write(path, 1000000)
+                with guest.busy_loop(2):
+                    guest.wait_for(lambda: guest.frequency("policy2") == 1400000, 5, "no limit any more")
+            guest.wait_for(lambda: guest.snapshot() == self.before, 10, "everything restored")
+
     def test_limits(self):
         """scaling_max_freq is kept to at once, named as the limiter, and restored as it was"""
         path = guest.policy("policy2", "scaling_max_freq")
