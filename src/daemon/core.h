@@ -41,8 +41,10 @@ struct governed {
 	enum power_source power_source;	    /* source of its OPPs' power */
 	uint32_t others_min_khz; /* limits of others in scaling_min_freq and scaling_max_freq */
 	uint32_t others_max_khz;
-	bool error_logged; /* a failing write is logged once until a write succeeds */
-	char cpus[64];	   /* "0-1", for people */
+	uint64_t yield_said_ns; /* when the journal last named who took it over … */
+	bool yield_said;	/* … and whether the last take-over was named */
+	bool error_logged;	/* a failing write is logged once until a write succeeds */
+	char cpus[64];		/* "0-1", for people */
 };
 
 static inline bool governed_is_driven(const struct governed *governed)

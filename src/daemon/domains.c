@@ -118,6 +118,18 @@ static void end_without_driver(struct core *core, const char *name)
 	sd_event_exit(core->event, -ENODEV);
 }
 
+/* A program that sets and puts back a control all the time is named once a minute. */
+static bool is_yield_news(struct governed *governed)
+{
+	uint64_t now_ns = time_now_ns();
+
+	governed->yield_said = !governed->yield_said_ns ||
+			       now_ns - governed->yield_said_ns >= 60 * NS_PER_S;
+	if (governed->yield_said)
+		governed->yield_said_ns = now_ns;
+	return governed->yield_said;
+}
+
 /* Applies an outcome of the actuator to the state of the domain. */
 void domains_set_outcome(struct core *core, uint32_t domain, int outcome)
 {
@@ -127,9 +139,10 @@ void domains_set_outcome(struct core *core, uint32_t domain, int outcome)
 
 	switch (outcome) {
 	case ACTUATOR_TAKEN_OVER:
-		journal_report(core, MESSAGE_YIELDED, &about,
-			       "%s: %s; wakegov leaves it alone until: wakegovctl adopt %s", name,
-			       governed->actuator.why, name);
+		if (is_yield_news(governed))
+			journal_report(core, MESSAGE_YIELDED, &about,
+				       "%s: %s; wakegov leaves it alone until: wakegovctl adopt %s",
+				       name, governed->actuator.why, name);
 		set_active(core, domain, false);
 		break;
 	case ACTUATOR_OFFLINE:
@@ -224,7 +237,7 @@ void domains_verify(struct core *core, uint32_t domain)
 			domains_set_outcome(core, domain, outcome);
 		return;
 	}
-	if (before == ACTUATOR_STATE_YIELDED)
+	if (before == ACTUATOR_STATE_YIELDED && governed->yield_said)
 		log_notice("%s: the value of wakegov that another program had changed is back: "
 			   "governed again",
 			   governed->actuator.info->name);
@@ -288,6 +301,7 @@ static int adopt(struct core *core, uint32_t domain)
 
 	if (r < 0)
 		return r;
+	governed->yield_said_ns = 0;
 	log_notice("%s: adopted on request, backend %s", governed->actuator.info->name,
 		   governed->backend->name);
 	domains_verify(core, domain);
