@@ -21,6 +21,7 @@ quick unit       150 here
 run   native     300 here
 run   varlink    100 here
 run   live        40 here
+run   clang      120 here
 run   service    450
 run   faults     300
 run   promises   500
@@ -31,7 +32,6 @@ run   drivers    180
 run   harmless   600
 run   lab         100
 all   sanitize   500 here
-all   clang      120 here
 all   fuzz       250 here
 all   browser     60 here
 all   demo       200
