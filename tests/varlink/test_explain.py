@@ -92,7 +92,7 @@ class Control(ServiceTest):
                                r".* MHz; that is the highest demand I/O 25000 per second on nvme0n1; .*"
                                r"policy0, CPUs 0-3: runs at .* rules for make \(thread 812 of process 800\)")
 
-        text = " ".join(self.run_command("813").split())
+        text = " ".join(self.run_command("814").split())
         self.assertRegex(text, r"asks for chain of .*pid 813.* and pid 814.*: together 47 % of a CPU; on CPU 3, 600 of 1024: "
                                r"2109 MHz; another is higher")
 
