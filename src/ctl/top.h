@@ -12,6 +12,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "ctl/print.h"
+
 enum top_pane {
 	TOP_DOMAINS,
 	TOP_TASKS, /* that do I/O, boosted or not */
@@ -30,7 +32,7 @@ struct top_list {
 	size_t n;
 	size_t selected; /* an index into rows */
 	size_t scroll;	 /* the first row on the screen */
-	size_t sort;	 /* index of the key */
+	size_t sort;	 /* the column, counted from 1; 0: none */
 	bool is_reverse;
 };
 
@@ -77,10 +79,14 @@ void top_model_recall(struct top_model *model, const json_t *decisions, uint64_t
 /* Of a domain or a decision. */
 enum top_tone top_model_tone(const json_t *row);
 
+/* The columns of each list, the most important first: the last ones go where there is no room. */
+#define TOP_HISTORY_TITLE "HISTORY"
+extern const struct table top_tables[TOP_PANES];
+
 /* Shows only rows with text in their names, states or reasons; "" shows all. */
 void top_model_filter(struct top_model *model, const char *text);
 
-/* Chooses the next key, or reverses the order. */
+/* Sorts by the next column, or reverses the order. */
 void top_model_sort(struct top_model *model, enum top_pane pane, bool reverse);
 const char *top_model_sort_name(const struct top_model *model, enum top_pane pane);
 

@@ -17,7 +17,6 @@
 
 #define LINE_SIZE     512
 #define COLUMNS_LEAST 4
-#define HISTORY_TITLE "HISTORY"
 #define HISTORY_LEAST 8
 #define HISTORY_MOST  64
 #define GRAPH_LEAST   5	 /* rows, below which no graph is worth its title */
@@ -121,72 +120,22 @@ static json_t *history_of(const struct top_view *view, const char *name)
 	return json_string(text);
 }
 
-static char *cell_why(const json_t *domain, const char *key)
-{
-	return field_text(domain, "state_why") ? cell_value(domain, "state_why")
-					       : cell_reason(domain, key);
-}
-
-/* The most important columns first: the last ones go where the screen has no room. */
-static const struct table_column domain_columns[] = {
-	{ "DOMAIN", "name" },	       { "CPUS", "cpus" },
-	{ "CURRENT", "current_khz" },  { HISTORY_TITLE, "history" },
-	{ "USED", "utilisation_cap" }, { "WHY", "reason", cell_why },
-};
-static const struct table_column task_columns[] = {
-	{ "PID", "pid" },
-	{ "TASK", "comm" },
-	{ "DOMAIN", "domain" },
-	{ "STATE", "state" },
-	{ "DEVICE", "device" },
-	{ "I/O/S", "io_rate_per_s" },
-	{ "GAIN", "predicted_gain_permille" },
-	{ "MHZ", "wanted_khz", cell_mhz },
-	{ "HOST", "host_share_permille" },
-	{ "FOUND", "measured_gain_permille" },
-	{ "HOLD", "hold_left_us" },
-};
-static const struct table_column capped_columns[] = {
-	{ "PID", "pid" }, { "CAPPED TASK", "comm" },	   { "CAP", "cap", cell_level },
-	{ "BY", "rule" }, { "WHERE", "file", cell_place },
-};
-static const struct table_column device_columns[] = {
-	{ "DEVICE", "name" },
-	{ "TASKS", "tasks" },
-	{ "I/O/S", "completions_per_s" },
-	{ "DEPTH", "depth_milli" },
-	{ "BOOSTED", "boosted" },
-	{ "TRYING", "trying" },
-	{ "CPU", "completion_cpu" },
-	{ "DOMAIN", "completion_domain" },
-};
-
 static const struct pane_look {
-	struct table table;
 	const char *empty;
 	const char *coloured; /* a row is coloured where this is not 0; NULL: by its reason */
 	enum top_tone tone;
 } looks[TOP_PANES] = {
-	[TOP_DOMAINS] = { { domain_columns, ARRAY_SIZE(domain_columns), .cut_column = 5 },
-			  "no cpufreq domain" },
-	[TOP_TASKS] = { { task_columns, ARRAY_SIZE(task_columns), .cut_column = 1 },
-			"no task does I/O as often as min-rate in wakegov.conf(5) says",
-			"boost_cap",
-			TOP_BOOSTED },
-	[TOP_CAPPED] = { { capped_columns, ARRAY_SIZE(capped_columns), .cut_column = 1 },
-			 "no task is capped",
-			 "pid",
-			 TOP_LIMITED },
-	[TOP_DEVICES] = { { device_columns, ARRAY_SIZE(device_columns), .cut_column = 7 },
-			  "no block device was used",
-			  "boosted",
-			  TOP_BOOSTED },
+	[TOP_DOMAINS] = { "no cpufreq domain" },
+	[TOP_TASKS] = { "no task does I/O as often as min-rate in wakegov.conf(5) says",
+			"boost_cap", TOP_BOOSTED },
+	[TOP_CAPPED] = { "no task is capped", "pid", TOP_LIMITED },
+	[TOP_DEVICES] = { "no block device was used", "boosted", TOP_BOOSTED },
 };
 
 /* The lines of the rows that the screen has room for, the title first. */
 static char **lines_of(const struct top_view *view, enum top_pane pane, json_t *rows)
 {
-	struct table table = looks[pane].table;
+	struct table table = top_tables[pane];
 	json_t *row;
 	size_t i;
 
@@ -234,7 +183,7 @@ static void draw_pane(struct top_view *view, enum top_pane pane, int top, size_t
 	for (size_t i = list->scroll; i < list->n && i < list->scroll + height; i++)
 		json_array_append(rows, (json_t *)list->rows[i]);
 	lines = lines_of(view, pane, rows);
-	history = strstr(lines[0], HISTORY_TITLE);
+	history = strstr(lines[0], TOP_HISTORY_TITLE);
 	attron(is_active ? A_REVERSE : A_BOLD);
 	put(top, 0, COLS, lines[0]);
 	if (height && list->n > height)

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The live view without its screen: the tables, which rows of them are shown in which order, and
+ * what the domains' frequencies did.
+ */
 #include "ctl/top.h"
 
 #include <stdio.h>
@@ -8,30 +12,50 @@
 #include "ctl/print.h"
 #include "shared/cleanup.h"
 
-/* Numbers are sorted descending, texts ascending; without a key: the daemon's order. */
-struct sort_key {
-	const char *name;
-	const char *number;
-	const char *text;
+static char *cell_why(const json_t *domain, const char *key)
+{
+	return field_text(domain, "state_why") ? cell_value(domain, "state_why")
+					       : cell_reason(domain, key);
+}
+
+static const struct table_column domain_columns[] = {
+	{ "DOMAIN", "name" },	       { "CPUS", "cpus" },
+	{ "CURRENT", "current_khz" },  { TOP_HISTORY_TITLE, "history" },
+	{ "USED", "utilisation_cap" }, { "WHY", "reason", cell_why },
+};
+static const struct table_column task_columns[] = {
+	{ "PID", "pid" },
+	{ "TASK", "comm" },
+	{ "DOMAIN", "domain" },
+	{ "STATE", "state" },
+	{ "DEVICE", "device" },
+	{ "I/O/S", "io_rate_per_s" },
+	{ "GAIN", "predicted_gain_permille" },
+	{ "MHZ", "wanted_khz", cell_mhz },
+	{ "HOST", "host_share_permille" },
+	{ "FOUND", "measured_gain_permille" },
+	{ "HOLD", "hold_left_us" },
+};
+static const struct table_column capped_columns[] = {
+	{ "PID", "pid" }, { "CAPPED TASK", "comm" },	   { "CAP", "cap", cell_level },
+	{ "BY", "rule" }, { "WHERE", "file", cell_place },
+};
+static const struct table_column device_columns[] = {
+	{ "DEVICE", "name" },
+	{ "TASKS", "tasks" },
+	{ "I/O/S", "completions_per_s" },
+	{ "DEPTH", "depth_milli" },
+	{ "BOOSTED", "boosted" },
+	{ "TRYING", "trying" },
+	{ "CPU", "completion_cpu" },
+	{ "DOMAIN", "completion_domain" },
 };
 
-static const struct sort_key keys[TOP_PANES][4] = {
-	[TOP_DOMAINS] = { { "order" },
-			  { "clock", .number = "current_khz" },
-			  { "used", .number = "utilisation_cap" },
-			  { "reason", .text = "reason" } },
-	[TOP_TASKS] = { { "I/O rate", .number = "io_rate_per_s" },
-			{ "boost", .number = "boost_cap" },
-			{ "name", .text = "comm" },
-			{ "domain", .text = "domain" } },
-	[TOP_CAPPED] = { { "order" },
-			 { "name", .text = "comm" },
-			 { "rule", .text = "rule" },
-			 { "cap", .text = "cap" } },
-	[TOP_DEVICES] = { { "order" },
-			  { "I/O rate", .number = "completions_per_s" },
-			  { "depth", .number = "depth_milli" },
-			  { "name", .text = "name" } },
+const struct table top_tables[TOP_PANES] = {
+	[TOP_DOMAINS] = { domain_columns, ARRAY_SIZE(domain_columns), .cut_column = 5 },
+	[TOP_TASKS] = { task_columns, ARRAY_SIZE(task_columns), .cut_column = 1 },
+	[TOP_CAPPED] = { capped_columns, ARRAY_SIZE(capped_columns), .cut_column = 1 },
+	[TOP_DEVICES] = { device_columns, ARRAY_SIZE(device_columns), .cut_column = 7 },
 };
 
 static const char *const searched[] = { "name",	  "comm",   "state",   "reason",
@@ -47,34 +71,31 @@ void top_model_deinit(struct top_model *model)
 }
 
 struct order {
-	const struct sort_key *key;
+	const char *key;
 	bool is_reverse;
 };
 
+/* Numbers are sorted descending, texts ascending. */
 static int compare(const void *a, const void *b, void *context)
 {
 	const json_t *const *row_a = a, *const *row_b = b;
 	const struct order *order = context;
-	const struct sort_key *key = order->key;
-	int r;
+	uint64_t number_a = field_number(*row_a, order->key);
+	uint64_t number_b = field_number(*row_b, order->key);
+	int r = strcmp(field_text(*row_a, order->key) ?: "", field_text(*row_b, order->key) ?: "");
 
-	if (key->text) {
-		r = strcmp(field_text(*row_a, key->text) ?: "",
-			   field_text(*row_b, key->text) ?: "");
-	} else {
-		uint64_t number_a = field_number(*row_a, key->number);
-		uint64_t number_b = field_number(*row_b, key->number);
-
-		r = number_a < number_b ? 1 : number_a > number_b ? -1 : 0;
-	}
+	if (number_a != number_b)
+		r = number_a < number_b ? 1 : -1;
 	return order->is_reverse ? -r : r;
 }
 
-static void sort_rows(struct top_list *list, const struct sort_key *key)
+/* By a column; without one they stay in the daemon's order. */
+static void sort_rows(struct top_list *list, const struct table *table)
 {
-	struct order order = { key, list->is_reverse };
+	struct order order = { .is_reverse = list->is_reverse };
 
-	if (key->text || key->number) {
+	if (list->sort) {
+		order.key = table->columns[list->sort - 1].key;
 		qsort_r(list->rows, list->n, sizeof(*list->rows), compare, &order);
 		return;
 	}
@@ -120,7 +141,7 @@ static void arrange(struct top_model *model, enum top_pane pane, const json_t *s
 		if (is_shown)
 			list->rows[list->n++] = row;
 	}
-	sort_rows(list, &keys[pane][list->sort]);
+	sort_rows(list, &top_tables[pane]);
 	select_again(list, selected);
 }
 
@@ -263,14 +284,16 @@ void top_model_sort(struct top_model *model, enum top_pane pane, bool reverse)
 	if (reverse)
 		list->is_reverse = !list->is_reverse;
 	else
-		list->sort = (list->sort + 1) % ARRAY_SIZE(keys[pane]);
+		list->sort = (list->sort + 1) % (top_tables[pane].n_columns + 1);
 	if (list->rows)
 		arrange(model, pane, top_model_selected(model, pane));
 }
 
 const char *top_model_sort_name(const struct top_model *model, enum top_pane pane)
 {
-	return keys[pane][model->lists[pane].sort].name;
+	size_t sort = model->lists[pane].sort;
+
+	return sort ? top_tables[pane].columns[sort - 1].title : "order";
 }
 
 void top_model_move(struct top_model *model, enum top_pane pane, long by, size_t height)

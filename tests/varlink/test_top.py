@@ -124,9 +124,9 @@ class Small(TopTest):
     def test_sort_filter_pause(self):
         self.wait_for_text("policy0")
         self.screen.keys("Tab", "s", "s")
-        self.wait_for_text("s sort (name)")
+        self.wait_for_text("s sort (TASK)")
         self.screen.keys("r")
-        self.wait_for_text("s sort (name, reversed)")
+        self.wait_for_text("s sort (TASK, reversed)")
         self.screen.keys("/", "k", "w", "o", "r", "Enter")
         lines = self.wait_for_text("/ filter: kwor", "nothing matches")
         self.assertFalse(any(" fio " in line for line in lines))
@@ -155,8 +155,8 @@ class Small(TopTest):
                          [["900", "tar", "30", "%", "backup", "x.conf:12"],
                           ["901", "tar", "30", "%", "backup", "x.conf:12"],
                           ["950", "make", "1200", "MHz", "override-3", "an", "override"]])
-        self.screen.keys("Tab", "Tab", "s", "s", "r")
-        self.wait_for_text("s sort (rule, reversed)")
+        self.screen.keys("Tab", "Tab", "s", "s", "s", "s", "r")
+        self.wait_for_text("s sort (BY, reversed)")
         self.screen.keys("/", "o", "v", "e", "r", "r", "Enter")
         self.wait_for(lambda lines: " tar " not in "\n".join(lines), "only the override")
         self.screen.keys("/", "Escape", "e")
