@@ -85,21 +85,11 @@ static const struct {
 	const char *parameter;
 	const char *expected;
 } options[] = {
-	{ "cap",
-	  "--cap cannot be that: expected 30%, a frequency such as 1.2GHz, a capacity such as "
-	  "512/1024, or none" },
-	{ "floor",
-	  "--floor cannot be that: expected 30%, a frequency such as 1.2GHz, a capacity such as "
-	  "512/1024, or none" },
-	{ "governor",
-	  "--against cannot be that: the driver of a domain does not offer the governor. See: "
-	  "cat /sys/devices/system/cpu/cpufreq/policy*/scaling_available_governors" },
 	{ "kinds",
 	  "--kinds cannot be that: expected some of decision, boost, yield, error, change, "
 	  "with commas between" },
 	{ "for_us", "--for cannot be that: expected a time of up to 30d, such as 10m" },
 	{ "min_khz", "--min cannot be that: expected a frequency that is not above --max" },
-	{ "max_khz", "--max cannot be that: expected a frequency such as 1.2GHz" },
 	{ "freeze",
 	  "--freeze cannot be: the task runs on a CPU of no domain. Give --min and --max" },
 	{ "format", "--format cannot be that: expected openmetrics or prometheus" },
@@ -153,13 +143,6 @@ static const struct {
 	{ "io.wakegov.RecordingBusy",
 	  "there is a recording already, and there can be only one. It ends with its "
 	  "wakegovctl record; see: pgrep -a wakegovctl" },
-	{ "io.wakegov.PolicyHeld",
-	  "a client holds a policy already: there can be only one experiment at a time" },
-	{ "io.wakegov.HandedBack",
-	  "the domains are handed back already: there can be only one experiment at a time. See: "
-	  "wakegovctl status" },
-	{ "io.wakegov.NothingToHandBack",
-	  "wakegovd drives no domain now, so there is nothing to compare. See: wakegovctl domains" },
 	{ "io.wakegov.NotRemembered",
 	  "no change of the domain at or before that time is remembered. Only root sees "
 	  "those on disk: sudo wakegovctl explain; see max-decisions and history in "
