@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The files of cpufreq by their paths. Each access opens a path without symbolic links, or uses a
+ * descriptor that was opened so, and reads or writes one line.
+ */
 #include "actuator/control.h"
 
 #include <errno.h>

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What the machine has, read once at the start from sysfs and libcpupower: domains with their
+ * frequencies, caches, CPUs without a tick. A domain that cannot be read is left out.
+ */
 #include "actuator/discovery.h"
 
 #include <cpufreq.h>

@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * A cpufreq domain as every backend sees it: its open files, what is read from them, and its state.
+ * A domain whose control another program has changed is yielded: all else of ours is restored, and
+ * the value that we had there is remembered, as the program may put back what it found.
+ */
 #include "actuator/domain.h"
 
 #include <errno.h>

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Switches scaling_governor. The kernel frees a governor's tunables with the last domain that
+ * leaves it, so they are saved together with the governor, before the switch.
+ */
 #include "actuator/governor.h"
 
 #include <cpufreq.h>

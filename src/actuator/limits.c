@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Two limits of a domain, and the backend that drives a domain by nothing else. What other programs
+ * asked for is known by their requests, as the files show what is in force. The file that makes
+ * room is written first, and a limit is widened only when schedutil has seen that it goes.
+ */
 #include "actuator/limits.h"
 
 #include <errno.h>

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The energy preference follows the policy's word while it is ours: where another program has
+ * changed it, it keeps its own; where the performance governor hides it, ours is set later.
+ */
 #include "actuator/power_controls.h"
 
 #include <errno.h>

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Reads and changes one task: its start time, which with the pid names it, its clamps by
+ * sched_setattr(2), and its affinity within its cpuset.
+ */
 #include "actuator/task.h"
 
 #include <errno.h>

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Other programs' writes are seen by inotify, when they close the file; CPUs that come and go by
+ * the kernel's uevents. Both only say which domain to verify.
+ */
 #include "actuator/watch.h"
 
 #include <errno.h>

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Follows each domain's state. Whatever may have changed it calls domains_verify(), which asks the
+ * backend, takes a domain that has become free, and applies what the policy says of its controls.
+ */
 #include "daemon/domains.h"
 
 #include <errno.h>

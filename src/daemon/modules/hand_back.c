@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Gives all driven domains to another governor until a time or until the client goes. The values
+ * from before wakegov are restored first, so that a kill at any moment leaves nothing of ours.
+ */
 #include "daemon/modules/hand_back.h"
 
 #include <errno.h>
