@@ -24,8 +24,8 @@ static void add(void *userdata, const struct finding *finding)
 	struct report *report = userdata;
 	json_auto_t *domains = json_array();
 	json_auto_t *new = json_pack("{sO ss ss ss ss}", "domains", domains, "grade",
-				     finding_grade_name(finding->grade), "what", finding->what,
-				     "found", finding->found, "advice", finding->advice);
+				     finding->grade, "what", finding->what, "found", finding->found,
+				     "advice", finding->advice);
 	json_t *entry, *alike = NULL;
 	size_t i;
 
@@ -41,7 +41,7 @@ static void add(void *userdata, const struct finding *finding)
 	if (*finding->domain)
 		json_array_append_new(json_object_get(alike, "domains"),
 				      json_string(finding->domain));
-	report->bad |= finding->grade == FINDING_BAD;
+	report->bad |= !strcmp(finding->grade, FINDING_BAD);
 }
 
 /* Adds the state of each domain if the daemon answers; it is no finding if it does not. */
@@ -67,7 +67,8 @@ static void add_daemon(const json_t *status, struct report *report)
 		    &(struct finding){
 			    yielded ? FINDING_BAD : FINDING_GOOD, field_text(domain, "name") ?: "",
 			    "wakegovd", found,
-			    yielded ? "stop the program that sets it, then: wakegovctl adopt"
+			    yielded ? "stop the program that sets it, then: wakegovctl adopt; where it "
+				      "is a unit that runs once at boot: Before=wakegovd.service"
 				    : "" });
 	}
 }

@@ -396,10 +396,11 @@ void domains_find_conflicts(struct core *core)
 	found->n = 0;
 	conflicts_find(note_conflict, found);
 	for (uint32_t i = 0; i < found->n; i++) {
-		_cleanup_free_ char *sentence = advice_on_conflict(found->conflicts[i]);
+		const struct conflict *conflict = found->conflicts[i];
 
-		if (sentence && !is_among(found->conflicts[i], &before))
-			log_notice("%s", sentence);
+		if (!is_among(conflict, &before))
+			log_notice("%s runs, and sets %s: %s", conflict->name, conflict->knobs,
+				   conflict->advice);
 	}
 }
 

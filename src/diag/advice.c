@@ -189,12 +189,3 @@ char *advice_on_misplacement(const char *disk, const struct interrupt *interrupt
 		     interrupt ? "" : ", since /proc/interrupts does not name the one to move");
 	return r < 0 ? NULL : sentence;
 }
-
-char *advice_on_conflict(const struct conflict *conflict)
-{
-	char *sentence = NULL;
-	int r = asprintf(&sentence, "%s runs, and sets %s: %s", conflict->name, conflict->knobs,
-			 conflict->advice);
-
-	return r < 0 ? NULL : sentence;
-}

@@ -14,6 +14,7 @@
 #include "core/engine.h"
 #include "core/settings.h"
 
+/* For people: "%s runs, and sets %s: %s". */
 struct conflict {
 	const char *name;   /* power-profiles-daemon, … */
 	const char *knobs;  /* the controls that it sets */
@@ -72,9 +73,6 @@ struct misplacement {
 bool advice_find_misplacement(const struct engine *engine, const struct topology *topology,
 			      uint32_t device, struct misplacement *ret);
 
-/* "TuneD runs, and sets governors: take a profile …"; as below. */
-char *advice_on_conflict(const struct conflict *conflict);
-
 struct interrupt {
 	uint32_t number; /* as in /proc/irq */
 	char name[64];	 /* of its action: nvme0q3, virtio1-req.0, ahci[0000:00:1f.2] */
@@ -116,14 +114,12 @@ char *advice_on_misplacement(const char *disk, const struct interrupt *interrupt
  * daemon; findings that need root say so.
  */
 
-enum finding_grade {
-	FINDING_GOOD,
-	FINDING_NOTE, /* a part does not work */
-	FINDING_BAD,  /* wakegov cannot work, or not as asked */
-};
+#define FINDING_GOOD "good"
+#define FINDING_NOTE "note" /* a part does not work */
+#define FINDING_BAD  "bad"  /* wakegov cannot work, or not as asked */
 
 struct finding {
-	enum finding_grade grade;
+	const char *grade;
 	const char *domain; /* "policy0", or "" of the whole machine */
 	const char *what;   /* "kernel types (BTF)", "driver" */
 	const char *found;  /* result of the probe */
@@ -139,6 +135,3 @@ typedef void (*finding_t)(void *userdata, const struct finding *finding);
  */
 int doctor_examine(const char *run_dir, const struct policy *policy, const char *source,
 		   const char *why, finding_t report, void *userdata);
-
-/* "good", "note", "bad" */
-const char *finding_grade_name(enum finding_grade grade);

@@ -42,17 +42,6 @@ struct examination {
 	uint32_t n_left_out;		     /* domains with a fault */
 };
 
-const char *finding_grade_name(enum finding_grade grade)
-{
-	static const char *const names[] = {
-		[FINDING_GOOD] = "good",
-		[FINDING_NOTE] = "note",
-		[FINDING_BAD] = "bad",
-	};
-
-	return names[grade];
-}
-
 /* Whether a daemon holds the lock of its run directory. */
 static bool is_locked(const char *run_dir)
 {
@@ -67,7 +56,7 @@ static bool is_locked(const char *run_dir)
 	return flock(fd, LOCK_SH | LOCK_NB) < 0 && errno == EWOULDBLOCK;
 }
 
-static void report_domain(const struct examination *e, enum finding_grade grade, const char *domain,
+static void report_domain(const struct examination *e, const char *grade, const char *domain,
 			  const char *what, const char *found, const char *advice)
 {
 	const struct finding finding = { grade, domain, what, found, advice };
@@ -75,7 +64,7 @@ static void report_domain(const struct examination *e, enum finding_grade grade,
 	e->report(e->userdata, &finding);
 }
 
-static void report(const struct examination *e, enum finding_grade grade, const char *what,
+static void report(const struct examination *e, const char *grade, const char *what,
 		   const char *found, const char *advice)
 {
 	report_domain(e, grade, "", what, found, advice);
@@ -347,10 +336,17 @@ static void examine_power_limits(const struct examination *e)
 
 static void examine_scheduler(struct examination *e)
 {
-	if (sched_ext_has_all("/sys", e->scheduler))
-		report(e, FINDING_NOTE, "sched_ext scheduler", e->scheduler,
-		       "it has all tasks and obeys no clamps: backend = auto takes setspeed where "
-		       "it can, and uclamp again when the scheduler is gone");
+	char driver[32] = "";
+
+	if (!sched_ext_has_all("/sys", e->scheduler))
+		return;
+	control_read_file(0, "scaling_driver", driver, sizeof(driver));
+	report(e, FINDING_NOTE, "sched_ext scheduler", e->scheduler,
+	       governor_driver_chooses(driver)
+		       ? "it has all tasks; the hardware chooses frequencies within wakegov's "
+			 "limits, as without it"
+		       : "it has all tasks and obeys no clamps: backend = auto takes setspeed where "
+			 "it can, and uclamp again when the scheduler is gone");
 }
 
 /* Limits of frequencies by firmware. */

@@ -16,9 +16,9 @@ static void hear(void *userdata, const struct finding *finding)
 {
 	size_t used = strlen(findings);
 
-	snprintf(findings + used, sizeof(findings) - used, "%s %s%s%s: %s (%s)\n",
-		 finding_grade_name(finding->grade), finding->domain, *finding->domain ? ": " : "",
-		 finding->what, finding->found, finding->advice);
+	snprintf(findings + used, sizeof(findings) - used, "%s %s%s%s: %s (%s)\n", finding->grade,
+		 finding->domain, *finding->domain ? ": " : "", finding->what, finding->found,
+		 finding->advice);
 }
 
 static void examine(const char *run_dir)
@@ -74,6 +74,13 @@ static void test_sched_ext(void **state)
 	examine("/run/none");
 	assert_found("note sched_ext scheduler: lavd_1.0.9 (it has all tasks");
 	assert_found("backend = auto takes setspeed; ");
+	fake_write("cpufreq/policy0/scaling_driver", "intel_pstate");
+	fake_write("cpufreq/policy0/scaling_governor", "powersave");
+	fake_write("cpufreq/policy0/scaling_available_governors", "performance powersave ");
+	examine("/run/none");
+	assert_found("(it has all tasks; the hardware chooses");
+	assert_not_found("uclamp again");
+	assert_not_found("schedutil");
 }
 
 static void test_dynamic_epp(void **state)

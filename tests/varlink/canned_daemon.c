@@ -453,11 +453,6 @@ char *advice_on_misplacement(const char *disk, const struct interrupt *interrupt
 		      "task on CPUs 0-3 (taskset -c)");
 }
 
-char *advice_on_conflict(const struct conflict *conflict)
-{
-	return NULL;
-}
-
 int policy_hold_start(struct policies *policies, const char *text, char **ret_message)
 {
 	if (strstr(text, "slack"))

@@ -253,8 +253,12 @@ static int put_advice(struct json_out *out, const struct core *core)
 	uint64_t refused = engine_clamp_classes(core->engine)->refused;
 	int r = 0;
 
-	for (uint32_t i = 0; r == 0 && i < core->conflicts.n; i++)
-		r = put_sentence(out, advice_on_conflict(core->conflicts.conflicts[i]));
+	for (uint32_t i = 0; i < core->conflicts.n; i++) {
+		const struct conflict *conflict = core->conflicts.conflicts[i];
+
+		put_text(out, "%s runs, and sets %s: %s", conflict->name, conflict->knobs,
+			 conflict->advice);
+	}
 	if (core->scheduler[0])
 		put_text(out,
 			 "the sched_ext scheduler %s has all tasks, and obeys no clamps: backend = "

@@ -16,7 +16,7 @@ MISSING = {
     "uclamp": "no backend uclamp here: it needs CONFIG_UCLAMP_TASK=y",
     "tick": "policy2: scheduler's tick",
     "cpufreq": "there is nothing to drive: ",
-    "btf": "wakegov cannot trace: it needs a kernel with CONFIG_DEBUG_INFO_BTF=y",
+    "btf": "it needs CONFIG_DEBUG_INFO_BTF=y",
 }
 # Without timers nothing is to be done, and doctor is silent: the log says it.
 LACKING = set(MISSING) | {"timers"}
