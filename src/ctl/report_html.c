@@ -19,6 +19,12 @@
 #define HOUR_US	    (3600 * US_PER_S)
 #define WEEK_US	    (7 * 24 * HOUR_US)
 
+/* The clock may be in the first week of 1970, or have been set back since a decision. */
+static uint64_t time_before(uint64_t us, uint64_t span_us)
+{
+	return us > span_us ? us - span_us : 0;
+}
+
 struct collecting {
 	const struct ctl *ctl;
 	struct page page;
@@ -149,9 +155,8 @@ static const char *name_of_limiter(uint32_t limiter)
 static struct decision decision_of(const struct collecting *collecting, const json_t *from)
 {
 	uint64_t realtime_us = field_number(from, "realtime_us");
-	uint64_t age_us = collecting->now.monotonic_us - field_number(from, "monotonic_us");
 	struct decision decision = {
-		.now_ns = (realtime_us ?: collecting->now.realtime_us - age_us) * NS_PER_US,
+		.now_ns = realtime_us * NS_PER_US,
 		.domain = topology_find(collecting->topology, field_shown(from, "domain")),
 		.previous_khz = (uint32_t)field_number(from, "previous_khz"),
 		.target_khz = (uint32_t)field_number(from, "target_khz"),
@@ -193,7 +198,7 @@ static enum ctl_exit begin_period(struct collecting *collecting, const char *tit
 
 	snprintf(period->title, sizeof(period->title), "%s", title);
 	if (columns_begin(&period->columns, collecting->topology->n_domains,
-			  (now_us - span_us) * NS_PER_US, now_us * NS_PER_US) == 0)
+			  time_before(now_us, span_us) * NS_PER_US, now_us * NS_PER_US) == 0)
 		return CTL_OK;
 	complain("out of memory");
 	return CTL_REFUSED;
@@ -209,8 +214,8 @@ static enum ctl_exit begin_periods(struct collecting *collecting, const json_t *
 				    { "last day", 24 * HOUR_US },
 				    { "last week", WEEK_US } };
 	const json_t *oldest = json_array_get(decisions, 0);
-	uint64_t known_us = oldest ? collecting->now.realtime_us -
-					     decision_of(collecting, oldest).now_ns / NS_PER_US
+	uint64_t known_us = oldest ? time_before(collecting->now.realtime_us,
+						 field_number(oldest, "realtime_us"))
 				   : 0;
 	_cleanup_free_ char *known = format_duration(known_us);
 	_cleanup_free_ char *short_title = format_print("last %s", known);
@@ -227,7 +232,7 @@ static enum ctl_exit begin_periods(struct collecting *collecting, const json_t *
 
 static enum ctl_exit ask_decisions(struct collecting *collecting)
 {
-	uint64_t since_us = collecting->now.realtime_us - WEEK_US;
+	uint64_t since_us = time_before(collecting->now.realtime_us, WEEK_US);
 	bool is_complete = true;
 	uint64_t from = 0;
 

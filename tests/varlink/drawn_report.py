@@ -35,6 +35,7 @@ document.getElementById("probe").textContent = JSON.stringify({
   swatch: getComputedStyle(document.querySelectorAll(".swatch")[2]).backgroundColor,
   shown: [...document.querySelectorAll(".period")].map((part) => part.offsetHeight > 0),
   overflow: document.documentElement.scrollWidth - innerWidth,
+  cut: [...document.querySelectorAll(".wide")].map((table) => table.scrollWidth - table.clientWidth),
   width: box.width, height: box.height, at, home: said() });
 </script>"""
 
@@ -105,9 +106,10 @@ class Drawn(unittest.TestCase):
         self.assertNotEqual(seen[0]["box"], seen[1]["box"])
 
     def test_widths(self):
-        for width in (1200, 500):
+        for width in (1200, 500, 390):
             look = self.probe(width)
             self.assertLessEqual(look["overflow"], 0)
+            self.assertLessEqual(max(look["cut"]), 0)  # a telephone has no bar that says that there is more
             self.assertGreater(look["width"], width * 0.75)
             self.assertEqual(look["height"], 110)
 
@@ -123,7 +125,7 @@ class Drawn(unittest.TestCase):
 
     def test_same_without_scripts(self):
         for name, width, settings in (("light", 1200, ()), ("dark", 1200, (DARK,)),
-                                      ("narrow", 500, ()), ("narrow-dark", 500, (DARK,))):
+                                      ("narrow", 500, ()), ("telephone", 390, ()), ("narrow-dark", 500, (DARK,))):
             with self.subTest(name):
                 drawn = self.picture(name, width, *settings)
                 self.assertGreater(len(drawn), 10000)

@@ -76,7 +76,7 @@ class Week:
         if method == "Explain":
             hot = [{"who": "thermal", "text": "cooling device 0 holds it to 2400 MHz"}]
             return {"limiters": hot if parameters["domain"] == "policy0" else []}
-        assert method == "Decisions", method
+        assert method == "Decisions" and parameters["since_realtime_us"] >= 0, (method, parameters)
         first = parameters.get("from", 0)
         last = first + PAGE
         return {"decisions": self.decisions[first:last],

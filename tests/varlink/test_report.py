@@ -15,6 +15,22 @@ from made_up_week import EVIL, Daemon, Week, domain
 from service import PATIENCE_S, TOP, WAKEGOVCTL, needs_fixture
 
 COLUMNS = 860
+# The wall clock is on its third day, as of a machine without a battery.
+CLOCK_OF_1970 = """
+#define _GNU_SOURCE
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+int clock_gettime(clockid_t clock, struct timespec *ret)
+{
+	int r = syscall(SYS_clock_gettime, clock, ret);
+
+	if (clock == CLOCK_REALTIME)
+		*ret = (struct timespec){ 3 * 24 * 3600, 0 };
+	return r;
+}
+"""
 VOID = {"meta", "input"}
 
 
@@ -71,8 +87,9 @@ class Pages(unittest.TestCase):
         self.addCleanup(self.dir.cleanup)
         self.page = os.path.join(self.dir.name, "page.html")
 
-    def ctl(self, *arguments, code=0):
+    def ctl(self, *arguments, code=0, environment=None):
         done = subprocess.run([WAKEGOVCTL, *arguments], capture_output=True, text=True,
+                              env={**os.environ, **(environment or {})},
                               timeout=PATIENCE_S, check=False)
         self.assertEqual(done.returncode, code, done.stderr)
         return done.stderr
@@ -104,6 +121,22 @@ class Pages(unittest.TestCase):
         for start, share in zip(starts, (0, 0.5, 0.75)):
             self.assertAlmostEqual(start, share * COLUMNS, delta=2)
         self.assertIn("800 to 1400 MHz, idle 75 %, io-boost 25 %", hour["label"])
+
+    def test_first_week_of_1970(self):
+        """a machine whose clock was never set has a page too: nothing is asked from before 1970"""
+        clock = os.path.join(self.dir.name, "clock.so")
+        subprocess.run(["cc", "-shared", "-fPIC", "-o", clock, "-x", "c", "-"], input=CLOCK_OF_1970,
+                       text=True, check=True, timeout=PATIENCE_S)
+        week = Week()
+        week.now_us = 3 * 24 * 3600 * 10**6
+        week.decide(60, None, 800, "idle")
+        week.decide(0.5, 800, 1400, "io-boost", pid=812, comm="postgres")
+        daemon = Daemon(week)
+        self.addCleanup(daemon.stop)
+        self.ctl("--socket", daemon.path, "report", "--html", self.page,
+                 environment={"LD_PRELOAD": clock})
+        reader = Reader(self.read())
+        self.assertIn("idle 50 %, io-boost 50 %", reader.pictures[0]["label"])
 
     def test_periods_are_those_that_are_known(self):
         for hours, titles in ((0.5, ["last 30 min"]), (5, ["last hour", "last 5 h"]),
