@@ -322,11 +322,11 @@ def last_number(text):
     """The last number of the last line that is not blank: 48800000 of "IOPS=12.5k, BW=48.8M". Digits of
     a word (sda1) are no number. None: there is none."""
     lines = [line for line in text.splitlines() if line.strip()]
-    found = re.findall(r"(?<![\w.])([-+]?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?)([kMG]?)", lines[-1] if lines else "")
+    found = re.findall(r"(?<![\w.])([-+]?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?)([kKMG]?)", lines[-1] if lines else "")
     if not found:
         return None
     digits, unit = found[-1]
-    return float(digits) * {"": 1, "k": 1e3, "M": 1e6, "G": 1e9}[unit]
+    return float(digits) * {"": 1, "k": 1e3, "K": 1e3, "M": 1e6, "G": 1e9}[unit]
 
 
 def pass_on(fd, end):
