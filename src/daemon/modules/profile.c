@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/inotify.h>
 #include <sys/timerfd.h>
 #include <time.h>
 
@@ -222,6 +223,17 @@ static int on_clock(sd_event_source *source, int fd, uint32_t revents, void *use
 	return 0;
 }
 
+/* The C library reads the zone again when it is asked to. */
+static int on_zone(sd_event_source *source, const struct inotify_event *event, void *userdata)
+{
+	if (event->len && strcmp(event->name, "localtime") != 0)
+		return 0;
+	tzset();
+	arm_clock(userdata);
+	reconsider(userdata);
+	return 0;
+}
+
 static int on_rules(sd_event_source *source, uint64_t usec, void *userdata)
 {
 	struct policies *policies = userdata;
@@ -287,6 +299,12 @@ int profile_listen(struct policies *policies)
 			int fd = timerfd_create(CLOCK_REALTIME, TFD_NONBLOCK | TFD_CLOEXEC);
 
 			r = listen_to(policies, fd < 0 ? -errno : fd, &choice->clock_fd, on_clock);
+			/* A link is replaced as a whole: its directory has the events. */
+			if (r >= 0)
+				r = sd_event_add_inotify(policies->core->event, NULL, "/etc",
+							 IN_CREATE | IN_MOVED_TO | IN_CLOSE_WRITE |
+								 IN_DELETE,
+							 on_zone, policies);
 		}
 	}
 	if (choice->clock_fd >= 0)

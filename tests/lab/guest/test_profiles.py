@@ -166,6 +166,21 @@ class Profiles(unittest.TestCase):
             set_clock("2026-11-24 12:00:00")
             self.assert_holds(daemon, "balanced")
 
+    def test_time_zone(self):
+        """a profile by time of day follows when the time zone changes"""
+        zones = "/usr/share/zoneinfo/Etc"
+        self.addCleanup(os.symlink, os.readlink("/etc/localtime"), "/etc/localtime")
+        self.addCleanup(os.remove, "/etc/localtime")
+        subprocess.run(["ln", "-sfn", f"{zones}/UTC", "/etc/localtime"], check=True)
+        set_clock("2026-11-23 12:00:00")
+        with guest.Daemon(LIMITS + "[profile quiet]\nwhen = 22:00-06:00\n") as daemon:
+            self.assert_holds(daemon, "balanced")
+            subprocess.run(["ln", "-sfn", f"{zones}/GMT-12", "/etc/localtime"], check=True)
+            self.assert_holds(daemon, "quiet")
+            os.remove("/etc/localtime")
+            os.symlink(f"{zones}/UTC", "/etc/localtime")
+            self.assert_holds(daemon, "balanced")
+
     def test_rule(self):
         """when = rule NAME holds while there is a task that the rule is for"""
         text = "[rule game]\ncomm = doom\n[profile games]\nwhen = rule game\n"
