@@ -12,34 +12,17 @@ void policy_draft_init(struct policy_draft *draft)
 	policy_init(&draft->policy);
 }
 
+void policy_draft_deinit(struct policy_draft *draft)
+{
+	policy_profiles_deinit(&draft->profiles);
+	policy_origins_deinit(&draft->origins);
+}
+
 const char *policy_shown(struct policy_reader *reader, const char *text)
 {
 	policy_text_escape(text, reader->shown);
 	policy_error_hint(reader->shown, reader->hint);
 	return reader->shown;
-}
-
-int policy_reader_open_once(struct policy_reader *reader, unsigned int *first_line,
-			    const char *name)
-{
-	if (*first_line)
-		return policy_refuse(reader, -EINVAL,
-				     "found section [%s] again, expected it once in a file; the "
-				     "first is at line %u",
-				     name, *first_line);
-	*first_line = reader->place.line;
-	return 0;
-}
-
-int policy_reader_key_once(struct policy_reader *reader, unsigned int *first_line, const char *name)
-{
-	if (*first_line)
-		return policy_refuse(reader, -EINVAL,
-				     "[%s] %s: found the key again, expected it once; the first is "
-				     "at line %u",
-				     reader->section, name, *first_line);
-	*first_line = reader->place.line;
-	return 0;
 }
 
 int policy_reader_refuse_key(struct policy_reader *reader, const char *name, const char *list,
@@ -71,29 +54,21 @@ int policy_reader_check_name(struct policy_reader *reader, const char *name)
 }
 
 void policy_draft_set(struct policy_reader *reader, const struct policy_key *key,
-		      const struct policy_value *value, const char *text)
+		      const struct policy_value *value)
 {
-	struct policy_draft *draft = reader->draft;
-	uint32_t domain_section = reader->domain_section;
-	struct policy_limits *limits = &draft->domain_limits;
-	void *base = &draft->policy;
-	struct policy_limit *limit;
+	struct policy *policy = &reader->draft->policy;
+	struct policy_domain_section *section;
+	void *base = policy;
 
-	if (key->section == POLICY_SECTION_DOMAIN && domain_section == POLICY_NO_DOMAIN_SECTION) {
-		base = &draft->policy.domain;
-	} else if (key->section == POLICY_SECTION_DOMAIN) {
-		draft->policy.domain_sections[domain_section].given |= key->domain_bit;
-		base = &draft->policy.domain_sections[domain_section].values;
-		limits = &draft->section_limits[domain_section];
+	if (key->section == POLICY_SECTION_DOMAIN) {
+		base = &policy->domain;
+		if (reader->domain_section != POLICY_NO_DOMAIN_SECTION) {
+			section = &policy->domain_sections[reader->domain_section];
+			section->given |= key->domain_bit;
+			base = &section->values;
+		}
 	}
 	policy_key_store(key, base, value);
-	if (!(key->domain_bit & (POLICY_DOMAIN_BIT(min) | POLICY_DOMAIN_BIT(max))))
-		return;
-	limit = key->domain_bit == POLICY_DOMAIN_BIT(min) ? &limits->min : &limits->max;
-	limit->place = reader->place;
-	limit->domain_section = domain_section;
-	limit->order = ++draft->n_limits;
-	snprintf(limit->text, sizeof(limit->text), "%s", text);
 }
 
 static bool is_crossed(const struct policy_domain *domain)
@@ -102,47 +77,44 @@ static bool is_crossed(const struct policy_domain *domain)
 	       domain->min.value > domain->max.value;
 }
 
-static int refuse_crossed(const struct policy_draft *draft, const struct policy_limit *min,
-			  const struct policy_limit *max, char **ret_message)
+static int refuse_crossed(const struct policy_draft *draft, const char *min_section,
+			  const char *max_section, char **ret_message)
 {
+	const struct policy_origin *min = policy_origins_find(&draft->origins, min_section,
+							      "min-frequency");
+	const struct policy_origin *max = policy_origins_find(&draft->origins, max_section,
+							      "max-frequency");
 	bool min_is_later = min->order > max->order;
-	const struct policy_limit *later = min_is_later ? min : max;
-	const struct policy_limit *earlier = min_is_later ? max : min;
-	bool is_domain_section = later->domain_section != POLICY_NO_DOMAIN_SECTION;
+	const struct policy_origin *later = min_is_later ? min : max;
+	const struct policy_origin *earlier = min_is_later ? max : min;
+	char *message = NULL;
 
-	return policy_error_set(
-		ret_message, -EINVAL, later->place,
-		"[domain%s%s] %s: found '%s', expected at %s the %s of %s, given at %s:%u",
-		is_domain_section ? " " : "",
-		is_domain_section ? draft->policy.domain_sections[later->domain_section].name : "",
-		min_is_later ? "min-frequency" : "max-frequency", later->text,
-		min_is_later ? "most" : "least", min_is_later ? "max-frequency" : "min-frequency",
-		earlier->text, earlier->place.file, earlier->place.line);
+	policy_error_set(&message, -EINVAL, later->place,
+			 "[%s] %s: found '%s', expected at %s the %s of %s, given at %s:%u",
+			 later->section, later->key, later->value, min_is_later ? "most" : "least",
+			 earlier->key, earlier->value, earlier->place.file, earlier->place.line);
+	policy_error_append(ret_message, message);
+	return -EINVAL;
 }
 
 int policy_draft_check(const struct policy_draft *draft, char **ret_message)
 {
-	const struct policy_limits *all = &draft->domain_limits;
+	char name[sizeof("domain ") + DOMAIN_NAME_SIZE];
 	struct policy_domain domain;
-	char *message = NULL;
 	int error = 0;
 
-	if (is_crossed(&draft->policy.domain)) {
-		error = refuse_crossed(draft, &all->min, &all->max, &message);
-		policy_error_append(ret_message, message);
-		return error;
-	}
+	if (is_crossed(&draft->policy.domain))
+		return refuse_crossed(draft, "domain", "domain", ret_message);
 	for (uint32_t i = 0; i < draft->policy.n_domain_sections; i++) {
 		const struct policy_domain_section *section = &draft->policy.domain_sections[i];
-		const struct policy_limits *own = &draft->section_limits[i];
 
 		policy_domain_for(&draft->policy, section->name, &domain);
 		if (!is_crossed(&domain))
 			continue;
+		snprintf(name, sizeof(name), "domain %s", section->name);
 		error = refuse_crossed(
-			draft, section->given & POLICY_DOMAIN_BIT(min) ? &own->min : &all->min,
-			section->given & POLICY_DOMAIN_BIT(max) ? &own->max : &all->max, &message);
-		policy_error_append(ret_message, message);
+			draft, section->given & POLICY_DOMAIN_BIT(min) ? name : "domain",
+			section->given & POLICY_DOMAIN_BIT(max) ? name : "domain", ret_message);
 	}
 	return error;
 }
@@ -169,6 +141,7 @@ int policy_origins_note(struct policy_origins *origins, const char *section, con
 	if (!entries)
 		return -ENOMEM;
 	origins->entries = entries;
+	entry.order = ++origins->n_noted;
 	entry.section = strdup(section);
 	entry.key = strdup(key);
 	entry.value = strdup(value);
@@ -193,13 +166,23 @@ int policy_origins_note(struct policy_origins *origins, const char *section, con
 	return 0;
 }
 
-const struct policy_origin *policy_origins_find(const struct policy_origins *origins,
-						const char *section, const char *key)
+static const struct policy_origin *find_own(const struct policy_origins *origins,
+					    const char *section, const char *key)
 {
 	for (size_t i = 0; i < origins->n; i++)
 		if (is_of(&origins->entries[i], section, key))
 			return &origins->entries[i];
 	return NULL;
+}
+
+const struct policy_origin *policy_origins_find(const struct policy_origins *origins,
+						const char *section, const char *key)
+{
+	const struct policy_origin *found = NULL;
+
+	for (; origins && !found; origins = origins->below)
+		found = find_own(origins, section, key);
+	return found;
 }
 
 void policy_origins_deinit(struct policy_origins *origins)
@@ -208,4 +191,25 @@ void policy_origins_deinit(struct policy_origins *origins)
 		free_entry(&origins->entries[i]);
 	free(origins->entries);
 	*origins = (struct policy_origins){ 0 };
+}
+
+int policy_reader_note(struct policy_reader *reader, const char *name, const char *text,
+		       bool is_more)
+{
+	struct policy_origins *origins = &reader->draft->origins;
+	const struct policy_origin *first = find_own(origins, reader->section, name);
+	bool is_again = first && first->order > reader->noted_before;
+
+	if (!is_again || is_more)
+		return policy_origins_note(origins, reader->section, name, text, reader->place,
+					   is_more);
+	if (name[0])
+		return policy_refuse(reader, -EINVAL,
+				     "[%s] %s: found the key again, expected it once; the first is "
+				     "at line %u",
+				     reader->section, name, first->place.line);
+	return policy_refuse(reader, -EINVAL,
+			     "found section [%s] again, expected it once in a file; the first is "
+			     "at line %u",
+			     reader->section, first->place.line);
 }

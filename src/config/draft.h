@@ -12,16 +12,19 @@
 #include "config/profile.h"
 #include "core/settings.h"
 
-/* The file and line that gave a key its value, for `wakegovd --show-config`. */
+/* The file and line that gave a key its value, or, with an empty key, that began a section. */
 struct policy_origin {
 	char *section, *key, *value; /* as written */
 	struct policy_place place;
+	unsigned int order; /* larger ones were given later */
 };
 
 /* All zero is an empty table. */
 struct policy_origins {
+	const struct policy_origins *below; /* of the files, below those of a profile; or NULL */
 	struct policy_origin *entries;
 	size_t n;
+	unsigned int n_noted;
 };
 
 /*
@@ -38,36 +41,17 @@ void policy_origins_deinit(struct policy_origins *origins);
 /* The number of a section [domain policyN]; POLICY_NO_DOMAIN_SECTION is the section [domain]. */
 #define POLICY_NO_DOMAIN_SECTION UINT32_MAX
 
-/* A min-frequency or max-frequency as written, for messages about the pair. */
-struct policy_limit {
-	struct policy_place place;
-	uint32_t domain_section; /* index, or POLICY_NO_DOMAIN_SECTION */
-	uint32_t order;		 /* the larger one was given later */
-	char text[32];
-};
-
-struct policy_limits {
-	struct policy_limit min, max;
-};
-
-/* Where a rule names others, which are looked for once all files are read. */
-struct policy_rule_places {
-	struct policy_place class, when;
-};
-
-/* The values, the places of those that can contradict each other, and the profiles. */
+/* The values, where each was given, and the profiles. */
 struct policy_draft {
 	struct policy policy;
-	struct policy_limits domain_limits;
-	struct policy_limits section_limits[POLICY_DOMAIN_SECTIONS_MAX];
-	uint32_t n_limits;
-	struct policy_rule_places rule_places[POLICY_RULES_MAX];
 	struct policy_profiles profiles;
-	struct policy_origins *origins; /* NULL: not wanted */
+	struct policy_origins origins;
 };
 
 /* The built-in defaults, without profiles. */
 void policy_draft_init(struct policy_draft *draft);
+/* Of one that is all zero as well. */
+void policy_draft_deinit(struct policy_draft *draft);
 
 /*
  * Checks that need the whole policy: a min-frequency over its max-frequency in [domain] or for one
@@ -83,6 +67,7 @@ int policy_draft_check(const struct policy_draft *draft, char **ret_message);
  */
 struct policy_reader {
 	struct policy_draft *draft;
+	unsigned int noted_before; /* origins.n_noted when this file or setting began */
 	struct policy_place place;
 	char *message;
 	/* What policy_shown() gave last, and the suggestion for it. */
@@ -99,27 +84,17 @@ struct policy_reader {
 	struct policy_rule *rule;
 	struct policy_class *class;
 	struct policy_profile *profile;
-	bool has_powers;	     /* the open section has an opp-power already */
-	struct policy_rule left_out; /* a second [rule NAME] is parsed into this */
-
-	/* The line that gave each, 0: none; keys are those of the open section. */
-	unsigned int section_lines[POLICY_SECTIONS];
-	unsigned int domain_section_lines[POLICY_DOMAIN_SECTIONS_MAX];
-	unsigned int rule_lines[POLICY_RULES_MAX];
-	unsigned int class_lines[POLICY_CLASSES_MAX];
-	unsigned int profile_lines[POLICY_PROFILES_MAX];
-	unsigned int key_lines[POLICY_KEYS_MAX];
+	bool has_powers; /* the open section has an opp-power already */
 };
 
 /* Sets the message to a sentence about the line at hand. Returns error. */
 #define policy_refuse(_reader, _error, ...) \
 	policy_error_set(&(_reader)->message, _error, (_reader)->place, __VA_ARGS__)
 /*
- * Stores value, parsed from text, as key of the open section. place.file must live as long as the
- * draft.
+ * Stores value as key of the open section. place.file must live as long as the draft.
  */
 void policy_draft_set(struct policy_reader *reader, const struct policy_key *key,
-		      const struct policy_value *value, const char *text);
+		      const struct policy_value *value);
 /* The text as a message may have it (policy_text_escape()); also fills reader->hint. */
 const char *policy_shown(struct policy_reader *reader, const char *text);
 
@@ -133,12 +108,12 @@ int policy_section_assign(struct policy_reader *reader, const char *name, const 
 /* Puts a profile's setting into the draft. */
 int policy_section_apply(struct policy_draft *draft, const struct policy_setting *setting,
 			 char **ret_message);
-/* For a section that one file may have once: notes its line, where the first one is kept. */
-int policy_reader_open_once(struct policy_reader *reader, unsigned int *first_line,
-			    const char *name);
-/* Notes the line of a key of the open section, which may have it once. */
-int policy_reader_key_once(struct policy_reader *reader, unsigned int *first_line,
-			   const char *name);
+/*
+ * Notes the open section, with an empty name, or a key of it. Refuses what the file at hand gave
+ * already, unless is_more.
+ */
+int policy_reader_note(struct policy_reader *reader, const char *name, const char *text,
+		       bool is_more);
 /*
  * Refuses a key that the section does not have; list has its keys, and closest is one, or NULL. A
  * key of gone.c is refused with what to do instead.
@@ -155,9 +130,7 @@ int policy_reader_check_name(struct policy_reader *reader, const char *name);
 
 /*
  * [rule NAME] and [class NAME]; name is "rule NAME" or "class NAME". A later file's section of the
- * same name continues the rule or class, key by key; its place in the order is that of the first. A
- * second [rule NAME] in one file is parsed and left out, and the first remembers its line
- * (again_line).
+ * same name continues the rule or class, key by key; its place in the order is that of the first.
  */
 int policy_rules_open(struct policy_reader *reader, const char *name);
 int policy_rules_assign(struct policy_reader *reader, const char *name, const char *text);

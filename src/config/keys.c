@@ -112,8 +112,6 @@ static const struct policy_key keys[] = {
 };
 /* clang-format on */
 
-_Static_assert(ARRAY_SIZE(keys) <= POLICY_KEYS_MAX, "raise POLICY_KEYS_MAX");
-
 #define PERCENT(_value) ((struct policy_level){ POLICY_LEVEL_PERCENT, (_value) })
 
 static const struct policy_class classes[] = {

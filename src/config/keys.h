@@ -12,10 +12,10 @@
 #include <stdint.h>
 
 #include "config/units.h"
+#include "core/rule.h"
 #include "core/settings.h"
 
 #define POLICY_WORDS_MAX 6
-#define POLICY_KEYS_MAX	 40
 
 /* The only key that may be given several times in a section: config/section.c parses it. */
 #define POLICY_OPP_POWER_KEY "opp-power"
@@ -67,7 +67,7 @@ struct policy_key {
 /* The built-in policy: what an empty file means. */
 void policy_init(struct policy *policy);
 
-/* All keys, in the order of the manual page; fewer than POLICY_KEYS_MAX. */
+/* All keys, in the order of the manual page. */
 const struct policy_key *policy_keys_get(size_t *ret_n);
 
 /* NULL if section has no such key. */
@@ -115,20 +115,47 @@ char *policy_value_describe(const struct policy_key *key);
  */
 char *policy_value_format(const struct policy_key *key, const struct policy_value *value);
 
-/* A key of [rule NAME] or of [class NAME], which has some of them (rule_keys.c). */
+/*
+ * A key of [rule NAME] or of [class NAME], which has some of them: what follows the name depends on
+ * store, the kind of the key. A new key that gives something is a row of rule_keys.c, one by which
+ * a rule matches a row of match.c with its bit; each has a field in core/settings.h.
+ */
 struct policy_rule_key {
 	const char *name;
 	const char *expected; /* for messages: what the value must be */
-	/* Parses text into the rule; a class is parsed as a rule's properties. 0 or -EINVAL. */
-	int (*store)(struct policy_rule *rule, const char *text);
+	/* Parses text into the field of the rule. Returns 0 or -EINVAL. */
+	int (*store)(const struct policy_rule_key *key, void *field, const char *text);
+	size_t offset, size; /* of the field in struct policy_rule */
 	enum {
 		POLICY_KEY_OF_RULE,
 		POLICY_KEY_OF_BOTH,
-		POLICY_KEY_OF_CLASS,
+		POLICY_KEY_OF_CLASS, /* parsed as a rule's property */
 	} is_for;
+	enum policy_match_key match; /* 0: it gives something */
+
+	/* A text: whether it may be stored; of a list of patterns, whether one of them may. */
+	bool (*is_good)(const char *text);
 	bool is_list; /* words or patterns divided by blanks */
+
+	/* A word, and what it stands for: a level, or its value. */
+	struct {
+		const char *word;
+		struct policy_level level;
+	} words[2];
+	/* A level: a share, a capacity or a frequency … */
 	bool is_level;
+	/* … or a level of this kind, which is a time in these bounds. */
+	int time_kind;
+	uint32_t least_us, most_us;
 };
+
+#define POLICY_RULE_FIELD(_field)                       \
+	.offset = offsetof(struct policy_rule, _field), \
+	.size = sizeof(((struct policy_rule *)0)->_field)
+
+/* Parses text into the rule. Returns 0 or -EINVAL. */
+int policy_rule_key_store(const struct policy_rule_key *key, struct policy_rule *rule,
+			  const char *text);
 
 /* The i-th key, in the order of the manual page; NULL past the last. */
 const struct policy_rule_key *policy_rule_key_at(size_t i);
@@ -139,7 +166,22 @@ const struct policy_rule_key *policy_rule_keys_find(const char *name);
 /* The line where the rule sets that key; 0: it does not. */
 uint32_t policy_rule_key_line(const struct policy_rule *rule, const char *name);
 
-/* match.c: those by which a rule matches, which come first, in the order of their bits. */
-const struct policy_rule_key *policy_match_keys_get(size_t *ret_n);
-/* Stores a text of 1 to size - 1 bytes. Returns 0 or -EINVAL. */
-int policy_store_text(char *field, size_t size, const char *text);
+/* The key of a property; that of a floor may also be given as a response. */
+const struct policy_rule_key *policy_property_key(enum rule_property property);
+/* Parses a level as in a policy, also a floor that is a response. Returns 0 or -EINVAL. */
+int policy_level_store(struct policy_properties *properties, enum rule_property property,
+		       const char *text);
+
+#define POLICY_LEVEL_SIZE 24
+/* The level as in a policy, a word or in the buffer; NULL: it is not given. */
+const char *policy_level_format(enum rule_property property, const struct policy_level *level,
+				char buffer[static POLICY_LEVEL_SIZE]);
+
+/* match.c: those by which a rule matches, which come first. */
+const struct policy_rule_key *policy_match_key_at(size_t i);
+
+/* Kinds of keys that both tables have: a text, and one of the words as a bool. */
+int policy_store_text(const struct policy_rule_key *key, void *field, const char *text);
+int policy_store_flag(const struct policy_rule_key *key, void *field, const char *text);
+/* What the text stands for; NULL: it is none of the key's words. */
+const struct policy_level *policy_word_level(const struct policy_rule_key *key, const char *text);

@@ -111,7 +111,7 @@ static int finish(const struct policy_draft *base, const struct policy_profile *
 	if (!draft)
 		return -ENOMEM;
 	*draft = *base;
-	draft->origins = NULL; /* a profile's settings are no keys of a file */
+	draft->origins = (struct policy_origins){ .below = &base->origins };
 	for (uint32_t i = 0; profile && i < profile->n_settings; i++) {
 		char *message = NULL;
 
@@ -126,6 +126,7 @@ static int finish(const struct policy_draft *base, const struct policy_profile *
 	mark_rules(&draft->profiles, &draft->policy);
 	if (ret)
 		policy_copy(ret, &draft->policy);
+	policy_origins_deinit(&draft->origins);
 	return error;
 }
 
@@ -133,12 +134,14 @@ static int finish(const struct policy_draft *base, const struct policy_profile *
 static int check_profile(struct policy_draft *draft, const struct policy_profile *profile,
 			 char **faults)
 {
-	char *message = NULL;
+	char section[sizeof("profile ") + POLICY_NAME_SIZE], *message = NULL;
 	int r = finish(draft, profile, NULL, faults);
 
 	if (!profile->when.rule[0] || policy_rules_find(&draft->policy, profile->when.rule))
 		return r;
-	r = policy_error_set(&message, -EINVAL, profile->when_place,
+	snprintf(section, sizeof(section), "profile %s", profile->name);
+	r = policy_error_set(&message, -EINVAL,
+			     policy_origins_find(&draft->origins, section, "when")->place,
 			     "[profile %s] when: found 'rule %s', expected a rule of this policy",
 			     profile->name, profile->when.rule);
 	policy_error_append(faults, message);
@@ -174,7 +177,7 @@ struct policy_files *policy_files_free(struct policy_files *files)
 {
 	if (!files)
 		return NULL;
-	policy_profiles_deinit(&files->draft.profiles);
+	policy_draft_deinit(&files->draft);
 	policy_dropins_free(&files->dropins);
 	free(files->path);
 	free(files);
@@ -198,7 +201,7 @@ static int list_dropins(const char *directory, struct policy_dropins *ret, char 
 }
 
 int policy_files_read(const char *path, bool may_be_missing, const char *dropin_dir,
-		      struct policy_origins *origins, struct policy_files **ret, char **ret_message)
+		      struct policy_files **ret, char **ret_message)
 {
 	struct policy_files *files = calloc(1, sizeof(*files));
 	char *message = NULL;
@@ -206,12 +209,10 @@ int policy_files_read(const char *path, bool may_be_missing, const char *dropin_
 
 	if (files)
 		files->path = strdup(path);
-	if (files && files->path) {
+	if (files && files->path)
 		policy_draft_init(&files->draft);
-		files->draft.origins = origins;
-	} else {
+	else
 		r = -ENOMEM;
-	}
 	if (r == 0 && dropin_dir)
 		r = list_dropins(dropin_dir, &files->dropins, &message);
 	if (r == 0)
@@ -222,9 +223,13 @@ int policy_files_read(const char *path, bool may_be_missing, const char *dropin_
 		*ret_message = message ?: strdup("cannot read the policy: out of memory");
 		return r;
 	}
-	files->draft.origins = NULL;
 	*ret = files;
 	return 0;
+}
+
+const struct policy_origins *policy_files_origins(const struct policy_files *files)
+{
+	return &files->draft.origins;
 }
 
 const struct policy_profiles *policy_files_profiles(const struct policy_files *files)
@@ -244,7 +249,7 @@ int policy_load(const char *path, bool may_be_missing, const char *dropin_dir, s
 		char **ret_message)
 {
 	struct policy_files *files;
-	int r = policy_files_read(path, may_be_missing, dropin_dir, NULL, &files, ret_message);
+	int r = policy_files_read(path, may_be_missing, dropin_dir, &files, ret_message);
 
 	if (r == 0) {
 		r = policy_files_apply(files, policy_files_profiles(files)->entries, ret);

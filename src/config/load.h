@@ -21,8 +21,7 @@ struct policy_origins;
 
 /*
  * Reads path and, where dropin_dir is not NULL, its drop-ins, over the built-in defaults and
- * profiles. Notes the place of each value in origins, unless that is NULL; the places are borrowed
- * from *ret.
+ * profiles.
  *
  * Where dropin_dir is that of the installed policy, WAKEGOV_POLICY_PATH, drop-ins of the
  * directories of /run and of packages are read as well, each in its place by name; of one name the
@@ -34,11 +33,13 @@ struct policy_origins;
  * fault, that the caller frees; it is NULL only when memory is short.
  */
 int policy_files_read(const char *path, bool may_be_missing, const char *dropin_dir,
-		      struct policy_origins *origins, struct policy_files **ret,
-		      char **ret_message);
+		      struct policy_files **ret, char **ret_message);
 
 /* Takes NULL. Returns NULL. */
 struct policy_files *policy_files_free(struct policy_files *files);
+
+/* Where each value was given. Borrowed. */
+const struct policy_origins *policy_files_origins(const struct policy_files *files);
 
 /* Borrowed; has at least the default profile. */
 const struct policy_profiles *policy_files_profiles(const struct policy_files *files);

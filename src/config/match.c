@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * By what a rule matches tasks: a table of keys. Most compare a list of patterns with a text of the
+ * task; a row of another kind says itself how it compares and how it is shown.
+ */
 #include "config/match.h"
 
 #include <errno.h>
@@ -21,50 +25,57 @@ static const char *const schedulers[SCHEDULERS] = {
 
 static const char *scheduler_name(uint32_t scheduler)
 {
-	return scheduler < SCHEDULERS ? schedulers[scheduler] : NULL;
+	const char *name = scheduler < SCHEDULERS ? schedulers[scheduler] : NULL;
+
+	return name ?: "unknown";
 }
 
-int policy_store_text(char *field, size_t size, const char *text)
+int policy_store_text(const struct policy_rule_key *key, void *field, const char *text)
 {
-	if (!text[0] || strlen(text) >= size)
+	if (!text[0] || strlen(text) >= key->size || (key->is_good && !key->is_good(text)))
 		return -EINVAL;
-	memset(field, 0, size);
+	memset(field, 0, key->size);
 	strcpy(field, text);
 	return 0;
 }
 
-static int store_command(struct policy_rule *rule, const char *text)
+const struct policy_level *policy_word_level(const struct policy_rule_key *key, const char *text)
 {
-	rule->match.given |= POLICY_MATCH_COMMAND;
-	return policy_store_text(rule->match.command, sizeof(rule->match.command), text);
+	for (size_t i = 0; i < ARRAY_SIZE(key->words); i++)
+		if (key->words[i].word && !strcmp(key->words[i].word, text))
+			return &key->words[i].level;
+	return NULL;
 }
 
-static int store_user(struct policy_rule *rule, const char *text)
+int policy_store_flag(const struct policy_rule_key *key, void *field, const char *text)
 {
-	rule->match.given |= POLICY_MATCH_USER;
-	if (strpbrk(text, ", \t"))
+	const struct policy_level *level = policy_word_level(key, text);
+
+	if (!level)
 		return -EINVAL;
-	return policy_store_text(rule->match.user, sizeof(rule->match.user), text);
+	*(bool *)field = level->value;
+	return 0;
 }
 
 /* Stores patterns that all satisfy is_good. */
-static int store_patterns(char *field, const char *text, bool (*is_good)(const char *pattern))
+static int store_patterns(const struct policy_rule_key *key, void *field, const char *text)
 {
 	char pattern[POLICY_PATTERN_SIZE];
-	int r = policy_store_text(field, POLICY_PATTERN_SIZE, text);
 
 	/* A comma without a backslash before it was probably meant as a divider. */
-	if (r < 0 || text[policy_patterns_length(text, ",")] == ',')
+	if (!text[0] || strlen(text) >= key->size || text[policy_patterns_length(text, ",")] == ',')
 		return -EINVAL;
+	memset(field, 0, key->size);
+	strcpy(field, text);
 	while (policy_patterns_next(&text, pattern))
-		if (!is_good(pattern))
+		if (key->is_good && !key->is_good(pattern))
 			return -EINVAL;
 	return 0;
 }
 
-static bool is_any(const char *pattern)
+static bool is_one_word(const char *text)
 {
-	return true;
+	return !strpbrk(text, ", \t");
 }
 
 static bool is_path(const char *pattern)
@@ -86,20 +97,7 @@ static bool is_unit(const char *pattern)
 	       (strpbrk(pattern, "*?[") || (dot && dot[1] && dot != pattern));
 }
 
-#define STORE_PATTERNS(_name, _key, _is_good)                                \
-	static int store_##_name(struct policy_rule *rule, const char *text) \
-	{                                                                    \
-		rule->match.given |= (_key);                                 \
-		return store_patterns(rule->match._name, text, (_is_good));  \
-	}
-
-STORE_PATTERNS(comm, POLICY_MATCH_COMM, is_any)
-STORE_PATTERNS(exe, POLICY_MATCH_EXE, is_path)
-STORE_PATTERNS(cgroup, POLICY_MATCH_CGROUP, is_absolute)
-STORE_PATTERNS(unit, POLICY_MATCH_UNIT, is_unit)
-STORE_PATTERNS(user_unit, POLICY_MATCH_USER_UNIT, is_unit)
-
-static int store_scheduler(struct policy_rule *rule, const char *text)
+static int store_schedulers(const struct policy_rule_key *key, void *field, const char *text)
 {
 	uint32_t found = 0;
 
@@ -115,13 +113,13 @@ static int store_scheduler(struct policy_rule *rule, const char *text)
 		found |= 1U << i;
 		text += length;
 	}
-	rule->match.given |= POLICY_MATCH_SCHEDULER;
-	rule->match.schedulers = found;
+	*(uint32_t *)field = found;
 	return found ? 0 : -EINVAL;
 }
 
-static int store_nice(struct policy_rule *rule, const char *text)
+static int store_nice(const struct policy_rule_key *key, void *field, const char *text)
 {
+	struct policy_nice *nice = field;
 	int least, most, n = 0;
 
 	if (sscanf(text, "%3d%n", &least, &n) != 1)
@@ -134,101 +132,36 @@ static int store_nice(struct policy_rule *rule, const char *text)
 	}
 	if (least < NICE_LEAST || most > NICE_MOST || least > most)
 		return -EINVAL;
-	rule->match.given |= POLICY_MATCH_NICE;
-	rule->match.nice_min = least;
-	rule->match.nice_max = most;
+	*nice = (struct policy_nice){ least, most };
 	return 0;
 }
 
-static int store_kernel_thread(struct policy_rule *rule, const char *text)
+static bool is_command(const char *pattern, const char *text)
 {
-	rule->match.given |= POLICY_MATCH_KERNEL_THREAD;
-	rule->match.kernel_thread = !strcmp(text, "yes");
-	return rule->match.kernel_thread || !strcmp(text, "no") ? 0 : -EINVAL;
+	return text && fnmatch(pattern, text, 0) == 0;
 }
 
-#define PATTERNS "patterns of 1 to 159 bytes in all, with blanks between,"
-
-/* clang-format off */
-static const struct policy_rule_key keys[] = {
-	{ "comm", PATTERNS " as in steam wine*", store_comm, .is_list = true },
-	{ "exe", PATTERNS " that start with / or *", store_exe, .is_list = true },
-	{ "command", "a pattern of 1 to 159 bytes", store_command },
-	{ "user", "the name or the number of a user", store_user },
-	{ "cgroup", PATTERNS " that start with /", store_cgroup, .is_list = true },
-	{ "unit", PATTERNS " for a unit's whole name: foo.service, not foo", store_unit,
-	  .is_list = true },
-	{ "user-unit", PATTERNS " for a unit's whole name: foo.service, not foo", store_user_unit,
-	  .is_list = true },
-	{ "scheduler", "some of other batch idle fifo rr deadline ext, with blanks between",
-	  store_scheduler, .is_list = true },
-	{ "nice", "a number from -20 to 19, or two: 5..19", store_nice },
-	{ "kernel-thread", "yes or no", store_kernel_thread },
-};
-/* clang-format on */
-
-_Static_assert(ARRAY_SIZE(keys) <= POLICY_RULE_KEYS_MAX / 2, "raise POLICY_RULE_KEYS_MAX");
-
-const struct policy_rule_key *policy_match_keys_get(size_t *ret_n)
+static bool has_user(const void *field, uint32_t uid, const struct task_facts *facts)
 {
-	*ret_n = ARRAY_SIZE(keys);
-	return keys;
+	return uid != MATCH_NO_UID && facts->uid == uid;
 }
 
-static bool holds(const struct policy_match *match, enum policy_match_key key, uint32_t uid,
-		  const struct task_facts *facts, const struct match_texts *texts)
+static bool has_scheduler(const void *field, uint32_t uid, const struct task_facts *facts)
 {
-	const char *text, *unknown;
-
-	switch (key) {
-	case POLICY_MATCH_COMM:
-		return match_text(match->comm, facts->comm);
-	case POLICY_MATCH_USER:
-		return uid != MATCH_NO_UID && facts->uid == uid;
-	case POLICY_MATCH_SCHEDULER:
-		return facts->scheduler < 32 && match->schedulers >> facts->scheduler & 1;
-	case POLICY_MATCH_NICE:
-		return facts->nice >= match->nice_min && facts->nice <= match->nice_max;
-	case POLICY_MATCH_KERNEL_THREAD:
-		return facts->kernel_thread == match->kernel_thread;
-	case POLICY_MATCH_CGROUP:
-		return match_cgroup(match->cgroup,
-				    texts->get(texts->userdata, facts, key, &unknown));
-	case POLICY_MATCH_UNIT:
-		return match_unit(match->unit, texts->get(texts->userdata, facts,
-							  POLICY_MATCH_CGROUP, &unknown));
-	case POLICY_MATCH_USER_UNIT:
-		return match_user_unit(match->user_unit, texts->get(texts->userdata, facts,
-								    POLICY_MATCH_CGROUP, &unknown));
-	case POLICY_MATCH_EXE:
-		return match_text(match->exe, texts->get(texts->userdata, facts, key, &unknown));
-	case POLICY_MATCH_COMMAND:
-		text = texts->get(texts->userdata, facts, key, &unknown);
-		return text && fnmatch(match->command, text, 0) == 0;
-	}
-	return false;
+	return facts->scheduler < 32 && *(const uint32_t *)field >> facts->scheduler & 1;
 }
 
-uint32_t match_find_mismatch(const struct policy_match *match, uint32_t uid,
-			     const struct task_facts *facts, const struct match_texts *texts)
+static bool has_nice(const void *field, uint32_t uid, const struct task_facts *facts)
 {
-	/* In the order of cost: facts at hand, facts mostly at hand, files. */
-	static const enum policy_match_key order[] = {
-		POLICY_MATCH_KERNEL_THREAD, POLICY_MATCH_USER,	    POLICY_MATCH_NICE,
-		POLICY_MATCH_SCHEDULER,	    POLICY_MATCH_COMM,	    POLICY_MATCH_CGROUP,
-		POLICY_MATCH_UNIT,	    POLICY_MATCH_USER_UNIT, POLICY_MATCH_EXE,
-		POLICY_MATCH_COMMAND,
-	};
+	const struct policy_nice *nice = field;
 
-	_Static_assert(ARRAY_SIZE(order) == ARRAY_SIZE(keys), "every key is compared");
-	for (size_t i = 0; i < ARRAY_SIZE(order); i++)
-		if (match->given & order[i] && !holds(match, order[i], uid, facts, texts))
-			return order[i];
-	return 0;
+	return facts->nice >= nice->least && facts->nice <= nice->most;
 }
 
-/* A command line may be long; its beginning says what it is. */
-#define TEXT_SHOWN 120
+static bool is_as_kernel_thread(const void *field, uint32_t uid, const struct task_facts *facts)
+{
+	return facts->kernel_thread == *(const bool *)field;
+}
 
 void match_say_user(FILE *out, uint32_t uid)
 {
@@ -240,90 +173,184 @@ void match_say_user(FILE *out, uint32_t uid)
 		fprintf(out, "%u", uid);
 }
 
-static void say_text(FILE *out, const struct match_texts *texts, const struct task_facts *facts,
-		     enum policy_match_key key, const char *name)
+static void say_user(FILE *out, const struct task_facts *facts)
 {
-	const char *unknown, *text = texts->get(texts->userdata, facts, key, &unknown);
-
-	if (text)
-		fprintf(out, "%s is '%.*s'", name, TEXT_SHOWN, text);
-	else if (unknown)
-		fprintf(out, "its %s is not known (%s)", name, unknown);
-	else
-		fprintf(out, "it has no %s", name);
+	fputs("user is ", out);
+	match_say_user(out, facts->uid);
 }
 
-void match_say_fact(FILE *out, enum policy_match_key key, const struct task_facts *facts,
+static void say_scheduler(FILE *out, const struct task_facts *facts)
+{
+	fprintf(out, "scheduler is %s", scheduler_name(facts->scheduler));
+}
+
+static void say_nice(FILE *out, const struct task_facts *facts)
+{
+	fprintf(out, "nice is %d", facts->nice);
+}
+
+static void say_kernel_thread(FILE *out, const struct task_facts *facts)
+{
+	fprintf(out, "it is %s kernel thread", facts->kernel_thread ? "a" : "no");
+}
+
+static void print_text(FILE *out, const void *field)
+{
+	fprintf(out, " %s", (const char *)field);
+}
+
+static void print_schedulers(FILE *out, const void *field)
+{
+	for (uint32_t i = 0; i < SCHEDULERS; i++)
+		if (*(const uint32_t *)field >> i & 1)
+			fprintf(out, " %s", schedulers[i]);
+}
+
+static void print_nice(FILE *out, const void *field)
+{
+	const struct policy_nice *nice = field;
+
+	fprintf(out, " %d..%d", nice->least, nice->most);
+}
+
+static void print_flag(FILE *out, const void *field)
+{
+	fputs(*(const bool *)field ? " yes" : " no", out);
+}
+
+#define PATTERNS "patterns of 1 to 159 bytes in all, with blanks between,"
+#define UNITS	 PATTERNS " for a unit's whole name: foo.service, not foo"
+/* By what they cost: facts at hand, facts mostly at hand, files. */
+enum cost {
+	COST_NONE,
+	COST_TEXT,
+	COST_FILE,
+	COSTS,
+};
+
+/* clang-format off */
+static const struct match_key {
+	struct policy_rule_key key;
+	enum cost cost;
+	/* The text that is compared with the field, and how; NULL: none is … */
+	enum policy_match_key text;
+	const char *text_name;
+	bool (*compare)(const char *patterns, const char *text);
+	/* … but this, which say() shows. */
+	bool (*holds)(const void *field, uint32_t uid, const struct task_facts *facts);
+	void (*say)(FILE *out, const struct task_facts *facts);
+	void (*print)(FILE *out, const void *field);
+} keys[] = {
+	{ { "comm", PATTERNS " as in steam wine*", store_patterns, POLICY_RULE_FIELD(match.comm),
+	    .match = POLICY_MATCH_COMM, .is_list = true },
+	  COST_TEXT, POLICY_MATCH_COMM, "comm", match_text, .print = print_text },
+	{ { "exe", PATTERNS " that start with / or *", store_patterns, POLICY_RULE_FIELD(match.exe),
+	    .match = POLICY_MATCH_EXE, .is_good = is_path, .is_list = true },
+	  COST_FILE, POLICY_MATCH_EXE, "exe", match_text, .print = print_text },
+	{ { "command", "a pattern of 1 to 159 bytes", policy_store_text,
+	    POLICY_RULE_FIELD(match.command), .match = POLICY_MATCH_COMMAND },
+	  COST_FILE, POLICY_MATCH_COMMAND, "command", is_command, .print = print_text },
+	{ { "user", "the name or the number of a user", policy_store_text,
+	    POLICY_RULE_FIELD(match.user), .match = POLICY_MATCH_USER, .is_good = is_one_word },
+	  COST_NONE, .holds = has_user, .say = say_user, .print = print_text },
+	{ { "cgroup", PATTERNS " that start with /", store_patterns, POLICY_RULE_FIELD(match.cgroup),
+	    .match = POLICY_MATCH_CGROUP, .is_good = is_absolute, .is_list = true },
+	  COST_TEXT, POLICY_MATCH_CGROUP, "cgroup", match_cgroup, .print = print_text },
+	{ { "unit", UNITS, store_patterns, POLICY_RULE_FIELD(match.unit),
+	    .match = POLICY_MATCH_UNIT, .is_good = is_unit, .is_list = true },
+	  COST_TEXT, POLICY_MATCH_CGROUP, "cgroup", match_unit, .print = print_text },
+	{ { "user-unit", UNITS, store_patterns, POLICY_RULE_FIELD(match.user_unit),
+	    .match = POLICY_MATCH_USER_UNIT, .is_good = is_unit, .is_list = true },
+	  COST_TEXT, POLICY_MATCH_CGROUP, "cgroup", match_user_unit, .print = print_text },
+	{ { "scheduler", "some of other batch idle fifo rr deadline ext, with blanks between",
+	    store_schedulers, POLICY_RULE_FIELD(match.schedulers),
+	    .match = POLICY_MATCH_SCHEDULER, .is_list = true },
+	  COST_NONE, .holds = has_scheduler, .say = say_scheduler, .print = print_schedulers },
+	{ { "nice", "a number from -20 to 19, or two: 5..19", store_nice,
+	    POLICY_RULE_FIELD(match.nice), .match = POLICY_MATCH_NICE },
+	  COST_NONE, .holds = has_nice, .say = say_nice, .print = print_nice },
+	{ { "kernel-thread", "yes or no", policy_store_flag, POLICY_RULE_FIELD(match.kernel_thread),
+	    .match = POLICY_MATCH_KERNEL_THREAD,
+	    .words = { { "no", { .value = false } }, { "yes", { .value = true } } } },
+	  COST_NONE, .holds = is_as_kernel_thread, .say = say_kernel_thread,
+	  .print = print_flag },
+};
+/* clang-format on */
+
+_Static_assert(ARRAY_SIZE(keys) <= POLICY_RULE_KEYS_MAX / 2, "raise POLICY_RULE_KEYS_MAX");
+
+const struct policy_rule_key *policy_match_key_at(size_t i)
+{
+	return i < ARRAY_SIZE(keys) ? &keys[i].key : NULL;
+}
+
+static const struct match_key *find_key(enum policy_match_key bit)
+{
+	const struct match_key *key = keys;
+
+	while (key->key.match != bit)
+		key++;
+	return key;
+}
+
+static const void *field_of(const struct match_key *key, const struct policy_match *match)
+{
+	return (const char *)match + key->key.offset - offsetof(struct policy_rule, match);
+}
+
+static const char *text_of(const struct match_key *key, const struct task_facts *facts,
+			   const struct match_texts *texts, const char **ret_unknown)
+{
+	if (key->text == POLICY_MATCH_COMM)
+		return facts->comm;
+	return texts->get(texts->userdata, facts, key->text, ret_unknown);
+}
+
+uint32_t match_find_mismatch(const struct policy_match *match, uint32_t uid,
+			     const struct task_facts *facts, const struct match_texts *texts)
+{
+	const char *unknown;
+
+	for (enum cost cost = 0; cost < COSTS; cost++)
+		for (size_t i = 0; i < ARRAY_SIZE(keys); i++) {
+			const struct match_key *key = &keys[i];
+			const void *field = field_of(key, match);
+
+			if (key->cost != cost || !(match->given & key->key.match))
+				continue;
+			if (key->text ? !key->compare(field, text_of(key, facts, texts, &unknown))
+				      : !key->holds(field, uid, facts))
+				return key->key.match;
+		}
+	return 0;
+}
+
+/* A command line may be long; its beginning says what it is. */
+#define TEXT_SHOWN 120
+
+void match_say_fact(FILE *out, enum policy_match_key bit, const struct task_facts *facts,
 		    const struct match_texts *texts)
 {
-	const char *scheduler = scheduler_name(facts->scheduler);
+	const struct match_key *key = find_key(bit);
+	const char *unknown = NULL, *text;
 
-	switch (key) {
-	case POLICY_MATCH_COMM:
-		fprintf(out, "comm is '%s'", facts->comm);
-		break;
-	case POLICY_MATCH_EXE:
-		say_text(out, texts, facts, key, "exe");
-		break;
-	case POLICY_MATCH_COMMAND:
-		say_text(out, texts, facts, key, "command");
-		break;
-	case POLICY_MATCH_USER:
-		fputs("user is ", out);
-		match_say_user(out, facts->uid);
-		break;
-	case POLICY_MATCH_CGROUP:
-	case POLICY_MATCH_UNIT:
-	case POLICY_MATCH_USER_UNIT:
-		say_text(out, texts, facts, POLICY_MATCH_CGROUP, "cgroup");
-		break;
-	case POLICY_MATCH_SCHEDULER:
-		fprintf(out, "scheduler is %s", scheduler ? scheduler : "unknown");
-		break;
-	case POLICY_MATCH_NICE:
-		fprintf(out, "nice is %d", facts->nice);
-		break;
-	case POLICY_MATCH_KERNEL_THREAD:
-		fprintf(out, "it is %s kernel thread", facts->kernel_thread ? "a" : "no");
-		break;
+	if (!key->text) {
+		key->say(out, facts);
+		return;
 	}
+	text = text_of(key, facts, texts, &unknown);
+	if (text)
+		fprintf(out, "%s is '%.*s'", key->text_name, TEXT_SHOWN, text);
+	else if (unknown)
+		fprintf(out, "its %s is not known (%s)", key->text_name, unknown);
+	else
+		fprintf(out, "it has no %s", key->text_name);
 }
 
-void match_say_wanted(FILE *out, const struct policy_match *match, enum policy_match_key key)
+void match_say_wanted(FILE *out, const struct policy_match *match, enum policy_match_key bit)
 {
-	fprintf(out, "%s =", keys[__builtin_ctz(key)].name);
-	switch (key) {
-	case POLICY_MATCH_COMM:
-		fprintf(out, " %s", match->comm);
-		break;
-	case POLICY_MATCH_EXE:
-		fprintf(out, " %s", match->exe);
-		break;
-	case POLICY_MATCH_COMMAND:
-		fprintf(out, " %s", match->command);
-		break;
-	case POLICY_MATCH_USER:
-		fprintf(out, " %s", match->user);
-		break;
-	case POLICY_MATCH_CGROUP:
-		fprintf(out, " %s", match->cgroup);
-		break;
-	case POLICY_MATCH_UNIT:
-		fprintf(out, " %s", match->unit);
-		break;
-	case POLICY_MATCH_USER_UNIT:
-		fprintf(out, " %s", match->user_unit);
-		break;
-	case POLICY_MATCH_SCHEDULER:
-		for (uint32_t i = 0; i < SCHEDULERS; i++)
-			if (match->schedulers >> i & 1)
-				fprintf(out, " %s", schedulers[i]);
-		break;
-	case POLICY_MATCH_NICE:
-		fprintf(out, " %d..%d", match->nice_min, match->nice_max);
-		break;
-	case POLICY_MATCH_KERNEL_THREAD:
-		fputs(match->kernel_thread ? " yes" : " no", out);
-		break;
-	}
+	const struct match_key *key = find_key(bit);
+
+	fprintf(out, "%s =", key->key.name);
+	key->print(out, field_of(key, match));
 }

@@ -2,9 +2,8 @@
 #pragma once
 
 /*
- * By what a rule matches tasks. A key is a field of struct policy_match with its bit, and in
- * match.c a row, a place in the order of comparing, and a case in each of holds(), match_say_fact()
- * and match_say_wanted().
+ * By what a rule matches tasks. A key is a field of struct policy_match with its bit, and a row in
+ * match.c.
  */
 
 #include <stdbool.h>

@@ -139,7 +139,9 @@ int policy_parse(struct policy_draft *draft, const char *file, const char *text,
 		 char **ret_message)
 {
 	struct parser parser = {
-		.reader = { .draft = draft, .place.file = file },
+		.reader = { .draft = draft,
+			    .noted_before = draft->origins.n_noted,
+			    .place.file = file },
 		.next = text,
 		.end = text + size,
 	};

@@ -41,7 +41,6 @@ struct policy_setting {
 struct policy_profile {
 	char name[POLICY_NAME_SIZE];
 	struct policy_when when;
-	struct policy_place when_place;
 	struct policy_setting *settings;
 	uint32_t n_settings;
 };
@@ -55,6 +54,8 @@ struct policy_profiles {
 /* The profile that is in force when no other is: the first. */
 #define POLICY_PROFILE_DEFAULT "balanced"
 
+/* The index of the profile with this name; profiles->n: there is none. */
+uint32_t policy_profiles_place(const struct policy_profiles *profiles, const char *name);
 /* NULL: there is no profile with this name. */
 const struct policy_profile *policy_profiles_find(const struct policy_profiles *profiles,
 						  const char *name);

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* What a rule gives, and to whom besides those that it matches (config/match.c). */
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "config/keys.h"
 #include "config/units.h"
+#include "core/rule.h"
 #include "shared/cleanup.h"
 #include "shared/time.h"
 
-/* word stands for a capacity: the end of the scale at which the property does nothing. */
-static int store_level(struct policy_level *level, const char *text, const char *word,
-		       uint32_t capacity)
+static int store_quantity(const char *text, struct policy_level *level)
 {
 	static const struct {
 		const struct policy_units *units;
@@ -23,154 +23,161 @@ static int store_level(struct policy_level *level, const char *text, const char 
 	};
 	uint64_t number;
 
-	if (!strcmp(text, word)) {
-		*level = (struct policy_level){ POLICY_LEVEL_CAPACITY, capacity };
-		return 0;
-	}
 	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++)
 		if (policy_units_parse(kinds[i].units, text, &number) == 0) {
 			if (number > kinds[i].most)
 				return -EINVAL;
-			level->kind = kinds[i].kind;
-			level->value = number;
+			*level = (struct policy_level){ kinds[i].kind, number };
 			return 0;
 		}
 	return -EINVAL;
 }
 
-static int store_cap(struct policy_rule *rule, const char *text)
+static int store_level(const struct policy_rule_key *key, void *field, const char *text)
 {
-	return store_level(&rule->own.cap, text, "none", TOPOLOGY_CAPACITY_MAX);
-}
-
-static int store_floor(struct policy_rule *rule, const char *text)
-{
-	return store_level(&rule->own.floor, text, "none", 0);
-}
-
-#define RESPONSE_LEAST_US 10
-#define RESPONSE_MOST_US  10000000
-
-/*
- * A response is a floor, computed from the tasks' bursts. Of both in one section, the later one
- * wins.
- */
-static int store_response(struct policy_rule *rule, const char *text)
-{
+	const struct policy_level *by_word = policy_word_level(key, text);
+	struct policy_level *level = field;
 	uint64_t ns;
 
-	if (!strcmp(text, "none"))
-		return store_floor(rule, text);
-	if (policy_units_parse(&policy_units_duration, text, &ns) < 0 ||
-	    ns < RESPONSE_LEAST_US * NS_PER_US || ns > RESPONSE_MOST_US * NS_PER_US)
-		return -EINVAL;
-	rule->own.floor = (struct policy_level){ POLICY_LEVEL_RESPONSE, ns / NS_PER_US };
-	return 0;
-}
-
-static int store_io_boost(struct policy_rule *rule, const char *text)
-{
-	if (!strcmp(text, "off"))
-		return store_level(&rule->own.io_boost, text, "off", 0);
-	return store_level(&rule->own.io_boost, text, "on", TOPOLOGY_CAPACITY_MAX);
-}
-
-static int store_placement(struct policy_rule *rule, const char *text)
-{
-	static const struct {
-		const char *word;
-		enum policy_placement is;
-	} words[] = {
-		{ "none", POLICY_PLACEMENT_NONE },
-		{ "fork-spread", POLICY_PLACEMENT_FORK_SPREAD },
-	};
-
-	for (size_t i = 0; i < ARRAY_SIZE(words); i++)
-		if (!strcmp(text, words[i].word)) {
-			rule->own.placement = (struct policy_level){ POLICY_LEVEL_PLACEMENT,
-								     words[i].is };
-			return 0;
-		}
-	return -EINVAL;
-}
-
-#define IDLE_LATENCY_MOST_US 1000000
-
-static int store_idle_latency(struct policy_rule *rule, const char *text)
-{
-	uint64_t ns = POLICY_IDLE_LATENCY_NONE * NS_PER_US;
-
-	if (strcmp(text, "none") != 0 &&
-	    (policy_units_parse(&policy_units_duration, text, &ns) < 0 ||
-	     ns > IDLE_LATENCY_MOST_US * NS_PER_US))
-		return -EINVAL;
-	rule->own.idle_latency = (struct policy_level){ POLICY_LEVEL_IDLE_LATENCY, ns / NS_PER_US };
-	return 0;
-}
-
-static int store_class(struct policy_rule *rule, const char *text)
-{
-	if (!strcmp(text, "none")) {
-		memset(rule->class, 0, sizeof(rule->class));
+	if (by_word) {
+		*level = *by_word;
 		return 0;
 	}
-	return policy_store_text(rule->class, sizeof(rule->class), text);
+	if (key->is_level)
+		return store_quantity(text, level);
+	if (!key->time_kind || policy_units_parse(&policy_units_duration, text, &ns) < 0 ||
+	    ns < key->least_us * NS_PER_US || ns > key->most_us * NS_PER_US)
+		return -EINVAL;
+	*level = (struct policy_level){ key->time_kind, ns / NS_PER_US };
+	return 0;
 }
 
-static int store_domain(struct policy_rule *rule, const char *text)
+static int store_class(const struct policy_rule_key *key, void *field, const char *text)
 {
+	if (strcmp(text, "none") != 0)
+		return policy_store_text(key, field, text);
+	memset(field, 0, key->size);
+	return 0;
+}
+
+static int store_domain(const struct policy_rule_key *key, void *field, const char *text)
+{
+	uint32_t *domain = field;
+
 	if (!strcmp(text, "all"))
-		rule->domain_cpu = POLICY_ANY_DOMAIN;
-	else if (!policy_domain_number(text, &rule->domain_cpu))
+		*domain = POLICY_ANY_DOMAIN;
+	else if (!policy_domain_number(text, domain))
 		return -EINVAL;
 	return 0;
 }
 
-static int store_when(struct policy_rule *rule, const char *text)
+static int store_when(const struct policy_rule_key *key, void *field, const char *text)
 {
 	if (strncmp(text, "rule ", 5) != 0)
 		return -EINVAL;
 	text += 5;
-	return policy_store_text(rule->when, sizeof(rule->when), text + strspn(text, " \t"));
-}
-
-static int store_inherit(struct policy_rule *rule, const char *text)
-{
-	rule->own.not_inherited = !strcmp(text, "no");
-	return rule->own.not_inherited || !strcmp(text, "yes") ? 0 : -EINVAL;
+	return policy_store_text(key, field, text + strspn(text, " \t"));
 }
 
 #define LEVEL                                                                                 \
 	"a share from 0% to 100%, a capacity from 0/1024 to 1024/1024, or a frequency up to " \
 	"100GHz with its unit (kHz, MHz, GHz)"
+#define CAPACITY(_capacity)                        \
+	{                                          \
+		POLICY_LEVEL_CAPACITY, (_capacity) \
+	}
 
+/* A response is a floor, computed from the tasks' bursts: of both in one section the later one
+ * wins. */
 /* clang-format off */
 static const struct policy_rule_key keys[] = {
-	{ "when", "rule and the name of another rule", store_when },
-	{ "domain", "all, or policyN with N from 0 to 1023", store_domain },
-	{ "class", "none or the name of a class", store_class },
-	{ "cap", "none, " LEVEL, store_cap, .is_for = POLICY_KEY_OF_BOTH, .is_level = true },
-	{ "floor", "none, " LEVEL, store_floor, .is_for = POLICY_KEY_OF_BOTH, .is_level = true },
-	{ "response", "none, or a time from 10us to 10s", store_response,
-	  .is_for = POLICY_KEY_OF_BOTH },
-	{ "io-boost", "on, off, " LEVEL, store_io_boost, .is_for = POLICY_KEY_OF_BOTH, .is_level = true },
-	{ "placement", "none or fork-spread", store_placement, .is_for = POLICY_KEY_OF_BOTH },
-	{ "idle-latency", "none, or a time from 0us to 1s", store_idle_latency,
-	  .is_for = POLICY_KEY_OF_BOTH },
-	{ "inherit", "yes or no", store_inherit, .is_for = POLICY_KEY_OF_CLASS },
+	{ "when", "rule and the name of another rule", store_when, POLICY_RULE_FIELD(when) },
+	{ "domain", "all, or policyN with N from 0 to 1023", store_domain,
+	  POLICY_RULE_FIELD(domain_cpu) },
+	{ "class", "none or the name of a class", store_class, POLICY_RULE_FIELD(class) },
+	{ "cap", "none, " LEVEL, store_level, POLICY_RULE_FIELD(own.cap), POLICY_KEY_OF_BOTH,
+	  .words = { { "none", CAPACITY(TOPOLOGY_CAPACITY_MAX) } }, .is_level = true },
+	{ "floor", "none, " LEVEL, store_level, POLICY_RULE_FIELD(own.floor), POLICY_KEY_OF_BOTH,
+	  .words = { { "none", CAPACITY(0) } }, .is_level = true },
+	{ "response", "none, or a time from 10us to 10s", store_level, POLICY_RULE_FIELD(own.floor),
+	  POLICY_KEY_OF_BOTH, .words = { { "none", CAPACITY(0) } },
+	  .time_kind = POLICY_LEVEL_RESPONSE, .least_us = 10, .most_us = 10000000 },
+	{ "io-boost", "on, off, " LEVEL, store_level, POLICY_RULE_FIELD(own.io_boost),
+	  POLICY_KEY_OF_BOTH, .is_level = true,
+	  .words = { { "off", CAPACITY(0) }, { "on", CAPACITY(TOPOLOGY_CAPACITY_MAX) } } },
+	{ "placement", "none or fork-spread", store_level, POLICY_RULE_FIELD(own.placement),
+	  POLICY_KEY_OF_BOTH,
+	  .words = { { "none", { POLICY_LEVEL_PLACEMENT, POLICY_PLACEMENT_NONE } },
+		     { "fork-spread", { POLICY_LEVEL_PLACEMENT, POLICY_PLACEMENT_FORK_SPREAD } } } },
+	{ "idle-latency", "none, or a time from 0us to 1s", store_level,
+	  POLICY_RULE_FIELD(own.idle_latency), POLICY_KEY_OF_BOTH,
+	  .words = { { "none", { POLICY_LEVEL_IDLE_LATENCY, POLICY_IDLE_LATENCY_NONE } } },
+	  .time_kind = POLICY_LEVEL_IDLE_LATENCY, .most_us = 1000000 },
+	{ "inherit", "yes or no", policy_store_flag, POLICY_RULE_FIELD(own.not_inherited),
+	  POLICY_KEY_OF_CLASS, .words = { { "yes", CAPACITY(false) }, { "no", CAPACITY(true) } } },
 };
 /* clang-format on */
 
 _Static_assert(ARRAY_SIZE(keys) <= POLICY_RULE_KEYS_MAX / 2, "raise POLICY_RULE_KEYS_MAX");
 
+int policy_rule_key_store(const struct policy_rule_key *key, struct policy_rule *rule,
+			  const char *text)
+{
+	rule->match.given |= key->match;
+	return key->store(key, (char *)rule + key->offset, text);
+}
+
+const struct policy_rule_key *policy_property_key(enum rule_property property)
+{
+	static const struct policy_rule rule;
+	const void *field = rule_level(&rule.own, property);
+	size_t i = 0;
+
+	while ((const char *)&rule + keys[i].offset != field)
+		i++;
+	return &keys[i];
+}
+
+int policy_level_store(struct policy_properties *properties, enum rule_property property,
+		       const char *text)
+{
+	struct policy_level *level = (struct policy_level *)rule_level(properties, property);
+	const struct policy_rule_key *key = policy_property_key(property);
+
+	if (key->store(key, level, text) == 0)
+		return 0;
+	key = policy_rule_keys_find("response");
+	return property == RULE_FLOOR ? key->store(key, level, text) : -EINVAL;
+}
+
+const char *policy_level_format(enum rule_property property, const struct policy_level *level,
+				char buffer[static POLICY_LEVEL_SIZE])
+{
+	static const char *const units[] = {
+		[POLICY_LEVEL_CAPACITY] = "/1024", [POLICY_LEVEL_PERCENT] = "%",
+		[POLICY_LEVEL_KHZ] = "kHz",	   [POLICY_LEVEL_RESPONSE] = "us",
+		[POLICY_LEVEL_PLACEMENT] = "",	   [POLICY_LEVEL_IDLE_LATENCY] = "us",
+	};
+	const struct policy_rule_key *key = policy_property_key(property);
+
+	if (level->kind == POLICY_LEVEL_NONE)
+		return NULL;
+	for (size_t i = 0; i < ARRAY_SIZE(key->words); i++)
+		if (key->words[i].word && key->words[i].level.kind == level->kind &&
+		    key->words[i].level.value == level->value)
+			return key->words[i].word;
+	snprintf(buffer, POLICY_LEVEL_SIZE, "%u%s", level->value, units[level->kind]);
+	return buffer;
+}
+
 const struct policy_rule_key *policy_rule_key_at(size_t i)
 {
-	const struct policy_rule_key *match_keys;
-	size_t n;
+	size_t n = 0;
 
-	match_keys = policy_match_keys_get(&n);
+	while (policy_match_key_at(n))
+		n++;
 	if (i < n)
-		return &match_keys[i];
+		return policy_match_key_at(i);
 	return i - n < ARRAY_SIZE(keys) ? &keys[i - n] : NULL;
 }
 

@@ -38,17 +38,9 @@ static int open_rule(struct policy_reader *reader, const char *name)
 		policy->n_rules++;
 		begin_rule(rule, name);
 	}
-	if (reader->rule_lines[index]) {
-		rule->again_line = reader->place.line;
-		rule = &reader->left_out;
-		begin_rule(rule, name);
-	} else {
-		reader->rule_lines[index] = reader->place.line;
-		rule->again_line = 0;
-		/* A long name keeps its end, by which drop-ins differ. */
-		strcpy(rule->file, length > most ? file + length - most : file);
-		rule->line = reader->place.line;
-	}
+	/* A long name keeps its end, by which drop-ins differ. */
+	strcpy(rule->file, length > most ? file + length - most : file);
+	rule->line = reader->place.line;
 	reader->rule = rule;
 	return 0;
 }
@@ -78,7 +70,7 @@ static int open_class(struct policy_reader *reader, const char *name)
 		*reader->class = (struct policy_class){ 0 };
 		strcpy(reader->class->name, name);
 	}
-	return policy_reader_open_once(reader, &reader->class_lines[index], reader->section);
+	return 0;
 }
 
 int policy_rules_open(struct policy_reader *reader, const char *name)
@@ -131,15 +123,6 @@ static void suggest(const struct policy_rule_key *key, const char *text,
 	}
 }
 
-static void note_place(struct policy_rule_places *places, const char *name,
-		       struct policy_place place)
-{
-	if (!strcmp(name, "class"))
-		places->class = place;
-	else if (!strcmp(name, "when"))
-		places->when = place;
-}
-
 int policy_rules_assign(struct policy_reader *reader, const char *name, const char *text)
 {
 	size_t n = policy_rule_keys_number(name);
@@ -149,16 +132,13 @@ int policy_rules_assign(struct policy_reader *reader, const char *name, const ch
 
 	if (!key || !is_key_of(key, reader->rule))
 		return refuse_key(reader, name);
-	if (policy_reader_key_once(reader, &reader->key_lines[n], name) < 0)
-		return -EINVAL;
-
 	if (!reader->rule) {
 		begin_rule(rule, reader->class->name);
 		rule->own = reader->class->properties;
 	}
 	/* A command line may contain a '#'; in another value it is no comment, as it may seem. */
 	is_comment = policy_text_has_comment(text) && strcmp(name, "command") != 0;
-	if (is_comment || key->store(rule, text) < 0) {
+	if (is_comment || policy_rule_key_store(key, rule, text) < 0) {
 		suggest(key, policy_shown(reader, text), reader->hint);
 		return policy_refuse(reader, -EINVAL, "[%s] %s: found '%s', expected %s%s",
 				     reader->section, name, reader->shown, key->expected,
@@ -167,23 +147,30 @@ int policy_rules_assign(struct policy_reader *reader, const char *name, const ch
 	rule->key_lines[n] = reader->place.line < UINT16_MAX ? reader->place.line : 0;
 	if (!reader->rule)
 		reader->class->properties = rule->own;
-	else if (rule != &reader->left_out)
-		note_place(&reader->draft->rule_places[rule - reader->draft->policy.rules], name,
-			   reader->place);
 	return 0;
 }
 
-/* If the condition had a condition itself, they could form a circle. */
-static int finish_condition(struct policy *policy, const struct policy_rule *rule,
-			    struct policy_place place, char **ret_message)
+/* Where the rule has its class or condition. */
+static struct policy_place place_of(const struct policy_draft *draft,
+				    const struct policy_rule *rule, const char *key)
 {
-	struct policy_rule *condition = policy_rules_find(policy, rule->when);
+	char section[sizeof("rule ") + POLICY_NAME_SIZE];
+
+	snprintf(section, sizeof(section), "rule %s", rule->name);
+	return policy_origins_find(&draft->origins, section, key)->place;
+}
+
+/* If the condition had a condition itself, they could form a circle. */
+static int finish_condition(struct policy_draft *draft, const struct policy_rule *rule,
+			    char **ret_message)
+{
+	struct policy_rule *condition = policy_rules_find(&draft->policy, rule->when);
 
 	if (condition && condition != rule && !condition->when[0]) {
 		condition->is_condition = true;
 		return 0;
 	}
-	return policy_error_set(ret_message, -EINVAL, place,
+	return policy_error_set(ret_message, -EINVAL, place_of(draft, rule, "when"),
 				"[rule %s] when: found 'rule %s', expected %s", rule->name,
 				rule->when,
 				!condition	    ? "a rule of this policy"
@@ -191,21 +178,21 @@ static int finish_condition(struct policy *policy, const struct policy_rule *rul
 						    : "a rule without a condition of its own");
 }
 
-static int finish_rule(struct policy *policy, struct policy_rule *rule,
-		       const struct policy_rule_places *places, char **ret_message)
+static int finish_rule(struct policy_draft *draft, struct policy_rule *rule, char **ret_message)
 {
+	struct policy *policy = &draft->policy;
 	const struct policy_class *class = find_class(policy, rule->class);
 	char list[POLICY_CLASSES_MAX * (POLICY_NAME_SIZE + 2)] = "";
 
 	if (rule->class[0] && !class) {
 		for (uint32_t i = 0; i < policy->n_classes; i++)
 			strcat(strcat(list, list[0] ? ", " : ""), policy->classes[i].name);
-		return policy_error_set(ret_message, -EINVAL, places->class,
+		return policy_error_set(ret_message, -EINVAL, place_of(draft, rule, "class"),
 					"[rule %s] class: found '%s', expected one of %s, or a "
 					"section [class %s]",
 					rule->name, rule->class, list, rule->class);
 	}
-	if (rule->when[0] && finish_condition(policy, rule, places->when, ret_message) < 0)
+	if (rule->when[0] && finish_condition(draft, rule, ret_message) < 0)
 		return -EINVAL;
 	for (int i = 0; i < RULE_PROPERTIES; i++) {
 		const struct policy_level *level = rule_level(&rule->own, i);
@@ -224,7 +211,7 @@ int policy_rules_finish(struct policy_draft *draft, char **ret_message)
 
 	for (uint32_t i = 0; i < policy->n_rules; i++) {
 		char *message = NULL;
-		int r = finish_rule(policy, &policy->rules[i], &draft->rule_places[i], &message);
+		int r = finish_rule(draft, &policy->rules[i], &message);
 
 		policy_error_append(ret_message, message);
 		error = error ?: r;

@@ -18,7 +18,6 @@ _Static_assert(POLICY_NO_DOMAIN_SECTION + 1 == 0, "[domain] is section 0 of opp_
 /* Another section is open now, without keys so far. */
 static void begin(struct policy_reader *reader, const char *name)
 {
-	memset(reader->key_lines, 0, sizeof(reader->key_lines));
 	snprintf(reader->section, sizeof(reader->section), "%s", name);
 	reader->rule = NULL;
 	reader->class = NULL;
@@ -53,7 +52,7 @@ static int open_domain(struct policy_reader *reader, const char *name, const cha
 	}
 	reader->domain_section = i;
 	reader->current = POLICY_SECTION_DOMAIN;
-	return policy_reader_open_once(reader, &reader->domain_section_lines[i], name);
+	return 0;
 }
 
 /* Whether the name begins with this. */
@@ -72,7 +71,7 @@ static int open_plain(struct policy_reader *reader, const char *name)
 		if (!strcmp(name, policy_section_name(i))) {
 			reader->current = i;
 			reader->domain_section = POLICY_NO_DOMAIN_SECTION;
-			return policy_reader_open_once(reader, &reader->section_lines[i], name);
+			return 0;
 		}
 		strcat(strcat(strcat(list, "["), policy_section_name(i)), "], ");
 		suggest_closest(name, policy_section_name(i), &closest);
@@ -88,6 +87,7 @@ int policy_section_open(struct policy_reader *reader, const char *header)
 {
 	const char *end = strchr(header, ']'), *rest = end ? end + 1 : "";
 	_cleanup_free_ char *name = NULL;
+	int r;
 
 	/* inih ignores text behind the bracket; a key there would be lost. */
 	rest += strspn(rest, " \t");
@@ -100,6 +100,9 @@ int policy_section_open(struct policy_reader *reader, const char *header)
 	if (!name)
 		return -ENOMEM;
 	begin(reader, name);
+	r = policy_reader_note(reader, "", "", false);
+	if (r < 0)
+		return r;
 	if (starts(name, "domain "))
 		return open_domain(reader, name, name + strlen("domain "));
 	if (starts(name, "profile "))
@@ -198,14 +201,11 @@ static int assign_key(struct policy_reader *reader, const char *name, const char
 	const struct policy_key *key = policy_keys_find(reader->current, name);
 	_cleanup_free_ char *expected = NULL;
 	struct policy_value value;
-	size_t n;
 
 	if (!key)
 		return refuse_key(reader, name);
-	if (policy_reader_key_once(reader, &reader->key_lines[key - policy_keys_get(&n)], name) < 0)
-		return -EINVAL;
 	if (policy_value_parse(key, text, &value) == 0) {
-		policy_draft_set(reader, key, &value, text);
+		policy_draft_set(reader, key, &value);
 		return 0;
 	}
 	expected = policy_value_describe(key);
@@ -218,27 +218,27 @@ static int assign_key(struct policy_reader *reader, const char *name, const char
 int policy_section_assign(struct policy_reader *reader, const char *name, const char *text)
 {
 	bool is_power = !strcmp(name, POLICY_OPP_POWER_KEY);
-	bool is_more = is_power && reader->has_powers;
-	int r;
+	int r = policy_reader_note(reader, name, text, is_power && reader->has_powers);
 
-	if (reader->profile)
-		r = policy_profile_assign(reader, name, text);
-	else if (reader->rule || reader->class)
-		r = policy_rules_assign(reader, name, text);
-	else if (is_power && reader->current == POLICY_SECTION_DOMAIN)
-		r = assign_power(reader, text);
-	else
-		r = assign_key(reader, name, text);
-	if (r < 0 || !reader->draft->origins || reader->rule == &reader->left_out)
+	if (r < 0)
 		return r;
-	return policy_origins_note(reader->draft->origins, reader->section, name, text,
-				   reader->place, is_more);
+	if (reader->profile)
+		return policy_profile_assign(reader, name, text);
+	if (reader->rule || reader->class)
+		return policy_rules_assign(reader, name, text);
+	if (is_power && reader->current == POLICY_SECTION_DOMAIN)
+		return assign_power(reader, text);
+	return assign_key(reader, name, text);
 }
 
 int policy_section_apply(struct policy_draft *draft, const struct policy_setting *setting,
 			 char **ret_message)
 {
-	struct policy_reader reader = { .draft = draft, .place = setting->place };
+	struct policy_reader reader = {
+		.draft = draft,
+		.place = setting->place,
+		.noted_before = draft->origins.n_noted,
+	};
 	const char *dot = strrchr(setting->name, '.');
 	_cleanup_free_ char *header = NULL;
 	int r;

@@ -34,7 +34,8 @@ static void print_origins(struct show *show, const char *section, const char *ke
 	for (size_t i = 0; i < show->origins->n; i++) {
 		const struct policy_origin *origin = &show->origins->entries[i];
 
-		if (!strcmp(origin->section, section) && (!key || !strcmp(origin->key, key)))
+		if (!strcmp(origin->section, section) && origin->key[0] &&
+		    (!key || !strcmp(origin->key, key)))
 			print_key(show, section, origin->key, origin->value, &origin->place);
 	}
 }
@@ -119,14 +120,14 @@ static void print_sections(struct show *show, const struct policy *defaults, con
 int policy_show(const char *path, bool may_be_missing, const char *dropin_dir, FILE *out,
 		char **ret_message)
 {
-	struct policy_origins origins = { 0 };
-	struct show show = { .out = out, .origins = &origins };
+	struct show show = { .out = out };
 	struct policy_files *files;
 	struct policy defaults;
-	int r = policy_files_read(path, may_be_missing, dropin_dir, &origins, &files, ret_message);
+	int r = policy_files_read(path, may_be_missing, dropin_dir, &files, ret_message);
 
 	if (r == 0) {
 		policy_init(&defaults);
+		show.origins = policy_files_origins(files);
 		fprintf(out, "# %s%s%s%s\n", path, dropin_dir ? ", then " : "", dropin_dir ?: "",
 			dropin_dir ? "/*.conf" : "");
 		for (int section = 0; section < POLICY_SECTIONS; section++) {
@@ -141,6 +142,5 @@ int policy_show(const char *path, bool may_be_missing, const char *dropin_dir, F
 		print_sections(&show, &defaults, "profile ");
 		policy_files_free(files);
 	}
-	policy_origins_deinit(&origins);
 	return r;
 }

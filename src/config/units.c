@@ -58,91 +58,59 @@ const struct policy_units policy_units_group = {
 };
 
 /* Unlike isdigit(), does not depend on the locale. */
-static bool is_digit(char c)
-{
-	return c >= '0' && c <= '9';
-}
+#define DIGITS "0123456789"
 
-static int read_digits(const char **text, uint64_t *number)
+/* Reads number / divisor off *text; zeros at the end of the decimals do not count. */
+static int read_number(const char **text, uint64_t *number, uint64_t *divisor)
 {
-	if (!is_digit(**text))
+	size_t n_digits = strspn(*text, DIGITS), n_decimals = 0;
+	const char *c = *text, *end = c + n_digits;
+
+	if (n_digits && *end == '.') {
+		n_decimals = strspn(end + 1, DIGITS);
+		end += 1 + n_decimals;
+	}
+	if (!n_digits || end[-1] == '.')
 		return -EINVAL;
-	for (; is_digit(**text); ++*text)
-		if (__builtin_mul_overflow(*number, 10, number) ||
-		    __builtin_add_overflow(*number, **text - '0', number))
+	*text = end;
+	for (; n_decimals && end[-1] == '0'; n_decimals--)
+		end--;
+	for (; c < end; c++)
+		if (*c != '.' && (__builtin_mul_overflow(*number, 10, number) ||
+				  __builtin_add_overflow(*number, *c - '0', number)))
 			return -ERANGE;
-	return 0;
-}
-
-/* Appends the decimals to *number and counts them, without zeros at the end. */
-static int read_decimals(const char **text, uint64_t *number, unsigned int *ret_n_decimals)
-{
-	const char *first = *text, *last = first, *c;
-
-	for (c = first; is_digit(*c); c++)
-		if (*c != '0')
-			last = c + 1;
-	if (c == first)
-		return -EINVAL;
-	*text = c;
-
-	*ret_n_decimals = last - first;
-	for (c = first; c < last; c++)
-		if (__builtin_mul_overflow(*number, 10, number) ||
-		    __builtin_add_overflow(*number, *c - '0', number))
-			return -ERANGE;
-	return 0;
-}
-
-static bool divide_either(uint64_t *a, uint64_t *b, uint64_t prime)
-{
-	uint64_t *divided = *a % prime == 0 ? a : b;
-
-	if (*divided % prime)
-		return false;
-	*divided /= prime;
-	return true;
-}
-
-/* number · scale / 10^n_decimals, or -EINVAL if that is no whole number. */
-static int apply_scale(uint64_t number, uint64_t scale, unsigned int n_decimals, uint64_t *ret)
-{
-	/* 10 is 2 · 5, both prime: what divides the product divides one of its factors. */
 	for (; n_decimals; n_decimals--)
-		if (!divide_either(&scale, &number, 2) || !divide_either(&scale, &number, 5))
+		if (__builtin_mul_overflow(*divisor, 10, divisor))
 			return -EINVAL;
-	if (__builtin_mul_overflow(number, scale, &number))
-		return -ERANGE;
-	*ret = number;
 	return 0;
 }
 
 int policy_units_parse(const struct policy_units *units, const char *text, uint64_t *ret)
 {
 	const struct group *group;
-	unsigned int n_decimals = 0;
-	uint64_t number = 0;
+	uint64_t number = 0, divisor = 1;
+	unsigned __int128 product;
 	int r, unit = 0;
 
-	if (units == &policy_units_group && !is_digit(*text)) {
+	if (units == &policy_units_group && strspn(text, DIGITS) == 0) {
 		group = getgrnam(text);
 		if (!group)
 			return -EINVAL;
 		*ret = group->gr_gid;
 		return 0;
 	}
-	r = read_digits(&text, &number);
+	r = read_number(&text, &number, &divisor);
 	if (r < 0)
 		return r;
-	if (*text == '.') {
-		text++;
-		r = read_decimals(&text, &number, &n_decimals);
-		if (r < 0)
-			return r;
-	}
 	while (units->list[unit].name && strcmp(units->list[unit].name, text) != 0)
 		unit++;
 	if (!units->list[unit].name)
 		return -EINVAL;
-	return apply_scale(number, units->list[unit].scale, n_decimals, ret);
+	product = (unsigned __int128)number * units->list[unit].scale;
+	if (product % divisor)
+		return -EINVAL;
+	if (product / divisor > UINT64_MAX)
+		return -ERANGE;
+	*ret = product / divisor;
+	return 0;
 }

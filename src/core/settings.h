@@ -188,7 +188,9 @@ struct policy_match {
 	char unit[POLICY_PATTERN_SIZE];	     /* of the system's manager */
 	char user_unit[POLICY_PATTERN_SIZE]; /* of a user's manager */
 	uint32_t schedulers;		     /* bits: SCHED_OTHER and the like */
-	int32_t nice_min, nice_max;
+	struct policy_nice {
+		int32_t least, most;
+	} nice;
 	bool kernel_thread;
 };
 
@@ -209,8 +211,6 @@ struct policy_rule {
 	char file[POLICY_FILE_SIZE];  /* its place, for people; an override: "" … */
 	uint32_t line;
 	uint16_t key_lines[POLICY_RULE_KEYS_MAX]; /* by the key's number; 0: not given there */
-	uint32_t again_line; /* line of a second rule of that name in the file, which is left out;
-				0: none */
 	uint32_t domain_cpu; /* the N of the policyN where the rule holds, or POLICY_ANY_DOMAIN */
 	bool is_condition; /* a condition of a profile or another rule, which holds while this rule
 			      has a task */

@@ -63,9 +63,9 @@ bool ctl_takes_level(const struct ctl *ctl, const char *option)
 {
 	const struct policy_rule_key *key = policy_rule_keys_find(option);
 	const char *text = ctl_value(ctl, option);
-	struct policy_rule rule;
+	struct policy_rule rule = { 0 };
 
-	if (!text || key->store(&rule, text) == 0)
+	if (!text || policy_rule_key_store(key, &rule, text) == 0)
 		return true;
 	ctl_misuse(ctl, "--%s %s: expected %s", option, text, key->expected);
 	return false;

@@ -136,27 +136,19 @@ static void add_values(json_t *values, const char *section, enum policy_section 
 /* Lists the keys of rules, but no patterns: those contain names. */
 static void add_rules(json_t *rules, const struct policy *policy)
 {
-	static const char *const properties[RULE_PROPERTIES] = {
-		[RULE_CAP] = "cap",
-		[RULE_FLOOR] = "floor",
-		[RULE_IO_BOOST] = "io-boost",
-		[RULE_PLACEMENT] = "placement",
-		[RULE_IDLE_LATENCY] = "idle-latency",
-	};
-	const struct policy_rule_key *keys;
-	size_t n;
+	const struct policy_rule_key *key;
 
-	keys = policy_match_keys_get(&n);
 	for (uint32_t i = 0; i < policy->n_rules; i++) {
 		const struct policy_rule *rule = &policy->rules[i];
 		json_t *by = json_array(), *gives = json_array();
 
-		for (size_t j = 0; j < n; j++)
-			if (rule->match.given & 1u << j)
-				json_array_append_new(by, json_string(keys[j].name));
+		for (size_t j = 0; (key = policy_match_key_at(j)); j++)
+			if (rule->match.given & key->match)
+				json_array_append_new(by, json_string(key->name));
 		for (int j = 0; j < RULE_PROPERTIES; j++)
 			if (rule_level(&rule->properties, j)->kind != POLICY_LEVEL_NONE)
-				json_array_append_new(gives, json_string(properties[j]));
+				json_array_append_new(gives,
+						      json_string(policy_property_key(j)->name));
 		json_array_append_new(rules, json_pack("{so so}", "by", by, "gives", gives));
 	}
 }

@@ -34,7 +34,7 @@ int startup_read_policy(struct policies *policies)
 	if (asprintf(&policies->dropin_dir, "%s.d", options->policy_path) < 0)
 		return log_oom();
 	r = policy_files_read(options->policy_path, options->policy_may_be_missing,
-			      policies->dropin_dir, NULL, &policies->files, &message);
+			      policies->dropin_dir, &policies->files, &message);
 	if (r < 0) {
 		const char *line = message ? message : strerror(-r);
 

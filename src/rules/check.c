@@ -188,11 +188,6 @@ static void check_itself(const struct check *check)
 
 	for (int i = 0; i < RULE_PROPERTIES; i++)
 		gives_any |= gives(check->rule, i);
-	if (check->rule->again_line)
-		say(check, NULL,
-		    "a second [rule %s] stands at line %u and is left out: give it another "
-		    "name",
-		    check->rule->name, check->rule->again_line);
 	if (!check->rule->is_condition && !check->rule->is_filled && !gives_any)
 		say(check, NULL,
 		    "it gives nothing: set cap, floor, response, io-boost, placement, "

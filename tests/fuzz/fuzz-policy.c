@@ -62,7 +62,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	check(fd >= 0 && fchmod(fd, 0600) == 0);
 	check(write(fd, data, size) == (ssize_t)size);
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	if (policy_files_read(path, false, NULL, NULL, &files, &message) == 0)
+	if (policy_files_read(path, false, NULL, &files, &message) == 0)
 		check_profiles(files);
 	else
 		check(message && message[0]);

@@ -59,11 +59,11 @@ static void uncomment(char *text)
 
 static void test_conf_as_installed(void **state)
 {
-	struct policy_draft draft;
+	_cleanup_(policy_draft_deinit) struct policy_draft draft = { 0 };
 	struct policy defaults;
 	char *text = read_document(conf_path), *message;
 
-	policy_draft_init(&draft);
+	test_draft_init(&draft);
 	policy_init(&defaults);
 	message = test_policy_parse(&draft, "wakegov.conf", text, strlen(text));
 	assert_null(message);
@@ -74,14 +74,13 @@ static void test_conf_as_installed(void **state)
 /* It starts from nonsense, so that a key which the file does not give is seen to be missing. */
 static void test_conf_gives_every_default(void **state)
 {
-	struct policy_draft draft;
+	_cleanup_(policy_draft_deinit) struct policy_draft draft = { 0 };
 	struct policy defaults;
 	char *text = read_document(conf_path), *message;
 
 	policy_init(&defaults);
-	memset(&draft, 0x5a, sizeof(draft));
+	memset(&draft.policy, 0x5a, sizeof(draft.policy));
 	draft.policy.n_domain_sections = 0;
-	draft.origins = NULL;
 	uncomment(text);
 	message = test_policy_parse(&draft, "wakegov.conf", text, strlen(text));
 	if (message)

@@ -260,11 +260,11 @@ static const struct key_case cases[] = {
 
 static void expect_accepted(const struct key_case *c, const struct good_value *good)
 {
-	struct policy_draft draft;
+	_cleanup_(policy_draft_deinit) struct policy_draft draft = { 0 };
 	char text[128];
 	int length;
 
-	policy_draft_init(&draft);
+	test_draft_init(&draft);
 	assert_int_equal(c->get(&draft.policy), c->standard);
 	length = snprintf(text, sizeof(text), "[%s]\n%s = %s\n", c->section, c->key, good->text);
 	test_policy_expect(&draft, text, length, NULL);
@@ -284,11 +284,11 @@ static void test_good_values(void **state)
 static void test_other_fields_stay(void **state)
 {
 	for (size_t i = 0; i < N_CASES; i++) {
-		struct policy_draft draft;
+		_cleanup_(policy_draft_deinit) struct policy_draft draft = { 0 };
 		char text[128];
 		int length;
 
-		policy_draft_init(&draft);
+		test_draft_init(&draft);
 		length = snprintf(text, sizeof(text), "[%s]\n%s = %s\n", cases[i].section,
 				  cases[i].key, cases[i].good[1].text);
 		test_policy_expect(&draft, text, length, NULL);
@@ -302,13 +302,13 @@ static void test_other_fields_stay(void **state)
 static void expect_refused(const struct key_case *c, const char *value)
 {
 	char text[128], message[512];
-	struct policy_draft draft;
+	_cleanup_(policy_draft_deinit) struct policy_draft draft = { 0 };
 	int length;
 
 	length = snprintf(text, sizeof(text), "[%s]\n%s = %s\n", c->section, c->key, value);
 	snprintf(message, sizeof(message), TEST_FILE ":2: [%s] %s: found '%s', expected %s",
 		 c->section, c->key, value, c->expected);
-	policy_draft_init(&draft);
+	test_draft_init(&draft);
 	test_policy_expect(&draft, text, length, message);
 }
 

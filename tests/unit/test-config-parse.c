@@ -139,10 +139,10 @@ static const struct text_case lines[] = {
 
 static void expect_line_case(const struct text_case *c)
 {
-	struct policy_draft draft;
+	_cleanup_(policy_draft_deinit) struct policy_draft draft = { 0 };
 	char message[512];
 
-	policy_draft_init(&draft);
+	test_draft_init(&draft);
 	snprintf(message, sizeof(message), TEST_FILE "%s", c->message ?: "");
 	test_policy_expect(&draft, c->text, strlen(c->text), c->message ? message : NULL);
 	if (!c->message)
@@ -159,9 +159,9 @@ static void test_lines(void **state)
 static void test_nul_byte(void **state)
 {
 	static const char text[] = "[domain]\nheadroom = 150%\0\n";
-	struct policy_draft draft;
+	_cleanup_(policy_draft_deinit) struct policy_draft draft = { 0 };
 
-	policy_draft_init(&draft);
+	test_draft_init(&draft);
 	test_policy_expect(&draft, text, sizeof(text) - 1,
 			   TEST_FILE ":2: found the byte 0x00 at column 16, expected text in UTF-8 "
 				     "without control characters");
@@ -187,14 +187,14 @@ static void test_long_lines(void **state)
 
 	for (size_t i = 0; i < 3; i++) {
 		char *text = make_long_line(POLICY_LINE_MAX, ends[i]);
-		struct policy_draft draft;
+		_cleanup_(policy_draft_deinit) struct policy_draft draft = { 0 };
 
-		policy_draft_init(&draft);
+		test_draft_init(&draft);
 		test_policy_expect(&draft, text, strlen(text), NULL);
 		assert_int_equal(draft.policy.domain.headroom_percent, 200);
 
 		text = make_long_line(POLICY_LINE_MAX + 1, ends[i]);
-		policy_draft_init(&draft);
+		test_draft_init(&draft);
 		test_policy_expect(&draft, text, strlen(text),
 				   TEST_FILE ":2: found a line of 198 bytes, expected at most 197");
 	}
@@ -202,9 +202,9 @@ static void test_long_lines(void **state)
 
 static void test_echo_is_shortened(void **state)
 {
-	struct policy_draft draft;
+	_cleanup_(policy_draft_deinit) struct policy_draft draft = { 0 };
 
-	policy_draft_init(&draft);
+	test_draft_init(&draft);
 #define TEXT "[io-boost]\nenabled = 0123456789012345678901234567890123456789yes\n"
 	test_policy_expect(&draft, TEXT, strlen(TEXT),
 			   TEST_FILE ":2: [io-boost] enabled: found "
@@ -269,10 +269,10 @@ static void expect_files_case(const struct files_case *c)
 {
 	static const char *const names[] = { "0", "1", "2" };
 	struct policy_domain domain;
-	struct policy_draft draft;
+	_cleanup_(policy_draft_deinit) struct policy_draft draft = { 0 };
 	char *message = NULL;
 
-	policy_draft_init(&draft);
+	test_draft_init(&draft);
 	for (int i = 0; i < 3 && c->files[i]; i++) {
 		const char *text = c->files[i];
 
@@ -304,9 +304,9 @@ static void test_override_fields(void **state)
 				   "min-frequency = 10%\nmax-frequency = 3GHz\nheadroom = 300%\n"
 				   "rate-limit = 3ms\ndown-hold = 4ms\n[domain policy0]\n";
 	struct policy_domain domain, untouched;
-	struct policy_draft draft;
+	_cleanup_(policy_draft_deinit) struct policy_draft draft = { 0 };
 
-	policy_draft_init(&draft);
+	test_draft_init(&draft);
 	untouched = draft.policy.domain;
 	test_policy_expect(&draft, text, strlen(text), NULL);
 	assert_memory_equal(&draft.policy.domain, &untouched, sizeof(untouched));
@@ -331,12 +331,12 @@ static void test_override_fields(void **state)
 static void test_too_many_overrides(void **state)
 {
 	char text[POLICY_DOMAIN_SECTIONS_MAX * 32 + 64];
-	struct policy_draft draft;
+	_cleanup_(policy_draft_deinit) struct policy_draft draft = { 0 };
 	size_t length = 0;
 
 	for (int i = 0; i < POLICY_DOMAIN_SECTIONS_MAX; i++)
 		length += snprintf(text + length, sizeof(text) - length, "[domain policy%d]\n", i);
-	policy_draft_init(&draft);
+	test_draft_init(&draft);
 	test_policy_expect(&draft, text, length, NULL);
 	assert_int_equal(draft.policy.n_domain_sections, POLICY_DOMAIN_SECTIONS_MAX);
 

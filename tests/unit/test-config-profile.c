@@ -31,7 +31,7 @@ static int read_as_file(const char *text, char path[static PATH_SIZE], struct po
 	int r;
 
 	write_file(text, path);
-	r = policy_files_read(path, false, NULL, NULL, ret, ret_message);
+	r = policy_files_read(path, false, NULL, ret, ret_message);
 	unlink(path);
 	return r;
 }

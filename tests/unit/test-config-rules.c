@@ -14,7 +14,7 @@ static void read_texts(const char *const texts[])
 {
 	char *message = NULL;
 
-	policy_draft_init(&draft);
+	test_draft_init(&draft);
 	for (int i = 0; texts[i]; i++) {
 		static const char *const names[] = { "/etc/wakegov/wakegov.conf",
 						     "/etc/wakegov/wakegov.conf.d/50-x.conf" };
@@ -56,8 +56,8 @@ static void test_all_keys(void **state)
 	assert_string_equal(match->cgroup, "/system.slice/*");
 	assert_string_equal(match->unit, "nginx.service");
 	assert_int_equal(match->schedulers, 1 << 0 | 1 << 3);
-	assert_int_equal(match->nice_min, -5);
-	assert_int_equal(match->nice_max, 5);
+	assert_int_equal(match->nice.least, -5);
+	assert_int_equal(match->nice.most, 5);
 	assert_false(match->kernel_thread);
 	assert_int_equal(rule->domain_cpu, 4);
 	assert_int_equal(rule->properties.cap.kind, POLICY_LEVEL_PERCENT);
@@ -205,18 +205,6 @@ static void test_dropin_overrides(void **state)
 	assert_string_equal(rules[1].file, "50-x.conf");
 	assert_int_equal(rules[1].line, 2);
 	assert_string_equal(rules[2].name, "c");
-	assert_int_equal(rules[1].again_line, 0);
-}
-
-static void test_two_of_one_name(void **state)
-{
-	const struct policy_rule *rule =
-		read_one("[rule a]\ncap = 10%\n[domain]\n[rule a]\ncap = 90%\nfloor = 80%\n");
-
-	assert_int_equal(rule->properties.cap.value, 10);
-	assert_int_equal(rule->properties.floor.kind, POLICY_LEVEL_NONE);
-	assert_int_equal(rule->line, 1);
-	assert_int_equal(rule->again_line, 4);
 }
 
 static void test_refused(void **state)
@@ -229,6 +217,7 @@ static void test_refused(void **state)
 		"[rule aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa]\n",
 		"[class]\n",
 		"[class x]\n[class x]\n",
+		"[rule r]\n[domain]\n[rule r]\n",
 		"[rule r]\ncap = 101%\n",
 		"[rule r]\ncap = 1025/1024\n",
 		"[rule r]\ncap = 0\n",
@@ -279,7 +268,7 @@ static void test_refused(void **state)
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 		char *message = NULL;
 
-		policy_draft_init(&draft);
+		test_draft_init(&draft);
 		if (policy_parse(&draft, TEST_FILE, bad[i], strlen(bad[i]), &message) == 0)
 			fail_msg("accepted: %s", bad[i]);
 		assert_true(!strncmp(message, TEST_FILE ":", strlen(TEST_FILE ":")));
@@ -305,7 +294,7 @@ static void test_comments(void **state)
 		assert_non_null(policy_rule_keys_find(good[i].key));
 		snprintf(text, sizeof(text), "[rule r]\n%s = %s # why\n", good[i].key,
 			 good[i].value);
-		policy_draft_init(&draft);
+		test_draft_init(&draft);
 		if (policy_parse(&draft, TEST_FILE, text, strlen(text), &message) == 0)
 			fail_msg("accepted: %s", text);
 		assert_non_null(strstr(message, "; a comment behind a value begins with a ;"));
@@ -321,7 +310,7 @@ static void expect(const char *text, const char *expected)
 	char *message = NULL;
 	int r;
 
-	policy_draft_init(&draft);
+	test_draft_init(&draft);
 	r = policy_parse(&draft, TEST_FILE, text, strlen(text), &message);
 	if (r == 0)
 		r = policy_rules_finish(&draft, &message);
@@ -393,7 +382,7 @@ static void test_too_many(void **state)
 
 	for (int i = 0; i < POLICY_RULES_MAX; i++)
 		n += (size_t)snprintf(text + n, sizeof(text) - n, "[rule r%d]\n", i);
-	policy_draft_init(&draft);
+	test_draft_init(&draft);
 	assert_int_equal(policy_parse(&draft, TEST_FILE, text, n, &message), 0);
 	assert_int_equal(draft.policy.n_rules, POLICY_RULES_MAX);
 	assert_int_equal(policy_parse(&draft, "other", "[rule more]\n", 12, &message), -E2BIG);
@@ -403,13 +392,12 @@ static void test_too_many(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_all_keys),	cmocka_unit_test(test_words_for_levels),
-		cmocka_unit_test(test_idle_latency),	cmocka_unit_test(test_placement),
-		cmocka_unit_test(test_response),	cmocka_unit_test(test_nothing_is_given),
-		cmocka_unit_test(test_classes),		cmocka_unit_test(test_dropin_overrides),
-		cmocka_unit_test(test_two_of_one_name), cmocka_unit_test(test_refused),
-		cmocka_unit_test(test_messages),	cmocka_unit_test(test_too_many),
-		cmocka_unit_test(test_comments),
+		cmocka_unit_test(test_all_keys),     cmocka_unit_test(test_words_for_levels),
+		cmocka_unit_test(test_idle_latency), cmocka_unit_test(test_placement),
+		cmocka_unit_test(test_response),     cmocka_unit_test(test_nothing_is_given),
+		cmocka_unit_test(test_classes),	     cmocka_unit_test(test_dropin_overrides),
+		cmocka_unit_test(test_refused),	     cmocka_unit_test(test_messages),
+		cmocka_unit_test(test_too_many),     cmocka_unit_test(test_comments),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -19,9 +19,9 @@ static void test_table(void **state)
 				   "opp-power = 1.2GHz   0.34W\nheadroom = 150%\n"
 				   "opp-power = 1400MHz\t339999uW\n"
 				   "[domain policy4]\nopp-power = 1MHz 1uW\n[domain policy6]\n";
-	struct policy_draft draft;
+	_cleanup_(policy_draft_deinit) struct policy_draft draft = { 0 };
 
-	policy_draft_init(&draft);
+	test_draft_init(&draft);
 	assert_int_equal(draft.policy.n_opp_powers, 0);
 	test_policy_expect(&draft, text, strlen(text), NULL);
 	assert_int_equal(draft.policy.n_opp_powers, 4);
@@ -40,9 +40,9 @@ static void test_later_file(void **state)
 				    "[domain policy1]\nopp-power = 1GHz 4W\n";
 	static const char second[] = "[domain policy0]\nheadroom = 120%\n[domain]\n";
 	static const char third[] = "[domain policy0]\nopp-power = 1.5GHz 2W\n";
-	struct policy_draft draft;
+	_cleanup_(policy_draft_deinit) struct policy_draft draft = { 0 };
 
-	policy_draft_init(&draft);
+	test_draft_init(&draft);
 	test_policy_expect(&draft, first, strlen(first), NULL);
 	test_policy_expect(&draft, second, strlen(second), NULL);
 	assert_int_equal(uw_at(&draft, "policy0", 2000000), 3000000);
@@ -74,14 +74,14 @@ static void test_refused(void **state)
 					      "1200MHz340mW",
 					      "1200MHz,340mW" };
 	char text[128], message[320];
-	struct policy_draft draft;
+	_cleanup_(policy_draft_deinit) struct policy_draft draft = { 0 };
 
 	for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++) {
 		snprintf(text, sizeof(text), "[domain policy2]\nopp-power = %s\n", values[i]);
 		snprintf(message, sizeof(message),
 			 TEST_FILE ":2: [domain policy2] opp-power: found '%s'" EXPECTED,
 			 values[i]);
-		policy_draft_init(&draft);
+		test_draft_init(&draft);
 		test_policy_expect(&draft, text, strlen(text), message);
 	}
 }
@@ -89,9 +89,9 @@ static void test_refused(void **state)
 static void test_order(void **state)
 {
 	static const char text[] = "[domain]\nopp-power = 1200MHz 340mW\n\nopp-power = 1.2GHz 1W\n";
-	struct policy_draft draft;
+	_cleanup_(policy_draft_deinit) struct policy_draft draft = { 0 };
 
-	policy_draft_init(&draft);
+	test_draft_init(&draft);
 	test_policy_expect(&draft, text, strlen(text),
 			   TEST_FILE ":4: [domain] opp-power: found '1.2GHz 1W', expected a "
 				     "frequency above the 1200 MHz of the line before");
@@ -101,11 +101,11 @@ static void test_too_many(void **state)
 {
 	char text[(POLICY_OPP_POWERS_MAX + 1) * 32 + 16];
 	size_t length = sprintf(text, "[domain]\n");
-	struct policy_draft draft;
+	_cleanup_(policy_draft_deinit) struct policy_draft draft = { 0 };
 
 	for (int i = 0; i <= POLICY_OPP_POWERS_MAX; i++)
 		length += sprintf(text + length, "opp-power = %dMHz 1mW\n", i + 1);
-	policy_draft_init(&draft);
+	test_draft_init(&draft);
 	test_policy_expect(&draft, text, length,
 			   TEST_FILE ":258: [domain] opp-power: found one more, expected at most "
 				     "256 in all");
@@ -115,9 +115,9 @@ static void test_too_many(void **state)
 static void test_profile(void **state)
 {
 	static const char text[] = "[profile x]\ndomain policy0.opp-power = 1GHz 1W\n";
-	struct policy_draft draft;
+	_cleanup_(policy_draft_deinit) struct policy_draft draft = { 0 };
 
-	policy_draft_init(&draft);
+	test_draft_init(&draft);
 	test_policy_expect(&draft, text, strlen(text),
 			   TEST_FILE ":2: [profile x] domain policy0.opp-power: what takes effect "
 				     "when wakegovd starts cannot be a profile's");

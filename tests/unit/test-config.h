@@ -13,8 +13,16 @@
 #include <string.h>
 
 #include "config/draft.h"
+#include "shared/cleanup.h"
 
 #define TEST_FILE "wakegov.conf"
+
+/* Of a draft that is all zero, or was used before. */
+static inline void test_draft_init(struct policy_draft *draft)
+{
+	policy_draft_deinit(draft);
+	policy_draft_init(draft);
+}
 
 /*
  * Parses and checks text as a file of the given name. Returns the message, which the caller frees,

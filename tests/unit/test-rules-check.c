@@ -139,13 +139,10 @@ static void test_levels(void **state)
 	expect(false, "a: floor is above cap: the cap wins");
 }
 
-static void test_second_and_empty(void **state)
+static void test_empty(void **state)
 {
 	struct policy_rule *rule = add_rule("a");
 
-	rule->again_line = 9;
-	expect(false, "a: a second [rule a] stands at line 9");
-	rule->again_line = 0;
 	rule->properties.cap.kind = POLICY_LEVEL_NONE;
 	expect(false, "a: it gives nothing");
 	rule->is_filled = true;
@@ -209,7 +206,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_can_never_match, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_never_reached, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_levels, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(test_second_and_empty, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_empty, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_unit_that_is_not_there, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_cgroup_namespace, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_crossed_after_merging, set_up, tear_down),

@@ -226,7 +226,7 @@ static void test_explains(void **state)
 
 	facts.nice = 3;
 	policy.rules[0].match.given |= POLICY_MATCH_NICE;
-	policy.rules[0].match.nice_max = 4;
+	policy.rules[0].match.nice.most = 4;
 	rules_set_policy(rules, &policy);
 	assert_explains(rules, &facts, true, "comm is 'abc' (comm = a*), nice is 3 (nice = 0..4)");
 	facts.nice = -1;

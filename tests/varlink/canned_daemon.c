@@ -819,7 +819,7 @@ int canned_daemon_init(struct canned_daemon *canned)
 	core->domains = calloc(canned->n_domains + 1, sizeof(*core->domains));
 	made.last = calloc(canned->n_domains + 1, sizeof(*made.last));
 	strcpy(policies->profile.name, POLICY_PROFILE_DEFAULT);
-	if (policy_files_read("/dev/null", false, NULL, NULL, &policies->files, &message) < 0)
+	if (policy_files_read("/dev/null", false, NULL, &policies->files, &message) < 0)
 		return -ENOMEM;
 	if (canned->policy_error)
 		policies->last_error = strdup(canned->policy_error);

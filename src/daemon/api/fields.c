@@ -1,44 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* What several methods read and show in the same way. */
 
-#include <stdio.h>
-
+#include "config/keys.h"
 #include "daemon/api/api.h"
 
 void api_put_level(struct json_out *out, const char *key, const struct policy_level *level,
 		   enum rule_property property)
 {
-	uint32_t none = property == RULE_FLOOR ? 0 : TOPOLOGY_CAPACITY_MAX;
-	char text[24] = "none";
+	char buffer[POLICY_LEVEL_SIZE];
 
-	switch (level->kind) {
-	case POLICY_LEVEL_NONE:
-		field_null(out, key);
-		return;
-	case POLICY_LEVEL_PERCENT:
-		snprintf(text, sizeof(text), "%u%%", level->value);
-		break;
-	case POLICY_LEVEL_KHZ:
-		snprintf(text, sizeof(text), "%ukHz", level->value);
-		break;
-	case POLICY_LEVEL_RESPONSE:
-		snprintf(text, sizeof(text), "%uus", level->value);
-		break;
-	case POLICY_LEVEL_PLACEMENT:
-		if (level->value == POLICY_PLACEMENT_FORK_SPREAD)
-			snprintf(text, sizeof(text), "fork-spread");
-		break;
-	case POLICY_LEVEL_IDLE_LATENCY:
-		if (level->value < POLICY_IDLE_LATENCY_NONE)
-			snprintf(text, sizeof(text), "%uus", level->value);
-		break;
-	default:
-		if (property == RULE_IO_BOOST && (!level->value || level->value == none))
-			snprintf(text, sizeof(text), "%s", level->value ? "on" : "off");
-		else if (level->value != none)
-			snprintf(text, sizeof(text), "%u/1024", level->value);
-	}
-	field_text(out, key, text);
+	field_text(out, key, policy_level_format(property, level, buffer));
 }
 
 void api_put_properties(struct json_out *out, const struct policy_properties *properties)

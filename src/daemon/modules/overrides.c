@@ -11,6 +11,7 @@
 #include "core/rule.h"
 #include "daemon/journal.h"
 #include "daemon/rule_tracking.h"
+#include "shared/cleanup.h"
 #include "shared/time.h"
 
 #define WHOM_SIZE 64
@@ -152,21 +153,6 @@ static int find_target(struct core *core, const struct override_request *request
 	return 0;
 }
 
-/* Parses a level as in a policy, replacing the present one. */
-static bool parse_level(const char *key, const char *text, enum rule_property property,
-			struct override *override)
-{
-	struct policy_rule rule = { .own = override->properties };
-
-	if (!text)
-		return true;
-	if (policy_rule_keys_find(key)->store(&rule, text) < 0)
-		return false;
-	*(struct policy_level *)rule_level(&override->properties, property) = *rule_level(&rule.own,
-											  property);
-	return true;
-}
-
 static void set_khz(uint32_t khz, struct policy_level *level)
 {
 	if (khz)
@@ -177,18 +163,22 @@ static void set_khz(uint32_t khz, struct policy_level *level)
 static const char *parse_levels(struct core *core, const struct override_request *request,
 				struct override *override)
 {
+	const struct {
+		const char *name, *text;
+		enum rule_property property;
+	} levels[] = {
+		{ "floor", request->floor, RULE_FLOOR },
+		{ "cap", request->cap, RULE_CAP },
+		{ "io_boost", request->io_boost, RULE_IO_BOOST },
+		{ "idle_latency", request->idle_latency, RULE_IDLE_LATENCY },
+	};
 	uint32_t frozen_khz = 0, domain = TOPOLOGY_NO_DOMAIN;
 	int cpu = -1;
 
-	if (!parse_level("floor", request->floor, RULE_FLOOR, override) &&
-	    !parse_level("response", request->floor, RULE_FLOOR, override))
-		return "floor";
-	if (!parse_level("cap", request->cap, RULE_CAP, override))
-		return "cap";
-	if (!parse_level("io-boost", request->io_boost, RULE_IO_BOOST, override))
-		return "io_boost";
-	if (!parse_level("idle-latency", request->idle_latency, RULE_IDLE_LATENCY, override))
-		return "idle_latency";
+	for (size_t i = 0; i < ARRAY_SIZE(levels); i++)
+		if (levels[i].text && policy_level_store(&override->properties, levels[i].property,
+							 levels[i].text) < 0)
+			return levels[i].name;
 	/* The tasks of a rule run at many frequencies. */
 	if (request->freeze && override->target.pid)
 		cpu = task_read_cpu(override->target.pid);

@@ -31,7 +31,7 @@ static int read_text(const char *text, struct policy_files **ret, char **ret_mes
 	if (write(fd, text, size) != (ssize_t)size)
 		return -ENOMEM;
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	return policy_files_read(path, false, NULL, NULL, ret, ret_message);
+	return policy_files_read(path, false, NULL, ret, ret_message);
 }
 
 static int put_into_force(struct policies *policies)
@@ -116,7 +116,7 @@ static int read_files(struct policies *policies, char **ret_message)
 	struct core *core = policies->core;
 	struct policy_files *files;
 	int r = policy_files_read(core->options->policy_path, core->options->policy_may_be_missing,
-				  policies->dropin_dir, NULL, &files, ret_message);
+				  policies->dropin_dir, &files, ret_message);
 
 	if (r < 0)
 		return r;
