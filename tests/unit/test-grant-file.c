@@ -192,7 +192,7 @@ static void test_domain_that_is_gone(void **state)
 	assert_int_equal(fixture->overrides.entries[0].id, 9);
 }
 
-#define LEVELS " 2 30 0 0 0 0 0 0 "
+#define LEVELS " 30% - - - "
 
 static const char *const bad_lines[] = {
 	"domain 3 0 5000000000 policy0 0 0",
@@ -202,15 +202,15 @@ static const char *const bad_lines[] = {
 	"domain 3 0 5000000000 policy0 0 0 0", /* there is a third already */
 	"task 0 0 5000000000" LEVELS "812 5 1 make",
 	"task 1 0 5000000000" LEVELS "0 5 1 make",
-	"task 1 0 5000000000 4 700 0 0 0 0 0 0 812 5 1 make", /* a response is no cap */
-	"task 1 0 5000000000 0 0 5 700 0 0 0 0 812 5 1 make",
+	"task 1 0 5000000000 700us - - - 812 5 1 make", /* a response is no cap */
+	"task 1 0 5000000000 - 700 - - 812 5 1 make",
 	"task 1 0 5000000000" LEVELS "812 5 1",
 	"task 1 0 5000000000" LEVELS "812 5 1 sixteen-letters-",
-	"task 1 0 5000000000 9 30 0 0 0 0 0 0 812 5 1 make",
-	"task 1 0 5000000000 1 99999 0 0 0 0 0 0 812 5 1 make",
-	"task 1 0 5000000000 0 0 0 0 0 0 1 50 812 5 1 make", /* no idle latency */
+	"task 1 0 5000000000 30q - - - 812 5 1 make",
+	"task 1 0 5000000000 99999/1024 - - - 812 5 1 make",
+	"task 1 0 5000000000 - - - 50% 812 5 1 make", /* no idle latency */
 	"rule 1 0 5000000000" LEVELS,
-	"rule 1 0 5000000000 2 30 0 0 0 0 0 backup",
+	"rule 1 0 5000000000 30% - - backup",
 	"rule 11 0 5000000000" LEVELS "again",
 	"rule 1 0 5000000000" LEVELS "thirty-two-letters-are-one-too-many",
 	"hint 0 0 1 0 1000 1000 7 8 5000000000 batch make",
@@ -247,48 +247,6 @@ static void test_refused(void **state)
 	}
 }
 
-/* The two files of a wakegovd from before this one are read, and replaced when it saves. */
-static void test_former_files(void **state)
-{
-	static const char *const names[] = { "overrides 3", "hints 1" };
-	struct fixture *fixture = *state;
-	struct overrides overrides = make();
-	char path[128], line[256];
-
-	assert_int_equal(save(fixture, fixture->directory, &overrides, true), 0);
-	for (int of_hints = 0; of_hints < 2; of_hints++) {
-		FILE *from = fopen(fixture->path, "r"), *to;
-		int n = 0;
-
-		snprintf(path, sizeof(path), "%s/%s", fixture->directory, names[of_hints]);
-		*strrchr(path, ' ') = '\0';
-		to = fopen(path, "w");
-		assert_true(from && to);
-		assert_non_null(fgets(line, sizeof(line), from));
-		fprintf(to, "wakegov %s\n", names[of_hints]);
-		assert_non_null(fgets(line, sizeof(line), from));
-		fputs(line, to);
-		while (fgets(line, sizeof(line), from) && strncmp(line, "end", 3))
-			if ((*line == 'h') == of_hints) {
-				fputs(line, to);
-				n++;
-			}
-		fprintf(to, "end %d\n", n);
-		fclose(from);
-		fclose(to);
-	}
-	unlink(fixture->path);
-	assert_int_equal(load(fixture, 0), 0);
-	assert_memory_equal(fixture->overrides.entries, overrides.entries,
-			    4 * sizeof(overrides.entries[0]));
-	assert_int_equal(hints_count(rules_hints(fixture->rules)), 1);
-	assert_int_equal(grant_file_save(fixture->directory, tables_of(fixture)), 0);
-	assert_int_equal(access(path, F_OK), -1);
-	assert_int_equal(load(fixture, 0), 0);
-	assert_int_equal(fixture->overrides.n, 4);
-	assert_int_equal(hints_count(rules_hints(fixture->rules)), 1);
-}
-
 static void test_other_version(void **state)
 {
 	struct fixture *fixture = *state;
@@ -316,7 +274,6 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_strange_names, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_domain_that_is_gone, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_refused, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(test_former_files, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_other_version, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_no_room, set_up, tear_down),
 	};

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* The file of the grants: a line for each, with its levels as a policy has them. */
 #include "daemon/modules/grants.h"
 
 #include <errno.h>
@@ -6,6 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "config/keys.h"
+#include "core/rule.h"
 #include "shared/cleanup.h"
 #include "shared/log.h"
 #include "shared/statefile.h"
@@ -14,17 +17,29 @@
 #define SAVE_AFTER_NS NS_PER_S /* hints within a second are saved together */
 
 static const struct statefile grant_file = { .name = GRANT_FILE, .version = 1 };
-/* Those of before, one of each kind, with the same lines. */
-static const struct statefile old_files[] = {
-	{ .name = "overrides", .version = 3 },
-	{ .name = "hints", .version = 1 },
+
+/* In the order of a line; a rule gives its placement itself. */
+static const enum rule_property levels[] = {
+	RULE_CAP,
+	RULE_FLOOR,
+	RULE_IO_BOOST,
+	RULE_IDLE_LATENCY,
 };
+
+static void print_levels(FILE *out, const struct policy_properties *properties)
+{
+	char buffer[POLICY_LEVEL_SIZE];
+
+	for (size_t i = 0; i < ARRAY_SIZE(levels); i++)
+		fprintf(out, "%s ",
+			policy_level_format(levels[i], rule_level(properties, levels[i]), buffer)
+				?: "-");
+}
 
 static void print_overrides(FILE *out, const struct grant_tables *tables)
 {
 	overrides_each(tables->overrides, o) {
 		const struct policy_override *target = &o->target;
-		const struct policy_properties *p = &o->properties;
 		const char *kind = o->of_domain ? "domain" : target->pid ? "task" : "rule";
 
 		fprintf(out, "%s %u %u %" PRIu64 " ", kind, o->id, o->uid, o->end_ns);
@@ -33,9 +48,7 @@ static void print_overrides(FILE *out, const struct grant_tables *tables)
 				o->min_khz, o->max_khz, o->frozen_khz);
 			continue;
 		}
-		fprintf(out, "%d %u %d %u %d %u %d %u ", p->cap.kind, p->cap.value, p->floor.kind,
-			p->floor.value, p->io_boost.kind, p->io_boost.value, p->idle_latency.kind,
-			p->idle_latency.value);
+		print_levels(out, &o->properties);
 		if (target->pid)
 			fprintf(out, "%u %" PRIu64 " %d ", target->pid, target->start_ns,
 				target->children);
@@ -76,12 +89,9 @@ static void print_lines(FILE *out, const void *data)
 int grant_file_save(const char *directory, const struct grant_tables *tables)
 {
 	bool any = tables->overrides->n || hints_count(rules_hints(tables->rules));
-	int r = any ? statefile_write(directory, &grant_file, print_lines, tables)
-		    : statefile_remove(directory, &grant_file);
 
-	for (size_t i = 0; r == 0 && i < ARRAY_SIZE(old_files); i++)
-		r = statefile_remove(directory, &old_files[i]);
-	return r;
+	return any ? statefile_write(directory, &grant_file, print_lines, tables)
+		   : statefile_remove(directory, &grant_file);
 }
 
 /* Parses the limits of a domain, which is unset if it does not exist any more. */
@@ -96,12 +106,6 @@ static bool parse_limits(const char *text, const struct topology *topology, stru
 		return false;
 	ret->domain = topology_find(topology, name);
 	return true;
-}
-
-static bool is_level(const struct policy_level *level, int last_kind)
-{
-	return (int)level->kind >= POLICY_LEVEL_NONE && (int)level->kind <= last_kind &&
-	       level->value <= policy_level_most(level->kind);
 }
 
 /* Parses the task or rule, which follows the levels. */
@@ -123,21 +127,15 @@ static bool parse_target(const char *text, bool is_task, struct override *ret)
 /* Parses the levels of a task or rule, and which one it is. */
 static bool parse_levels(const char *text, bool is_task, struct override *ret)
 {
-	struct policy_properties *p = &ret->properties;
-	int cap, floor, io_boost, idle_latency, n = 0;
+	char level[POLICY_LEVEL_SIZE];
+	int n = 0;
 
-	if (sscanf(text, "%d %u %d %u %d %u %d %u%n", &cap, &p->cap.value, &floor, &p->floor.value,
-		   &io_boost, &p->io_boost.value, &idle_latency, &p->idle_latency.value, &n) != 8 ||
-	    text[n] != ' ')
-		return false;
-	p->cap.kind = cap;
-	p->floor.kind = floor;
-	p->io_boost.kind = io_boost;
-	p->idle_latency.kind = idle_latency;
-	return is_level(&p->cap, POLICY_LEVEL_KHZ) && is_level(&p->floor, POLICY_LEVEL_RESPONSE) &&
-	       is_level(&p->io_boost, POLICY_LEVEL_KHZ) &&
-	       (idle_latency == POLICY_LEVEL_NONE || idle_latency == POLICY_LEVEL_IDLE_LATENCY) &&
-	       parse_target(text + n + 1, is_task, ret);
+	for (size_t i = 0; i < ARRAY_SIZE(levels); i++, text += n + 1)
+		if (sscanf(text, "%23[^ ]%n", level, &n) != 1 || text[n] != ' ' ||
+		    (strcmp(level, "-") != 0 &&
+		     policy_level_store(&ret->properties, levels[i], level) < 0))
+			return false;
+	return parse_target(text, is_task, ret);
 }
 
 /* Parses what follows "domain ", "task " or "rule ". Returns whether it is valid. */
@@ -209,33 +207,25 @@ static bool parse_line(const char *line, uint64_t now_ns, const struct grant_tab
 	return false;
 }
 
-/* Returns 1; 0: there is no such file; or a negative errno. */
-static int load_file(const char *directory, const struct statefile *file, uint64_t now_ns,
-		     const struct grant_tables *ret)
+static int load_file(const char *directory, uint64_t now_ns, const struct grant_tables *ret)
 {
 	_cleanup_(statefile_close) struct statefile_reader reader;
 	char *line;
-	int r = statefile_open(directory, file, &reader);
+	int r = statefile_open(directory, &grant_file, &reader);
 
-	if (r <= 0)
-		return r;
-	while ((r = statefile_next(&reader, &line)) > 0)
+	while (r > 0 && (r = statefile_next(&reader, &line)) > 0)
 		if (!parse_line(line, now_ns, ret))
-			return -EBADMSG;
-	return r < 0 ? r : 1;
+			r = -EBADMSG;
+	return r;
 }
 
 int grant_file_load(const char *directory, uint64_t now_ns, const struct grant_tables *ret)
 {
 	struct hints *hints = rules_hints(ret->rules);
-	int r = load_file(directory, &grant_file, now_ns, ret);
+	int r = load_file(directory, now_ns, ret);
 	struct hint *hint;
 
-	for (size_t i = 0; r == 0 && i < ARRAY_SIZE(old_files); i++) {
-		r = load_file(directory, &old_files[i], now_ns, ret);
-		r = r > 0 ? 0 : r;
-	}
-	if (r >= 0)
+	if (r == 0)
 		return 0;
 	ret->overrides->n = 0;
 	while ((hint = hints_next(hints, NULL)))

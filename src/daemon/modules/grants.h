@@ -189,11 +189,11 @@ void hinting_free_unsubscribed(struct grants *grants);
  * override begins with its id, the user who gave it, and its end on CLOCK_MONOTONIC in nanoseconds:
  *
  *	domain 3 0 5214000000000 policy0 1200000 0 0	min, max, frozen kHz
- *	task 4 0 5214000000000 2 30 0 0 0 0 0 0 812 5040000000 1 make
- *	rule 5 0 5214000000000 2 30 0 0 0 0 0 0 backup
+ *	task 4 0 5214000000000 30% - off 50us 812 5040000000 1 make
+ *	rule 5 0 5214000000000 30% - - - backup
  *
- * For a task or a rule, the cap, the floor, the I/O boost and the idle latency follow, each as kind
- * and value (see core/settings.h); then a rule's name, or a task's pid, start, whether its children
+ * For a task or a rule, the cap, the floor, the I/O boost and the idle latency follow, each as in a
+ * policy, - where it is not given; then a rule's name, or a task's pid, start, whether its children
  * are included, and its name.
  *
  *	hint PID IS_THREAD CHILDREN ANY_USER UID BY_UID START_NS SINCE_NS END_NS CLASS COMM
