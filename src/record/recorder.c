@@ -11,24 +11,14 @@
 
 #include "build-id.h"
 
-struct recorder {
-	struct record_sink sink;
-	ZSTD_CCtx *zstd;
-	int error;
-	uint64_t bytes;
-	uint64_t now_ns; /* of the last call with a time */
-	size_t n;	 /* bytes of the open frame */
-	uint8_t frame[RECORD_FRAME_BYTES];
-	uint8_t compressed[ZSTD_COMPRESSBOUND(RECORD_FRAME_BYTES)];
-};
-
-struct recorder *recorder_new(const struct record_sink *sink)
+struct recorder *recorder_new(record_write_t write, void *userdata)
 {
 	struct recorder *recorder = calloc(1, sizeof(*recorder));
 
 	if (!recorder)
 		return NULL;
-	recorder->sink = *sink;
+	recorder->write = write;
+	recorder->userdata = userdata;
 	recorder->zstd = ZSTD_createCCtx();
 	if (!recorder->zstd)
 		return recorder_free(recorder);
@@ -46,36 +36,27 @@ struct recorder *recorder_free(struct recorder *recorder)
 	return NULL;
 }
 
-int recorder_error(const struct recorder *recorder)
-{
-	return recorder->error;
-}
-
-uint64_t recorder_bytes(const struct recorder *recorder)
-{
-	return recorder->bytes;
-}
-
 static void pass_on(struct recorder *recorder, const void *data, size_t size)
 {
-	recorder->error = recorder->sink.write(recorder->sink.userdata, data, size);
+	recorder->error = recorder->write(recorder->userdata, data, size);
 	if (recorder->error == 0)
 		recorder->bytes += size;
 }
 
 int recorder_flush(struct recorder *recorder)
 {
+	uint8_t compressed[ZSTD_COMPRESSBOUND(RECORD_FRAME_BYTES)];
 	size_t n;
 
 	if (recorder->error || !recorder->n)
 		return recorder->error;
-	n = ZSTD_compress2(recorder->zstd, recorder->compressed, sizeof(recorder->compressed),
-			   recorder->frame, recorder->n);
+	n = ZSTD_compress2(recorder->zstd, compressed, sizeof(compressed), recorder->frame,
+			   recorder->n);
 	recorder->n = 0;
 	if (ZSTD_isError(n))
 		recorder->error = -EIO;
 	else
-		pass_on(recorder, recorder->compressed, n);
+		pass_on(recorder, compressed, n);
 	return recorder->error;
 }
 

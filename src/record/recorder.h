@@ -11,28 +11,32 @@
 #include "record/format.h"
 
 /* Writes all of data, or returns a negative errno. Called with whole frames, in order. */
-struct record_sink {
-	int (*write)(void *userdata, const void *data, size_t size);
+typedef int (*record_write_t)(void *userdata, const void *data, size_t size);
+
+struct recorder {
+	/* For the caller to read. */
+	int error;	/* 0, or of a write or the compression */
+	uint64_t bytes; /* that were written */
+
+	/* recorder.c */
+	record_write_t write;
 	void *userdata;
+	struct ZSTD_CCtx_s *zstd;
+	uint64_t now_ns; /* of the last call with a time */
+	size_t n;	 /* bytes of the open frame */
+	uint8_t frame[RECORD_FRAME_BYTES];
 };
 
-struct recorder;
-
-/* Takes about a MiB; writes nothing yet. sink is copied. NULL without memory. */
-struct recorder *recorder_new(const struct record_sink *sink);
+/* Writes nothing yet. NULL without memory. */
+struct recorder *recorder_new(record_write_t write, void *userdata);
 struct recorder *recorder_free(struct recorder *recorder);
 
 /* Begins a recording of an engine: its state at now_ns, and every later call. */
 void recorder_begin(struct recorder *recorder, struct engine *engine, uint64_t now_ns);
-/* Writes the open frame. Returns as recorder_error(). */
+/* Writes the open frame. Returns recorder->error. */
 int recorder_flush(struct recorder *recorder);
 /*
  * Writes the end and flushes; nothing may be recorded after it. now_ns before the last call counts
- * as the time of that. Returns as recorder_error().
+ * as the time of that. Returns recorder->error.
  */
 int recorder_end(struct recorder *recorder, uint64_t now_ns);
-
-/* 0, or the error of a write or of the compression. */
-int recorder_error(const struct recorder *recorder);
-/* Bytes passed to the sink. */
-uint64_t recorder_bytes(const struct recorder *recorder);

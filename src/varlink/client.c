@@ -276,7 +276,7 @@ static int arm_flush(struct query_server *server)
 {
 	int r = sd_event_source_get_enabled(server->flush, NULL);
 
-	return r < 0 ? r : r ? 0 : query_timer_start(server->flush, FLUSH_US);
+	return r ? r : query_timer_start(server->flush, FLUSH_US);
 }
 
 /* Each client then sends in its own turn, after more important work. */
@@ -315,5 +315,7 @@ int query_server_publish(struct query_server *server, struct channel *channel,
 {
 	int r = channel_publish(channel, tag, buffer_bytes(message), message->length);
 
-	return r < 0 ? r : arm_flush(server);
+	if (r == 0)
+		r = arm_flush(server);
+	return r < 0 ? r : 0;
 }

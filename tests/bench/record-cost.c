@@ -44,8 +44,7 @@ static int take(void *userdata, const void *data, size_t size)
 static int run_once(const char *path, bool records, struct cost *cost)
 {
 	FILE *file = fopen(path, "re");
-	struct record_sink sink = { take, NULL };
-	struct recorder *recorder = records ? recorder_new(&sink) : NULL;
+	struct recorder *recorder = records ? recorder_new(take, NULL) : NULL;
 	struct record_reader *reader = file ? record_reader_new(file) : NULL;
 	struct replay replay = { 0 };
 	uint64_t start_ns = cpu_ns();
@@ -58,7 +57,7 @@ static int run_once(const char *path, bool records, struct cost *cost)
 	if (cpu_ns() - start_ns < cost->cpu_ns)
 		cost->cpu_ns = cpu_ns() - start_ns;
 	cost->events = replay.n_inputs + replay.n_decisions;
-	cost->bytes = recorder ? recorder_bytes(recorder) : 0;
+	cost->bytes = recorder ? recorder->bytes : 0;
 	if (file)
 		fclose(file);
 	record_reader_free(reader);

@@ -16,7 +16,6 @@ static int write_file(void *userdata, const void *data, size_t size)
 
 int recording_open(struct recording *recording, const char *path)
 {
-	struct record_sink sink = { .write = write_file };
 	_cleanup_fclose_ FILE *file = fopen(path, "we");
 	int r = -errno;
 
@@ -24,8 +23,7 @@ int recording_open(struct recording *recording, const char *path)
 		fprintf(stderr, "wakegov-sim: --record: cannot write %s: %s\n", path, strerror(-r));
 		return r;
 	}
-	sink.userdata = file;
-	*recording = (struct recording){ .path = path, .recorder = recorder_new(&sink) };
+	*recording = (struct recording){ .path = path, .recorder = recorder_new(write_file, file) };
 	if (!recording->recorder) {
 		fprintf(stderr, "wakegov-sim: --record: %s\n", strerror(ENOMEM));
 		return -ENOMEM;

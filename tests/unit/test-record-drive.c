@@ -320,7 +320,7 @@ static void set_up(struct drive *drive, struct test_recording *recording, uint64
 static uint64_t finish(struct drive *drive, struct test_recording *recording)
 {
 	assert_int_equal(recorder_end(drive->recorder, drive->now_ns), 0);
-	assert_int_equal(recorder_bytes(drive->recorder), recording->n);
+	assert_int_equal(drive->recorder->bytes, recording->n);
 	assert_true(drive->decisions < 100 || drive->by_chains);
 	recorder_free(drive->recorder);
 	engine_free(drive->engine);

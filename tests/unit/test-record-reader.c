@@ -204,8 +204,7 @@ static void test_full_disk(void **state)
 {
 	struct topology *topology = test_topology_usual(1, 1);
 	int left = 3;
-	struct record_sink sink = { refuse_write, &left };
-	struct recorder *recorder = recorder_new(&sink);
+	struct recorder *recorder = recorder_new(refuse_write, &left);
 	struct input input = { .type = INPUT_DOMAIN, .domain = { 0, true } };
 	struct policy policy;
 	struct engine *engine;
@@ -220,7 +219,7 @@ static void test_full_disk(void **state)
 		engine_commit(engine, 0, ENGINE_SET);
 	}
 	assert_int_equal(left, -1);
-	assert_int_equal(recorder_error(recorder), -ENOSPC);
+	assert_int_equal(recorder->error, -ENOSPC);
 	assert_int_equal(recorder_end(recorder, 0), -ENOSPC);
 	recorder_free(recorder);
 	engine_free(engine);

@@ -69,8 +69,7 @@ static void test_lower_limit(void **state)
 	test_reader_free(reader);
 }
 
-/* Windows and overrides for which no sample was taken: they are made up, and boosts do not flicker.
- */
+/* Windows and holds at whose ends no sample was taken: boosts do not flicker. */
 static void test_other_times(void **state)
 {
 	struct record_reader *reader;

@@ -29,8 +29,7 @@ static inline int test_recording_write(void *userdata, const void *data, size_t 
 
 static inline struct recorder *test_recorder_new(struct test_recording *recording)
 {
-	struct record_sink sink = { test_recording_write, recording };
-	struct recorder *recorder = recorder_new(&sink);
+	struct recorder *recorder = recorder_new(test_recording_write, recording);
 
 	assert_non_null(recorder);
 	recording->n = 0;

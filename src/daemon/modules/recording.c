@@ -83,16 +83,15 @@ static void end_recording(struct recording *recording)
 
 int recording_start(struct recording *recording, uint64_t max_bytes, struct reply *reply)
 {
-	const struct record_sink sink = { .write = send_block, .userdata = recording };
 	int r;
 
 	/* The end of an earlier client was not noticed yet. */
 	end_recording(recording);
-	recording->recorder = recorder_new(&sink);
+	recording->recorder = recorder_new(send_block, recording);
 	if (!recording->recorder)
 		return -ENOMEM;
 	recorder_begin(recording->recorder, recording->core->engine, time_now_ns());
-	r = recorder_error(recording->recorder);
+	r = recording->recorder->error;
 	if (r == 0)
 		r = put_reply(reply, "", NULL, 0);
 	if (r < 0) {
@@ -116,7 +115,7 @@ void recording_stop(struct recording *recording, const char *why)
 	if (r < 0)
 		why = "failed";
 	if (channel_has_subscriber(&recording->channel)) {
-		publish(recording, "", why, recorder_bytes(recording->recorder));
+		publish(recording, "", why, recording->recorder->bytes);
 		recording->channel.is_over = true;
 	}
 	log_info("the recording ended: %s", r < 0 ? strerror(-r) : why);
@@ -130,7 +129,7 @@ static void run(void *state, uint64_t now_ns)
 
 	if (!recording->recorder)
 		return;
-	if (recorder_bytes(recording->recorder) + END_BYTES >= recording->max_bytes) {
+	if (recording->recorder->bytes + END_BYTES >= recording->max_bytes) {
 		recording_stop(recording, "size");
 		return;
 	}
@@ -138,7 +137,7 @@ static void run(void *state, uint64_t now_ns)
 		recorder_flush(recording->recorder);
 		recording->flushed_ns = now_ns;
 	}
-	if (recorder_error(recording->recorder))
+	if (recording->recorder->error)
 		recording_stop(recording, "failed");
 }
 
