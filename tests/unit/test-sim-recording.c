@@ -42,10 +42,11 @@ static void test_counts_only(void **state)
 	reader = test_reader_new(&sim);
 	assert_int_equal(record_reader_begin(reader), 0);
 	while (record_reader_next(reader, &call) == RECORD_READ) {
-		const struct input_task *task = &call.input->task;
+		const struct input_task *task;
 
 		if (call.type != ENGINE_APPLY || call.input->type != INPUT_TASK)
 			continue;
+		task = &call.input->task;
 		n_learnt += task->ios[0].ios > before.ios[0].ios + 50 &&
 			    task->in_flight_ns > before.in_flight_ns;
 		n_counted += task->io_starts > before.io_starts + 50 &&
