@@ -143,7 +143,7 @@ static bool has_unit(const char *unit)
 	return found;
 }
 
-static void check_machine(const struct check *check)
+static void check_machine(struct check *check)
 {
 	const struct policy_match *match = &check->rule->match;
 	const struct topology *topology = check->topology;
@@ -153,8 +153,10 @@ static void check_machine(const struct check *check)
 	const char *why_not = *units || *cgroups ? sysfs_cgroup_why_not() : NULL;
 	char pattern[POLICY_PATTERN_SIZE];
 
-	if (why_not)
+	if (why_not) {
+		check->n_never++;
 		say(check, *units ? "unit" : "cgroup", "it cannot match here: %s", why_not);
+	}
 	if (match->given & POLICY_MATCH_USER && !is_number && !getpwnam(match->user))
 		say(check, "user", "user = %s is no user here: add the user and reload",
 		    match->user);

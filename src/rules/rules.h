@@ -141,7 +141,7 @@ typedef void (*rules_warn_t)(void *userdata, const struct policy_rule *rule, uin
  * Warns of each rule that can never match, is never reached, gives nothing, has a second rule of
  * its name, a cap below the lowest OPP or a floor above the cap. topology is NULL where the machine
  * is not to be asked: for a policy that is only checked. Returns how many rules and patterns can
- * never match, on whatever machine.
+ * never match, on whatever machine, or not by unit and cgroup on this one.
  */
 uint32_t rules_check(const struct policy *policy, const struct topology *topology,
 		     rules_warn_t warn, void *userdata);

@@ -178,6 +178,7 @@ static void test_cgroup_namespace(void **state)
 						      .unit = "no-such-unit.service" };
 	assert_int_equal(unshare(CLONE_NEWCGROUP), 0);
 	expect(true, "a: it cannot match here: this is a cgroup namespace");
+	assert_int_equal(rules_check(&policy, topology, hear, NULL), 1);
 	assert_int_equal(setns(before, CLONE_NEWCGROUP), 0);
 	close(before);
 	expect(true, "a: unit = no-such-unit.service has no cgroup now");
