@@ -61,12 +61,14 @@ static void print_head(FILE *file, const json_t *reply)
 
 	fputs(style_bold(file), file);
 	print_part(file, "%s, CPUs %s: ", field_shown(domain, "name"), field_shown(domain, "cpus"));
-	if (field_flag(reply, "is_present") && show_is_left_idle(domain))
-		fprintf(file, "is idle; %s keeps %u MHz until a task runs; before that ",
-			governor_of(domain), mhz(domain, "current_khz"));
-	else if (field_flag(reply, "is_present"))
-		fprintf(file, "runs at %u MHz; ", mhz(domain, "current_khz"));
-	print_asked(file, reply, domain);
+	if (field_flag(reply, "is_present") && show_is_left_idle(domain)) {
+		fprintf(file, "is idle; %s keeps %u MHz until a task runs; last decided: %u MHz",
+			governor_of(domain), mhz(domain, "current_khz"), mhz(domain, "target_khz"));
+	} else {
+		if (field_flag(reply, "is_present"))
+			fprintf(file, "runs at %u MHz; ", mhz(domain, "current_khz"));
+		print_asked(file, reply, domain);
+	}
 	fprintf(file, "%s\n", style_plain(file));
 }
 

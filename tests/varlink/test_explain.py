@@ -4,10 +4,14 @@
 
 import json
 import os
+import socketserver
 import subprocess
+import tempfile
+import threading
 import unittest
 
 from service import PATIENCE_S, ServiceTest, WAKEGOVCTL, needs_fixture
+from test_top import Answers
 
 OK, REFUSED, USAGE = range(3)
 
@@ -120,6 +124,32 @@ class Control(ServiceTest):
         for arguments in (("disk",), ("policy0", "policy1"), ("policy0", "--at", "soon"),
                           ("policy0", "--at", "25:00:00"), ("policy0", "--at", "1000000h")):
             self.assertIn("See: wakegovctl explain --help", self.run_command(*arguments, code=USAGE))
+
+
+class Idle(Answers):
+    """A daemon whose only domain is schedutil's, and has been idle for a while."""
+    domain = {"name": "policy0", "cpus": "0-3", "state": "driven", "backend": "uclamp", "reason": "utilisation",
+              "limiter": "none", "current_khz": 400000, "target_khz": 1700000, "utilisation_cap": 0,
+              "asked_min_khz": None, "asked_max_khz": None, "min_khz": 400000, "max_khz": 1800000}
+    replies = {"Domains": {"domains": [domain]},
+               "Explain": {"domain": domain, "is_present": True, "decision": {
+                   "target_khz": 1700000, "wanted_khz": 1700000, "reason": "utilisation", "contenders": []}}}
+
+
+class LeftIdle(unittest.TestCase):
+    def test_words(self):
+        """of an idle domain it is said what its governor keeps, and not what it would have chosen"""
+        with tempfile.TemporaryDirectory() as folder, \
+                socketserver.ThreadingUnixStreamServer(f"{folder}/socket", Idle) as server:
+            threading.Thread(target=server.serve_forever, daemon=True).start()
+            self.addCleanup(server.shutdown)
+            said = {command[0]: subprocess.run([WAKEGOVCTL, "--socket", f"{folder}/socket", *command], text=True,
+                                               capture_output=True, timeout=PATIENCE_S, check=True).stdout
+                    for command in (("explain", "policy0"), ("domains",))}
+        self.assertEqual(said["explain"].splitlines()[0],
+                         "policy0, CPUs 0-3: is idle; schedutil keeps 400 MHz until a task runs; last decided: 1700 MHz")
+        self.assertNotIn("read back", said["explain"])
+        self.assertRegex(said["domains"], r"(?m)^policy0 .* 400 MHz +idle ")
 
 
 if __name__ == "__main__":

@@ -217,23 +217,6 @@ class Uclamp(unittest.TestCase):
         self.assertFalse(os.path.exists("/run/wakegov/clamps"))
         guest.wait_for(lambda: guest.snapshot() == self.before, 10, "everything restored")
 
-    def test_idle(self):
-        """uclamp: of an idle domain it is said what schedutil keeps, and nothing is read back that was not written"""
-        ctl = [f"{guest.BUILD}/wakegovctl"]
-        with guest.Daemon(UCLAMP) as daemon:
-            with guest.busy_loop(2):
-                guest.wait_for(lambda: guest.frequency("policy2") == 1400000, 10, "its highest")
-                said = subprocess.run([*ctl, "explain", "policy2"], capture_output=True, text=True, check=True).stdout
-                self.assertRegex(said, r"^policy2, CPUs 2-3: runs at 1400 MHz; schedutil is expected to choose 1400 MHz")
-                self.assertNotIn("read back", said)
-            time.sleep(12)
-            domain = daemon.domain("policy2")
-            tap.note(f"target {domain['target_khz']}, now {domain['current_khz']}, used {domain['utilisation_cap']}")
-            said = subprocess.run([*ctl, "explain", "policy2"], capture_output=True, text=True, check=True).stdout
-            tap.note(said.splitlines()[0])
-            if domain["target_khz"] != domain["current_khz"]:
-                self.assertRegex(said, r"^policy2, CPUs 2-3: is idle; schedutil keeps \d+ MHz until a task runs; before that ")
-
     def test_refused(self):
         """uclamp: each task that may not be clamped is told of once, by its rule's line"""
         sleepers = [subprocess.Popen(["sleep", "1000"]) for _ in range(2)]
