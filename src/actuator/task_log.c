@@ -304,18 +304,20 @@ static bool is_given(const struct search *search)
 /* Restores a task without a line whose setting the task of some line could have given it. */
 static void restore_heir(struct search *search, uint32_t process, uint32_t pid)
 {
-	const void *line = NULL;
+	const void *line;
 	char parent[16];
 
 	if (find_line(search, pid) || !search->kind->read(pid, search->child) || !is_given(search))
 		return;
-	for (int i = 0; i < GENERATIONS && process > 1 && !line; i++) {
+	for (int i = 0; i < GENERATIONS && process > 1; i++) {
 		line = find_giver(search, process);
+		if (line) {
+			search->kind->restore(search->run, pid, line);
+			return;
+		}
 		sysfs_read_tagged(parent, sizeof(parent), "PPid:\t", "/proc/%u/status", process);
 		process = (uint32_t)strtoul(parent, NULL, 10);
 	}
-	if (line)
-		search->kind->restore(search->run, pid, line);
 }
 
 static void restore_heirs(struct search *search)
