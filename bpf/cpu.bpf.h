@@ -75,7 +75,7 @@ static __noinline void switch_ruled(struct wakegov_cpu *cpu, struct task_struct 
 	if (settings.placing)
 		switch_placed(cpu, prev, next, sleeps, now_ns);
 	if (settings.idle_latencies && next->pid)
-		note_idle_latency(cpu, next->pid);
+		check_idle_latency(next->pid);
 }
 
 static inline struct account_task *load_of(struct task_struct *task)

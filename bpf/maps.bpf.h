@@ -140,7 +140,10 @@ volatile __s64 n_stored;	  /* entries of task storage */
 volatile __s64 n_stored_found;	  /* of those that dump_tasks() has seen */
 volatile __u64 stored_refused;	  /* times that a task got no entry */
 volatile __u32 clamps_seen; /* since own clamps are followed, a task with such clamps was seen */
-volatile __u32 news;	    /* pending news of all CPUs and of the machine: enum wakegov_news */
+/* The shortest idle latency that tasks asked for since the daemon read it, and what is held. */
+volatile __u32 idle_asked_us;
+volatile __u32 idle_held_us;
+volatile __u32 news; /* pending news of all CPUs and of the machine: enum wakegov_news */
 
 /*
  * Whether any BPF program keeps storage for the task. Most tasks have none, and this test takes a

@@ -253,16 +253,6 @@ struct wakegov_cpu {
 	__u32 domain;
 	__u32 cache; /* WAKEGOV_NO_CACHE: none in the table */
 
-	/*
-	 * How deeply the CPU may sleep, WAKEGOV_IDLE_ANY: without a limit. A task with a shorter
-	 * idle latency emits a record and lowers it; the daemon sets it to what it wrote, or
-	 * to 0 where it gave the CPU up.
-	 */
-	__u32 idle_limit_us;
-	/* The shortest idle latency of tasks that began to run here since the daemon took it. */
-	__u32 idle_seen_us;
-	__u32 idle_seen_pid; /* the task that has it */
-
 	/* written by the kernel side, on the CPU itself, while tasks are placed */
 	__u32 placing_generation; /* settings.placing_generation of is_busy */
 	__u8 is_busy;

@@ -29,7 +29,7 @@ enum wakegov_record_type {
 	WAKEGOV_RECORD_SCAN,	     /* a process of several threads changed: dump them */
 	WAKEGOV_RECORD_PLACED_CHILD, /* parent, which is placed, forked pid */
 	WAKEGOV_RECORD_FULL_CACHE,   /* a task of the group had to wait: the cache is full */
-	WAKEGOV_RECORD_IDLE_LATENCY, /* a task runs on cpu that asks for less than its limit */
+	WAKEGOV_RECORD_IDLE_LATENCY, /* a task runs that asks for less than what is held */
 
 	/* These are made by the tracer. */
 	WAKEGOV_RECORD_LIMITS,	   /* the limits of the domain of cpu changed */

@@ -24,19 +24,16 @@ const char *control_name(enum control control)
 		[CONTROL_MIN_FREQ] = "scaling_min_freq",
 		[CONTROL_MAX_FREQ] = "scaling_max_freq",
 		[CONTROL_PREFERENCE] = "energy_performance_preference",
-		[CONTROL_RESUME_LATENCY] = "pm_qos_resume_latency_us",
 		[CONTROL_BOOST] = "boost",
 	};
 
 	return names[control];
 }
 
-void control_path(enum control control, uint32_t number, char ret[static CONTROL_PATH_SIZE])
+void control_path(enum control control, uint32_t policy, char ret[static CONTROL_PATH_SIZE])
 {
-	snprintf(ret, CONTROL_PATH_SIZE,
-		 control == CONTROL_RESUME_LATENCY ? CONTROL_CPUS "/cpu%u/power/%s"
-						   : CONTROL_DIRECTORY "/policy%u/%s",
-		 number, control_name(control));
+	snprintf(ret, CONTROL_PATH_SIZE, CONTROL_DIRECTORY "/policy%u/%s", policy,
+		 control_name(control));
 }
 
 void control_tunables_path(uint32_t policy, const char *governor,

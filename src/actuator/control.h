@@ -24,9 +24,8 @@ enum control {
 	CONTROL_MAX_FREQ,   /* scaling_max_freq, kHz */
 	CONTROL_PREFERENCE, /* energy_performance_preference; many drivers have none */
 	CONTROL_N,
-	/* Of cpuN: power/pm_qos_resume_latency_us. No loop over a domain's controls has it. */
-	CONTROL_RESUME_LATENCY = CONTROL_N,
-	CONTROL_BOOST,	 /* boost of policyN, on newer kernels, or of the machine: only watched */
+	/* boost of policyN, on newer kernels, or of the machine: only watched */
+	CONTROL_BOOST = CONTROL_N,
 	CONTROL_TUNABLE, /* a file in cpufreq/GOVERNOR/ or cpufreq/policyN/GOVERNOR/ */
 };
 
@@ -35,10 +34,6 @@ const char *control_name(enum control control);
 
 #define CONTROL_PATH_SIZE 128
 
-/* How pm_qos_resume_latency_us says 0 us; its "0" says that there is no limit. */
-#define RESUME_LATENCY_ZERO "n/a"
-#define RESUME_LATENCY_FREE "0"
-
 /* What the performance governor shows as energy preference. */
 #define PREFERENCE_PERFORMANCE "performance"
 
@@ -46,7 +41,7 @@ const char *control_name(enum control control);
 #define LIMIT_NO_MIN "0"
 #define LIMIT_NO_MAX "2147483647"
 
-/* Stands for the policy of what belongs to none: a CPU's control, and tunables that all share. */
+/* Stands for the policy of tunables that all share. */
 #define CONTROL_SHARED UINT32_MAX
 
 /*
@@ -57,8 +52,8 @@ const char *control_name(enum control control);
 void control_tunables_path(uint32_t policy, const char *governor,
 			   char ret[static CONTROL_PATH_SIZE]);
 
-/* Where the file of a control of policyN, or of cpuN, is. */
-void control_path(enum control control, uint32_t number, char ret[static CONTROL_PATH_SIZE]);
+/* Where the file of a control of policyN is. */
+void control_path(enum control control, uint32_t policy, char ret[static CONTROL_PATH_SIZE]);
 
 /*
  * Whether the performance governor hides the energy preference, of which `now` was read, from user

@@ -54,12 +54,12 @@ bool preference_is_dynamic(void)
 	return sysfs_read_line(word, sizeof(word), DYNAMIC_FILE) && strcmp(word, "enabled") == 0;
 }
 
-/* The control is not ours to restore any more. Returns the outcome, or an error of saving that. */
-static int leave(struct saved_values *saved, enum control control, uint32_t number, int outcome)
+/* It is not ours to restore any more. Returns the outcome, or an error of saving that. */
+static int leave(struct saved_values *saved, uint32_t policy, int outcome)
 {
 	int r;
 
-	saved_drop(saved, saved_find(saved, number, control));
+	saved_drop(saved, saved_find(saved, policy, CONTROL_PREFERENCE));
 	r = saved_save(saved);
 	return r < 0 ? r : outcome;
 }
@@ -79,11 +79,11 @@ int preference_set(struct actuator_domain *domain, const char *word)
 	if (r < 0)
 		return r == -ENOENT ? PREFERENCE_MISSING : r == -EINVAL ? PREFERENCE_UNNAMED : r;
 	if (preference_is_dynamic())
-		return saved ? leave(domain->saved, CONTROL_PREFERENCE, policy, PREFERENCE_DYNAMIC)
+		return saved ? leave(domain->saved, policy, PREFERENCE_DYNAMIC)
 			     : PREFERENCE_DYNAMIC;
 	hidden = control_preference_is_hidden(policy, now);
 	if (!hidden && saved && !saved_is_ours(saved, now))
-		return leave(domain->saved, CONTROL_PREFERENCE, policy, PREFERENCE_FOREIGN);
+		return leave(domain->saved, policy, PREFERENCE_FOREIGN);
 	if (!word)
 		word = strcpy(before, saved->value);
 	if (saved && (hidden || strcmp(now, word) == 0))
@@ -102,27 +102,4 @@ int preference_set(struct actuator_domain *domain, const char *word)
 		return r;
 	domain->writes++;
 	return PREFERENCE_DONE;
-}
-
-int resume_latency_limit(struct saved_values *saved, uint32_t cpu, uint32_t us)
-{
-	const struct saved_value *old = saved_find(saved, cpu, CONTROL_RESUME_LATENCY);
-	char now[CONTROL_VALUE_SIZE], wanted[CONTROL_VALUE_SIZE] = RESUME_LATENCY_ZERO;
-	const char *own = old ? old->value : now;
-	int r = control_load(CONTROL_RESUME_LATENCY, cpu, now, sizeof(now));
-
-	if (r < 0)
-		return r;
-	if (old && strcmp(now, old->ours) != 0)
-		return leave(saved, CONTROL_RESUME_LATENCY, cpu, RESUME_LATENCY_FOREIGN);
-	if (us)
-		snprintf(wanted, sizeof(wanted), "%u", us);
-	if (strcmp(own, RESUME_LATENCY_FREE) != 0 && strtoul(own, NULL, 10) <= us) {
-		restore_resume_latency(saved, cpu);
-		return RESUME_LATENCY_UNCHANGED;
-	}
-	if (strcmp(now, wanted) == 0)
-		return RESUME_LATENCY_UNCHANGED;
-	r = restore_and_set(saved, CONTROL_RESUME_LATENCY, cpu, now, wanted);
-	return r < 0 ? r : RESUME_LATENCY_DONE;
 }

@@ -2,15 +2,10 @@
 #pragma once
 
 /*
- * Two controls beside the frequency, saved and restored as the others are. Each holds a word until
- * the next change (restore_and_set()).
- *
- * energy_performance_preference of a domain: by it drivers that choose frequencies themselves
- * (intel_pstate, amd-pstate) weigh power against speed.
- *
- * power/pm_qos_resume_latency_us of a CPU: the kernel's idle governor puts the CPU into no idle
- * state that takes longer to leave. The file is one request of user space, which all programs
- * share.
+ * A control beside the frequency, saved and restored as the others are: by
+ * energy_performance_preference of a domain, drivers that choose frequencies themselves
+ * (intel_pstate, amd-pstate) weigh power against speed. It holds a word until the next change
+ * (restore_and_set()).
  */
 
 #include <stdbool.h>
@@ -43,15 +38,3 @@ int preference_set(struct actuator_domain *domain, const char *word);
 
 /* A sentence on an outcome or error of preference_set(word), for the journal. */
 const char *preference_describe(int outcome);
-
-enum resume_latency_outcome {
-	RESUME_LATENCY_DONE,
-	RESUME_LATENCY_UNCHANGED, /* the CPU is limited to that, or to less by another program */
-	RESUME_LATENCY_FOREIGN,	  /* another program changed what we had set: it is theirs */
-};
-
-/*
- * Limits the CPU to us; restore_resume_latency() ends it. Returns an outcome or a negative errno,
- * -ENOENT where there is no such file; then nothing of ours is set.
- */
-int resume_latency_limit(struct saved_values *saved, uint32_t cpu, uint32_t us);

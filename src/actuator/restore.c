@@ -34,7 +34,6 @@ static void report_entry(struct restore_run *run, const struct saved_value *entr
 {
 	const char *name = strrchr(entry->path, '/') + 1;
 	char text[CONTROL_PATH_SIZE];
-	uint32_t cpu;
 	const struct restore_result result = {
 		.policy = entry->policy,
 		.name = text,
@@ -48,8 +47,6 @@ static void report_entry(struct restore_run *run, const struct saved_value *entr
 		for (name -= 2; name[-1] != '/'; name--)
 			;
 	snprintf(text, sizeof(text), "%s", name);
-	if (sscanf(entry->path, CONTROL_CPUS "/cpu%u/", &cpu) == 1)
-		snprintf(text, sizeof(text), "%s of CPU %u", name, cpu);
 	if (run->report)
 		run->report(run->userdata, &result);
 	if (outcome == RESTORE_OFFLINE || outcome == RESTORE_HIDDEN)
@@ -82,7 +79,7 @@ static enum restore_outcome conclude(struct restore_run *run, struct saved_value
 	return outcome;
 }
 
-/* The kernel applies limits later, from a work queue, and takes every resume latency. */
+/* The kernel applies limits later, from a work queue. */
 static int write_and_check(const struct saved_value *entry, const char *value)
 {
 	char current[SAVED_VALUE_SIZE];
@@ -361,30 +358,6 @@ int restore_domain(struct saved_values *saved, uint32_t policy, restore_report_t
 	return finish_run(&run);
 }
 
-enum restore_outcome restore_resume_latency(struct saved_values *saved, uint32_t cpu)
-{
-	struct restore_run run = { .saved = saved };
-
-	return restore_control(&run, CONTROL_RESUME_LATENCY, cpu);
-}
-
-static void restore_latencies(struct restore_run *run)
-{
-	struct saved_values *saved = run->saved;
-
-	for (size_t i = 0, n; n = saved->n, i < n; i += saved->n == n)
-		if (saved->entries[i].control == CONTROL_RESUME_LATENCY)
-			restore_entry(run, &saved->entries[i]);
-}
-
-int restore_resume_latencies(struct saved_values *saved, restore_report_t report, void *userdata)
-{
-	struct restore_run run = { .saved = saved, .report = report, .userdata = userdata };
-
-	restore_latencies(&run);
-	return finish_run(&run);
-}
-
 int restore_and_set(struct saved_values *saved, enum control control, uint32_t number,
 		    const char *now, const char *value)
 {
@@ -430,7 +403,6 @@ int restore_saved(const char *directory, restore_report_t report, void *userdata
 	restore_visit(run.saved);
 	for (; (policy = next_policy(run.saved, policy)) != CONTROL_SHARED; policy++)
 		restore_policy(&run, policy);
-	restore_latencies(&run);
 	r = finish_run(&run);
 	saved_free(run.saved);
 	return r;

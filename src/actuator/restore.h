@@ -69,11 +69,6 @@ int restore_domain(struct saved_values *saved, uint32_t policy, restore_report_t
 int restore_others(struct saved_values *saved, uint32_t policy, enum control control,
 		   const char *ours);
 
-/* The resume latency of a CPU, without saving the table. */
-enum restore_outcome restore_resume_latency(struct saved_values *saved, uint32_t cpu);
-/* That of all CPUs; saves the table. report may be NULL. */
-int restore_resume_latencies(struct saved_values *saved, restore_report_t report, void *userdata);
-
 /*
  * Writes a value to a control that holds `now`. A value that we wrote there before is restored
  * first, and the new one saved then: a process that is killed anywhere here leaves a value that the

@@ -112,11 +112,6 @@ static bool parse_path(struct saved_value *entry)
 	int n = 0;
 
 	entry->policy = CONTROL_SHARED;
-	if (sscanf(entry->path, CONTROL_CPUS "/cpu%4u/%n", &number, &n) == 1 && n) {
-		entry->control = CONTROL_RESUME_LATENCY;
-		control_path(entry->control, number, expected);
-		return number < TOPOLOGY_CPUS_MAX && strcmp(entry->path, expected) == 0;
-	}
 	if (strncmp(entry->path, CONTROL_DIRECTORY "/", sizeof(CONTROL_DIRECTORY)) != 0)
 		return false;
 	name = entry->path + sizeof(CONTROL_DIRECTORY);
@@ -147,8 +142,6 @@ static bool is_value(enum control control, const char *value)
 		return is_word(value, CONTROL_VALUE_SIZE - 1, WORD);
 	case CONTROL_TUNABLE:
 		return is_printable(value);
-	case CONTROL_RESUME_LATENCY:
-		return strcmp(value, RESUME_LATENCY_ZERO) == 0 || is_word(value, 10, DIGITS);
 	default:
 		return is_word(value, 10, DIGITS);
 	}

@@ -21,7 +21,6 @@
  *	/sys/devices/system/cpu/cpufreq/policy0/scaling_governor schedutil userspace
  *	/sys/devices/system/cpu/cpufreq/policy0/scaling_setspeed 1400000 *
  *	/sys/devices/system/cpu/cpufreq/schedutil/rate_limit_us 7777 *
- *	/sys/devices/system/cpu/cpu3/power/pm_qos_resume_latency_us 0 50
  *
  * A line has a control's path, its value before us, and what we put there. For a tunable of the
  * governor that we replaced, the third word is `*` until the governor is back, and then the
@@ -35,7 +34,7 @@
  *from before again, and amd-pstate keeps `performance`. The line then says `power*`: both are ours.
  *
  * A file with a line that we would not have written is refused as a whole: a line can name nothing
- * but five files of a policyN, one of a cpuN, and files directly in cpufreq/GOVERNOR/ or
+ * but five files of a policyN, and files directly in cpufreq/GOVERNOR/ or
  * cpufreq/policyN/GOVERNOR/. The form of the file is shared/statefile.h's.
  */
 

@@ -20,6 +20,8 @@ static const struct {
 	{ "io-boost", "check-window", TRIED_BY_ITSELF },
 	{ "io-boost", "back-off-min", TRIED_BY_ITSELF },
 	{ "io-boost", "back-off-max", TRIED_BY_ITSELF },
+	{ "io-boost", "idle-latency",
+	  "give it to the readers by a rule or a class: idle-latency there" },
 };
 
 const char *policy_gone_key(const char *section, const char *name)

@@ -81,9 +81,6 @@ static const struct policy_key keys[] = {
 	  FIELD(io_boost.slack_percent, NUMBER) },
 	{ POLICY_SECTION_IO_BOOST, "min-host-time", "2%", RANGE(share, "0%", "100%"),
 	  FIELD(io_boost.min_host_percent, NUMBER) },
-	{ POLICY_SECTION_IO_BOOST, "idle-latency", "none",
-	  .words = { "none" }, RANGE(duration, "0us", "1s"),
-	  FIELD(io_boost.idle_latency_us, IDLE_LATENCY) },
 
 	{ POLICY_SECTION_CAPS, "burst-margin", "500us", RANGE(duration, "0us", "100ms"),
 	  FIELD(caps.burst_margin_ns, NUMBER) },
@@ -208,9 +205,6 @@ void policy_key_store(const struct policy_key *key, void *base, const struct pol
 	case POLICY_FORM_GROUP:
 		*(uint32_t *)field = is_word ? POLICY_GROUP_NONE : value->number;
 		break;
-	case POLICY_FORM_IDLE_LATENCY:
-		*(uint32_t *)field = is_word ? POLICY_IDLE_LATENCY_NONE : value->number / NS_PER_US;
-		break;
 	case POLICY_FORM_REFERENCE:
 		*(struct policy_reference *)field = (struct policy_reference){
 			.kind = is_word ? value->number : POLICY_REFERENCE_KHZ,
@@ -242,11 +236,6 @@ void policy_key_load(const struct policy_key *key, const void *base, struct poli
 	case POLICY_FORM_GROUP:
 		ret->kind = number == POLICY_GROUP_NONE ? POLICY_VALUE_WORD : POLICY_VALUE_QUANTITY;
 		ret->number = number == POLICY_GROUP_NONE ? 0 : number;
-		break;
-	case POLICY_FORM_IDLE_LATENCY:
-		ret->kind = number == POLICY_IDLE_LATENCY_NONE ? POLICY_VALUE_WORD
-							       : POLICY_VALUE_QUANTITY;
-		ret->number = number == POLICY_IDLE_LATENCY_NONE ? 0 : number * NS_PER_US;
 		break;
 	case POLICY_FORM_REFERENCE:
 		ret->kind = reference->kind == POLICY_REFERENCE_KHZ ? POLICY_VALUE_QUANTITY

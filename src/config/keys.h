@@ -55,11 +55,10 @@ struct policy_key {
 	/* The field: of struct policy_domain for the section [domain], else of struct policy. */
 	size_t offset, size;
 	enum {
-		POLICY_FORM_NUMBER,	  /* bool, enum, uint32_t or uint64_t, by its size */
-		POLICY_FORM_GROUP,	  /* a word is POLICY_GROUP_NONE */
-		POLICY_FORM_IDLE_LATENCY, /* in us; a word is POLICY_IDLE_LATENCY_NONE */
-		POLICY_FORM_REFERENCE,	  /* struct policy_reference */
-		POLICY_FORM_FREQUENCY,	  /* struct policy_frequency */
+		POLICY_FORM_NUMBER,    /* bool, enum, uint32_t or uint64_t, by its size */
+		POLICY_FORM_GROUP,     /* a word is POLICY_GROUP_NONE */
+		POLICY_FORM_REFERENCE, /* struct policy_reference */
+		POLICY_FORM_FREQUENCY, /* struct policy_frequency */
 	} form;
 	uint32_t domain_bit; /* POLICY_DOMAIN_BIT() of the field; 0: it is of struct policy */
 };

@@ -16,8 +16,7 @@
 #include "core/experiment_params.h"
 #include "core/io_model.h"
 
-struct experiment_params boost_trials_params(const struct engine *engine,
-					     const struct io_group *group)
+static struct experiment_params params_of(const struct engine *engine, const struct io_group *group)
 {
 	uint64_t limit_ns = domain_rate_limit_ns(&engine->domains[group->kind]);
 
@@ -214,10 +213,9 @@ static void set_edge(struct engine *engine, uint32_t device)
 	for (uint32_t i = 0; i < IO_GROUPS_MAX; i++) {
 		const struct io_group *group = &engine->groups[i];
 
-		if (group->used && group->device == device &&
-		    (group->experiment.window || group->idle.window) &&
-		    io_group_next_ns(group) < edge_ns)
-			edge_ns = io_group_next_ns(group);
+		if (group->used && group->device == device && group->experiment.window &&
+		    group->experiment.next_ns < edge_ns)
+			edge_ns = group->experiment.next_ns;
 	}
 	engine->devices[device].edge_ns = edge_ns;
 }
@@ -271,18 +269,13 @@ static void pass_pauses(struct engine *engine, uint32_t index, uint64_t now_ns)
 	}
 }
 
-bool boost_trials_may_try(const struct engine *engine, uint32_t index, uint64_t now_ns)
-{
-	struct sums sums = { .driven = true };
-
-	add_tasks(engine, index, &sums);
-	return (sums.n || has_pausing(engine, index, now_ns)) && sums.driven && !sums.blocked;
-}
-
-bool boost_trials_run_pair(struct engine *engine, uint32_t index, struct experiment *experiment,
-			   const struct experiment_params *params, uint64_t now_ns)
+/* Advances the pair, or discards it if limits moved. */
+static void run_pair(struct engine *engine, uint32_t index, const struct experiment_params *params,
+		     uint64_t now_ns)
 {
 	struct io_group *group = &engine->groups[index];
+	struct experiment *experiment = &group->experiment;
+	enum experiment_verdict before = experiment->verdict;
 	bool arm = experiment->arm, over = true;
 
 	pass_pauses(engine, index, now_ns);
@@ -292,27 +285,10 @@ bool boost_trials_run_pair(struct engine *engine, uint32_t index, struct experim
 		experiment_void(experiment, params, now_ns);
 	else
 		over = experiment_update(experiment, params, &group->tally, now_ns);
-	if (experiment->arm != arm && !params->any_level)
+	if (experiment->arm != arm)
 		switch_arms(engine, index);
 	if (over)
 		io_groups_set_trial(engine, index, false);
-	return over;
-}
-
-void boost_trials_plan_windows(struct engine *engine, uint32_t index, uint64_t now_ns)
-{
-	set_edge(engine, engine->groups[index].device);
-	settle_tasks(engine, index, now_ns);
-}
-
-static void run_pair(struct engine *engine, uint32_t index, const struct experiment_params *params,
-		     uint64_t now_ns)
-{
-	struct io_group *group = &engine->groups[index];
-	struct experiment *experiment = &group->experiment;
-	enum experiment_verdict before = experiment->verdict;
-	bool over = boost_trials_run_pair(engine, index, experiment, params, now_ns);
-
 	if (experiment->verdict != before && experiment->verdict != EXPERIMENT_OPEN) {
 		group->found_ratio = found_ratio(experiment, params);
 		if (group->device != IO_BOOST_NO_DEVICE)
@@ -320,10 +296,8 @@ static void run_pair(struct engine *engine, uint32_t index, const struct experim
 	}
 	if (over)
 		io_rivals_ask(engine, index, now_ns);
-	boost_trials_plan_windows(engine, index, now_ns);
-	/* Whether to ask of an idle latency, still, or again. */
-	if (experiment->verdict != before || (over && group->idle.next_ns == UINT64_MAX))
-		group->idle.next_ns = now_ns;
+	set_edge(engine, group->device);
+	settle_tasks(engine, index, now_ns);
 }
 
 static bool are_alike(const struct io_group *a, const struct io_group *b)
@@ -360,14 +334,9 @@ static bool hold_ratio(struct engine *engine, const struct io_group *group)
 static void try_group(struct engine *engine, uint32_t index, uint64_t now_ns)
 {
 	struct io_group *group = &engine->groups[index];
-	struct experiment_params params = boost_trials_params(engine, group);
+	struct experiment_params params = params_of(engine, group);
 	struct sums sums = { .driven = true };
 
-	if (group->idle.window) {
-		group->experiment.next_ns = now_ns + TRIAL_WAIT_NS;
-		set_edge(engine, group->device); /* or it would stay in the past */
-		return;
-	}
 	add_tasks(engine, index, &sums);
 	if (!sums.n && !(group->experiment.window && has_pausing(engine, index, now_ns))) {
 		stop_trying(engine, index, &params, now_ns);
@@ -408,6 +377,6 @@ void engine_estimate(const struct engine *engine, const struct io_boost *boost, 
 	*ret = (struct experiment_estimate){ 0 };
 	if (!*ret_tried)
 		return;
-	params = boost_trials_params(engine, group);
+	params = params_of(engine, group);
 	*ret = experiment_estimate(&group->experiment, &params);
 }

@@ -139,14 +139,6 @@ static void want(struct engine *engine, struct io_task *task, uint32_t khz)
 		engine_mark_cpu(engine, task->cpu);
 }
 
-static void limit_idle(struct engine *engine, struct io_task *task, bool limits)
-{
-	if (task->io_boost.limits_idle == limits)
-		return;
-	task->io_boost.limits_idle = limits;
-	engine->n_idle_changes++;
-}
-
 /* The highest capacity that rules allow the task's boost to ask of the domain: 0…1024. */
 static uint32_t most_cap(const struct engine *engine, const struct io_task *task,
 			 const struct domain *domain)
@@ -225,7 +217,6 @@ static void leave_alone(struct engine *engine, struct io_task *task, enum io_boo
 	io_groups_leave(engine, task);
 	want(engine, task, 0);
 	grant(engine, task, false);
-	limit_idle(engine, task, false);
 }
 
 static void settle_measured(struct engine *engine, struct io_task *task,
@@ -261,7 +252,6 @@ static void settle_measured(struct engine *engine, struct io_task *task,
 	boost->state = state_by(&group->experiment);
 	if (boost->state != IO_BOOST_TRYING && group->together && io_rivals_rest(engine, group))
 		boost->state = IO_BOOST_PAYS;
-	limit_idle(engine, task, group->idle.arm);
 	grant(engine, task, io_rivals_arm(engine, group) && boost->wanted_khz);
 }
 
@@ -276,7 +266,7 @@ static void plan(struct engine *engine, struct io_task *task, uint64_t now_ns)
 
 	io_boost_plan(boost, &engine->policy.io_boost, now_ns);
 	if (boost->group != IO_BOOST_NO_GROUP)
-		edge_ns = io_group_next_ns(&engine->groups[boost->group]);
+		edge_ns = engine->groups[boost->group].experiment.next_ns;
 	if (boost->device != IO_BOOST_NO_DEVICE && engine->devices[boost->device].edge_ns < edge_ns)
 		edge_ns = engine->devices[boost->device].edge_ns;
 	if (edge_ns < boost->next_ns)
@@ -286,7 +276,6 @@ static void plan(struct engine *engine, struct io_task *task, uint64_t now_ns)
 static void end_boost(struct engine *engine, struct io_task *task)
 {
 	grant(engine, task, false);
-	limit_idle(engine, task, false);
 	io_groups_see_end(engine, task->io_boost.group);
 }
 
@@ -379,7 +368,6 @@ static void end_flip(struct engine *engine, struct io_task *task, uint64_t now_n
 void boosts_forget_task(struct engine *engine, struct io_task *task)
 {
 	clamping_end_io(engine, task->pid);
-	limit_idle(engine, task, false);
 	if (task->io_boost.seen_ns)
 		io_groups_leave(engine, task);
 	due_set(engine->due, io_task_place(engine->tasks, task), NULL);

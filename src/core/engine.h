@@ -284,17 +284,6 @@ void engine_estimate(const struct engine *engine, const struct io_boost *boost, 
 		     struct experiment_estimate *ret);
 
 /*
- * Tasks of which the CPUs are to be limited to the policy's idle latency have io_boost.limits_idle.
- * The number grows when that of any task has changed.
- */
-uint32_t engine_idle_changes(const struct engine *engine);
-/* The experiment that decides it for the task's group, and its result so far; NULL: there is none.
- */
-const struct experiment *engine_idle_trial(const struct engine *engine,
-					   const struct io_boost *boost,
-					   struct experiment_estimate *ret);
-
-/*
  * For display: a place of engine_tasks() whose task came, went or changed its state since the place
  * was last returned, or UINT32_MAX. No decision depends on it.
  */

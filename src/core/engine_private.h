@@ -4,7 +4,7 @@
 /*
  * What the parts of the engine share: the state (engine.c), what a round does with it (round.c),
  * the grant of boosts (boosts.c), by groups of tasks (io_groups.c), whether it pays for them
- * (boost_trials.c, idle_trials.c) and for those that take from each other (io_rivals.c), when there
+ * (boost_trials.c) and for those that take from each other (io_rivals.c), when there
  * is something to learn (tracing_duty.c), the demand of a domain (merge.c), and when to decide
  * again (plan.c).
  */
@@ -130,9 +130,8 @@ struct engine {
 	uint64_t groups_next_ns;  /* the same of the groups */
 	uint32_t group_turn;	  /* group whose turn is next */
 	uint32_t n_groups_begun;
-	uint32_t n_clamping;	 /* number of domains that are driven by clamps */
-	bool needs_own;		 /* other domains exist, for which own clamps must be reported */
-	uint32_t n_idle_changes; /* of io_boost.limits_idle, of any task */
+	uint32_t n_clamping; /* number of domains that are driven by clamps */
+	bool needs_own;	     /* other domains exist, for which own clamps must be reported */
 	struct io_device devices[INPUT_DEVICES_MAX];
 	struct io_group groups[IO_GROUPS_MAX];
 };
@@ -287,22 +286,6 @@ void io_groups_plan(struct engine *engine);
 
 /* boost_trials.c: advances the experiments that are due, after boosts_advance(). */
 void boost_trials_advance(struct engine *engine, uint64_t now_ns);
-/* What the experiments of a group share. */
-struct experiment_params boost_trials_params(const struct engine *engine,
-					     const struct io_group *group);
-/*
- * Whether the group has tasks with a boost, or such as only pause, and none of their domains
- * belongs to another group's experiment.
- */
-bool boost_trials_may_try(const struct engine *engine, uint32_t index, uint64_t now_ns);
-/*
- * Advances an experiment of the group up to now, or discards its pair if limits moved. Returns true
- * when a pair or the experiment has ended: its domains are free again.
- */
-bool boost_trials_run_pair(struct engine *engine, uint32_t index, struct experiment *experiment,
-			   const struct experiment_params *params, uint64_t now_ns);
-/* A window began or ended: plans the next samples of the tasks, by the arms that hold now. */
-void boost_trials_plan_windows(struct engine *engine, uint32_t index, uint64_t now_ns);
 
 /* io_rivals.c: groups that take from each other. */
 
@@ -313,9 +296,6 @@ bool io_rivals_arm(const struct engine *engine, const struct io_group *group);
 bool io_rivals_rest(const struct engine *engine, const struct io_group *group);
 /* Whether another group that is asked together with it has a pair under way. */
 bool io_rivals_are_tried(const struct engine *engine, uint32_t index);
-
-/* idle_trials.c: the same for the idle latency, after boost_trials_advance(). */
-void idle_trials_advance(struct engine *engine, uint64_t now_ns);
 
 /*
  * tracing_duty.c: begins or ends a learning period, as the last step of a round, and plans the

@@ -80,7 +80,6 @@ static const struct field io_bounds[] = {
 	FLAG(io_task, io_boost.sends_requests),
 	FLAG(io_task, io_boost.waits_for_io),
 	FLAG(io_task, io_boost.watched),
-	FLAG(io_task, io_boost.limits_idle),
 	FLAG(io_task, flip.holds),
 	FIELD_END,
 };
@@ -115,9 +114,8 @@ static bool is_experiment(const struct experiment *e)
 static bool is_group(const struct engine *engine, const struct io_group *group)
 {
 	return is_within(group, group_bounds) &&
-	       (!group->used ||
-		(group->kind < engine->topology->n_domains && is_device(group->device) &&
-		 is_experiment(&group->experiment) && is_experiment(&group->idle)));
+	       (!group->used || (group->kind < engine->topology->n_domains &&
+				 is_device(group->device) && is_experiment(&group->experiment)));
 }
 
 static bool is_domain(const struct engine *engine, uint32_t index)

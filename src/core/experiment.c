@@ -300,7 +300,7 @@ static void add_pair(struct experiment *e, const struct experiment_params *p,
 	struct evidence seen = e->evidence;
 
 	/* Rounding of OPPs and counters can cause a difference below one thirty-second. */
-	if (!p->any_level && on->level <= off->level + off->level / 32) {
+	if (on->level <= off->level + off->level / 32) {
 		e->same += e->same < SAME_MOST;
 		finish_pair(e, p, false, now_ns);
 		return;

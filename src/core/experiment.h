@@ -42,7 +42,6 @@ struct experiment_params {
 	uint64_t settle_ns;    /* after a switch, for requests in flight: not counted */
 	uint64_t half_life_ns; /* of evidence: with a longer one a change is noticed later */
 	uint32_t slack_ppm;    /* a gain up to this is not worth a boost */
-	bool any_level;	       /* what is tried does not change the level */
 };
 
 /* Counters; all of them only grow. */

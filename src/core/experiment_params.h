@@ -2,9 +2,9 @@
 #pragma once
 
 /*
- * The numbers of all experiments (core/experiment.h): of a boost and an idle latency, each with
- * what doubling it does. tests/bench/experiment and tests/bench/regret chose those without a
- * source. The slack of boosts is a key of the policy.
+ * The numbers of a boost's experiment (core/experiment.h), each with what doubling it does.
+ * tests/bench/experiment and tests/bench/regret chose those without a source. The slack of boosts
+ * is a key of the policy.
  */
 
 #include "shared/time.h"

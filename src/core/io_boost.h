@@ -80,7 +80,6 @@ struct io_boost {
 	bool sends_requests;  /* sends requests, unknown outside of learning periods */
 	bool waits_for_io;    /* as schedutil sees it: in I/O wait at least once a tick */
 	bool watched;	      /* the kernel side reports the end of the hold */
-	bool limits_idle;     /* its CPUs are to take no longer than the policy's idle latency */
 	struct io_window window;
 };
 

@@ -34,7 +34,6 @@ struct io_group {
 	uint64_t due_ns;  /* for a group without tasks: when its experiment would have been due */
 	struct experiment_tally tally;
 	struct experiment experiment;
-	struct experiment idle; /* whether an idle latency pays as well (idle_trials.c) */
 };
 
 /*
@@ -46,13 +45,6 @@ static inline uint32_t io_group_ratio(const struct io_group *group)
 	uint64_t found = group->found_ratio, predicted = group->ratio;
 
 	return found && (found > 2 * predicted || predicted > 2 * found) ? found : predicted;
-}
-
-/* When the first of its two experiments is due. */
-static inline uint64_t io_group_next_ns(const struct io_group *group)
-{
-	return group->idle.next_ns < group->experiment.next_ns ? group->idle.next_ns
-							       : group->experiment.next_ns;
 }
 
 static inline bool io_are_alike(uint32_t a, uint32_t b)

@@ -90,7 +90,6 @@ static void begin_group(struct engine *engine, struct io_group *group, const str
 		.depth_milli = boost->depth_milli,
 	};
 	experiment_init(&group->experiment, ++engine->n_groups_begun);
-	experiment_init(&group->idle, engine->n_groups_begun);
 	if (from && !from->is_kernels && from->experiment.verdict > EXPERIMENT_OPEN) {
 		group->experiment = from->experiment;
 		group->experiment.random ^= engine->n_groups_begun;
@@ -107,8 +106,8 @@ void io_groups_plan(struct engine *engine)
 	engine->groups_next_ns = UINT64_MAX;
 	for (uint32_t i = 0; i < IO_GROUPS_MAX; i++)
 		if (engine->groups[i].used &&
-		    io_group_next_ns(&engine->groups[i]) < engine->groups_next_ns)
-			engine->groups_next_ns = io_group_next_ns(&engine->groups[i]);
+		    engine->groups[i].experiment.next_ns < engine->groups_next_ns)
+			engine->groups_next_ns = engine->groups[i].experiment.next_ns;
 }
 
 static void look_soon(struct engine *engine, struct io_group *group, uint64_t now_ns)
@@ -167,9 +166,8 @@ void io_groups_see_users(struct engine *engine, uint32_t device, uint64_t now_ns
 			continue;
 		group->n_asked = n_users;
 		experiment_disturb(&group->experiment, now_ns);
-		experiment_disturb(&group->idle, now_ns);
-		if (io_group_next_ns(group) < engine->groups_next_ns)
-			engine->groups_next_ns = io_group_next_ns(group);
+		if (group->experiment.next_ns < engine->groups_next_ns)
+			engine->groups_next_ns = group->experiment.next_ns;
 	}
 }
 

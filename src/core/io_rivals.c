@@ -81,7 +81,7 @@ bool io_rivals_are_tried(const struct engine *engine, uint32_t index)
 		const struct io_group *other = &engine->groups[i];
 
 		if (i != index && are_asked_together(&engine->groups[index], other) &&
-		    (other->experiment.window || other->idle.window))
+		    other->experiment.window)
 			return true;
 	}
 	return false;

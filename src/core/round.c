@@ -259,7 +259,6 @@ void engine_advance(struct engine *engine, uint64_t now_ns)
 	engine_tap_call(engine, &(struct engine_call){ .type = ENGINE_ADVANCE, .now_ns = now_ns });
 	boosts_advance(engine, now_ns);
 	boost_trials_advance(engine, now_ns);
-	idle_trials_advance(engine, now_ns);
 	tracing_duty_update(engine, now_ns);
 	clamping_follow_io(engine);
 }

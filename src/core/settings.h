@@ -100,8 +100,6 @@ struct policy_io_boost {
 	uint32_t slack_percent;	   /* throughput, against the highest OPP, that may be given up */
 	uint32_t min_host_percent; /* least share of the host in the time of an I/O at the lowest
 				      OPP; below it the task waits for the device */
-	uint32_t idle_latency_us;  /* what the CPUs of boosted tasks may take to wake up, where that
-				      pays; POLICY_IDLE_LATENCY_NONE: anything */
 };
 
 /* Who may use the query socket. */

@@ -174,19 +174,6 @@ static void print_io(FILE *file, const json_t *io)
 	paragraph_print(file, "tried", tried);
 }
 
-static void print_idle_latency(FILE *file, const json_t *trial)
-{
-	if (json_is_object(trial))
-		paragraph_printf(
-			file, "idle state",
-			"%s (pid %" PRIu64 ") with CPUs that wake up within %" PRIu64
-			" us, in %" PRIu64 " pairs: %u %% more I/O, plus or minus %u %%; %s",
-			field_text(trial, "comm") ?: "a task", field_number(trial, "pid"),
-			field_number(trial, "latency_us"), field_number(trial, "pairs"),
-			field_percent(trial, "measured_gain_permille"),
-			field_percent(trial, "gain_error_permille"), field_shown(trial, "state"));
-}
-
 /* Where clamps drive the domain: what becomes of schedutil's own boost for I/O. */
 static void print_kernel_boost(FILE *file, const json_t *task)
 {
@@ -309,7 +296,6 @@ void explain_print(FILE *file, const json_t *reply)
 		print_winner(file, decision);
 		print_rule(file, decision);
 		print_io(file, json_object_get(decision, "io"));
-		print_idle_latency(file, json_object_get(reply, "idle_latency"));
 		json_array_foreach(json_object_get(reply, "kernel_boosts"), i, task)
 			print_kernel_boost(file, task);
 		print_others(file, decision);

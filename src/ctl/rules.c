@@ -97,17 +97,6 @@ static void show_groups(FILE *file, const char *before, const json_t *rule)
 	}
 }
 
-/* "database: CPUs 0,2-3 take no longer than 50 us to wake up from idle" */
-static void show_idle_cpus(FILE *file, const char *before, const json_t *rule)
-{
-	_cleanup_free_ char *latency = format_level(field_text(rule, "idle_latency"));
-	const char *cpus = field_text(rule, "idle_cpus");
-
-	if (cpus)
-		print_line(file, "%s%s: CPUs %s may take %s to wake up from idle", before,
-			   field_shown(rule, "name"), cpus, latency);
-}
-
 static void show_rules(const json_t *reply)
 {
 	static const struct table_column columns[] = {
@@ -129,8 +118,6 @@ static void show_rules(const json_t *reply)
 		show_bursts(stdout, "", rule);
 	json_array_foreach(rules, i, rule)
 		show_groups(stdout, "", rule);
-	json_array_foreach(rules, i, rule)
-		show_idle_cpus(stdout, "", rule);
 	if (refused)
 		printf("%" PRIu64 " tasks found no place: raise max-ruled-tasks (%" PRIu64 ")\n",
 		       refused, field_number(reply, "max_tasks"));
@@ -185,9 +172,6 @@ void rules_print_task(FILE *file, const json_t *reply)
 	json_array_foreach(rules, i, explained)
 		if (field_flag(explained, "gives_placement"))
 			show_groups(file, "  ", json_object_get(explained, "rule"));
-	json_array_foreach(rules, i, explained)
-		if (field_flag(explained, "gives_idle_latency"))
-			show_idle_cpus(file, "  ", json_object_get(explained, "rule"));
 }
 
 static void show_task(const json_t *reply)

@@ -267,11 +267,11 @@ static void show_all_but_programs(const json_t *reply)
 	show_counts(reply);
 	show_frequency(json_object_get(reply, "frequency"));
 	show_machine(json_object_get(reply, "machine"));
-	if (field_text(reply, "idle_cpus"))
-		print_line(
-			stdout,
-			"idle       CPUs %s have a limited exit latency now, see: wakegovctl rules",
-			field_text(reply, "idle_cpus"));
+	if (field_is_known(reply, "idle_latency_us"))
+		print_line(stdout,
+			   "idle       no CPU may take longer than %" PRIu64
+			   " us to wake up now, for tasks with an idle-latency",
+			   field_number(reply, "idle_latency_us"));
 	show_sentences("unable", json_object_get(reply, "unable"));
 	show_sentences("advice", json_object_get(reply, "advice"));
 	putchar('\n');

@@ -124,8 +124,6 @@ static void describe_cpus(struct tracer *tracer)
 
 		shared->domain = WAKEGOV_NO_DOMAIN;
 		shared->cache = WAKEGOV_NO_CACHE;
-		shared->idle_limit_us = WAKEGOV_IDLE_ANY;
-		shared->idle_seen_us = WAKEGOV_IDLE_ANY;
 		shared->load.capacity = TOPOLOGY_CAPACITY_MAX;
 		if (domain != TOPOLOGY_NO_DOMAIN) {
 			shared->domain = domain;
@@ -145,6 +143,7 @@ static int open_channels(struct tracer *tracer, const char **ret_why)
 	*ret_why = "the BPF maps cannot be mapped";
 	if (cpus == MAP_FAILED)
 		return -errno;
+	bss->idle_asked_us = bss->idle_held_us = WAKEGOV_IDLE_ANY;
 	tracer->cpus = cpus;
 	tracer->slots = bss->slots;
 	tracer->devices = bss->devices;

@@ -13,7 +13,7 @@ uint64_t fake_io_ns(const struct fake_io *io, uint32_t level, uint32_t interrupt
 	if (io->kind == FAKE_IO_PACED || io->kind == FAKE_IO_DEEP)
 		return io->device_ns;
 	return io->device_ns + host_ns(io, level) + io->interrupt_work / interrupt_level +
-	       io->think_ns + (io->idle_limited ? 0 : io->exit_ns);
+	       io->think_ns;
 }
 
 static uint64_t next_random(struct fake_io *io)

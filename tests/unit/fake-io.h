@@ -29,8 +29,6 @@ struct fake_io {
 	uint64_t device_ns;	    /* PACED, DEEP: from one completion to the next */
 	uint64_t work;		    /* of the task, per I/O: level · ns (core/io_model.h) */
 	uint64_t think_ns;	    /* that it sleeps of its own accord, per I/O */
-	uint64_t exit_ns;	    /* to leave a deep idle state, per I/O, unless … */
-	bool idle_limited;	    /* … the CPU may enter none */
 	uint64_t interrupt_work;    /* where the device completes, per I/O: in the device's time */
 	uint32_t variation_percent; /* of the time of one I/O */
 	uint64_t random;	    /* state, not 0 where there is variation */

@@ -58,7 +58,6 @@ GETTER(window, io_boost.window_ns)
 GETTER(hold, io_boost.hold_ns)
 GETTER(slack, io_boost.slack_percent)
 GETTER(min_host_time, io_boost.min_host_percent)
-GETTER(idle_latency, io_boost.idle_latency_us)
 GETTER(readers, query.readers)
 GETTER(read_group, query.read_group)
 GETTER(change_group, query.change_group)
@@ -208,10 +207,6 @@ static const struct key_case cases[] = {
 	  { { "0%", 0 }, { "100%", 100 } },
 	  "a share from 0% to 100% with its unit (%)",
 	  { "", "101%", "-1%", "2", "2ms" } },
-	{ "io-boost", "idle-latency", get_idle_latency, POLICY_IDLE_LATENCY_NONE,
-	  { { "none", POLICY_IDLE_LATENCY_NONE }, { "0us", 0 }, { "50us", 50 }, { "1s", 1000000 } },
-	  "none or a duration from 0us to 1s with its unit (ns, us, ms, s, min)",
-	  { "", "-1us", "1000000001ns", "10", "any" } },
 
 	{ "caps", "burst-margin", get_burst_margin, 500 * US,
 	  { { "0us", 0 }, { "100ms", 100 * MS } },

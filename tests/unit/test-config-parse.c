@@ -75,7 +75,10 @@ static const struct text_case lines[] = {
 	  "; did you mean 'min-frequency'?" },
 	{ "[io-boost]\nfoo = 1\n",
 	  ":2: unknown key 'foo' in [io-boost]; expected one of enabled, min-rate, window, hold, "
-	  "slack, min-host-time, idle-latency" },
+	  "slack, min-host-time" },
+	{ "[io-boost]\nidle-latency = 10us\n",
+	  ":2: [io-boost] idle-latency is gone: give it to the readers by a rule or a class: "
+	  "idle-latency there" },
 	{ "[io-boost]\ncheck-window = 500ms\n",
 	  ":2: [io-boost] check-window is gone: whether a boost pays is tried in windows of its own "
 	  "(wakegov(7)); slack says which gain is worth one" },

@@ -32,7 +32,7 @@ enum incident {
 struct load {
 	enum fake_io_kind kind; /* NONE: there is no such task */
 	uint32_t cpu, device, device_us, host_us;
-	uint32_t variation_percent, think_us, exit_us;
+	uint32_t variation_percent, think_us;
 	bool asynchronous;
 };
 
@@ -49,7 +49,6 @@ struct row {
 	const char *what;
 	struct load tasks[TASKS];
 	enum incident incident;
-	uint32_t idle_latency_us;
 	struct figures is;
 };
 
@@ -63,7 +62,6 @@ static void start_task(struct world *world, const struct row *row, uint32_t i)
 	io.variation_percent = load->variation_percent;
 	io.random = 0x9e3779b97f4a7c15ULL + i;
 	io.think_ns = load->think_us * NS_PER_US;
-	io.exit_ns = load->exit_us * NS_PER_US;
 	io.asynchronous = load->asynchronous;
 	world_start_io(world, i, 100 + i, load->cpu, &io);
 }
@@ -150,8 +148,6 @@ static bool run_row(const struct row *row)
 	struct world world;
 
 	policy_init(&policy);
-	if (row->idle_latency_us)
-		policy.io_boost.idle_latency_us = row->idle_latency_us;
 	boosts_start(&world, &policy);
 	world.watches = true;
 	for (uint32_t i = 0; i < TASKS; i++)
@@ -188,124 +184,113 @@ static bool run_row(const struct row *row)
 	return false;
 }
 
-#define A_TENTH                                             \
+#define A_TENTH                                          \
+	{                                                \
+		FAKE_IO_SYNC, 0, 0, 90, 10, 20, 0, false \
+	}
+#define A_HALF                                           \
+	{                                                \
+		FAKE_IO_SYNC, 0, 0, 50, 50, 20, 0, false \
+	}
+#define A_HALF_BESIDE                                    \
+	{                                                \
+		FAKE_IO_SYNC, 1, 1, 50, 50, 20, 0, false \
+	}
+#define A_HALF_ELSEWHERE                                 \
+	{                                                \
+		FAKE_IO_SYNC, 2, 0, 50, 50, 20, 0, false \
+	}
+#define SLOW                                                \
 	{                                                   \
-		FAKE_IO_SYNC, 0, 0, 90, 10, 20, 0, 0, false \
+		FAKE_IO_SYNC, 0, 0, 1500, 300, 20, 0, false \
 	}
-#define A_HALF                                              \
-	{                                                   \
-		FAKE_IO_SYNC, 0, 0, 50, 50, 20, 0, 0, false \
+#define DEEP                                           \
+	{                                              \
+		FAKE_IO_DEEP, 1, 0, 20, 5, 0, 0, false \
 	}
-#define A_HALF_BESIDE                                       \
-	{                                                   \
-		FAKE_IO_SYNC, 1, 1, 50, 50, 20, 0, 0, false \
-	}
-#define A_HALF_ELSEWHERE                                    \
-	{                                                   \
-		FAKE_IO_SYNC, 2, 0, 50, 50, 20, 0, 0, false \
-	}
-#define SLOW                                                   \
-	{                                                      \
-		FAKE_IO_SYNC, 0, 0, 1500, 300, 20, 0, 0, false \
-	}
-#define DEEP                                              \
-	{                                                 \
-		FAKE_IO_DEEP, 1, 0, 20, 5, 0, 0, 0, false \
-	}
-#define PACED                                                 \
-	{                                                     \
-		FAKE_IO_PACED, 0, 0, 100, 30, 20, 0, 0, false \
-	}
-#define COUNTED                                                \
-	{                                                      \
-		FAKE_IO_COUNTED, 0, 0, 80, 20, 20, 0, 0, false \
-	}
-#define THINKS                                                \
-	{                                                     \
-		FAKE_IO_SYNC, 0, 0, 90, 10, 20, 300, 0, false \
-	}
-#define LIBAIO                                             \
+#define PACED                                              \
 	{                                                  \
-		FAKE_IO_SYNC, 0, 0, 60, 40, 20, 0, 0, true \
+		FAKE_IO_PACED, 0, 0, 100, 30, 20, 0, false \
 	}
-#define NOISY                                               \
+#define COUNTED                                             \
 	{                                                   \
-		FAKE_IO_SYNC, 0, 0, 97, 3, 300, 0, 0, false \
+		FAKE_IO_COUNTED, 0, 0, 80, 20, 20, 0, false \
 	}
-#define NO_GAIN                                             \
-	{                                                   \
-		FAKE_IO_SYNC, 0, 0, 995, 5, 20, 0, 0, false \
+#define THINKS                                             \
+	{                                                  \
+		FAKE_IO_SYNC, 0, 0, 90, 10, 20, 300, false \
 	}
-#define WAKES                                                \
-	{                                                    \
-		FAKE_IO_SYNC, 0, 0, 60, 20, 20, 0, 40, false \
+#define LIBAIO                                          \
+	{                                               \
+		FAKE_IO_SYNC, 0, 0, 60, 40, 20, 0, true \
 	}
-
+#define NOISY                                            \
+	{                                                \
+		FAKE_IO_SYNC, 0, 0, 97, 3, 300, 0, false \
+	}
+#define NO_GAIN                                          \
+	{                                                \
+		FAKE_IO_SYNC, 0, 0, 995, 5, 20, 0, false \
+	}
 static void test_exact(void **state)
 {
 	/*
-	 * what, tasks, incident, idle latency, and of it: rounds, samples, learnt, changes,
+	 * what, tasks, incident, and of it: rounds, samples, learnt, changes,
 	 * frequency, I/Os, states, wanted
 	 */
 	/* clang-format off */
 	static const struct row rows[] = {
-		{ "a tenth", { A_TENTH }, NOTHING, 0,
+		{ "a tenth", { A_TENTH }, NOTHING,
 		  { 514, 435, 1819, { 24, 1 }, { 65582, 24000 }, { 2967, 0, 0 }, 599, 2200 } },
-		{ "a half", { A_HALF }, NOTHING, 0,
+		{ "a half", { A_HALF }, NOTHING,
 		  { 488, 409, 1838, { 14, 1 }, { 71704, 24000 }, { 2990, 0, 0 }, 599, 2400 } },
-		{ "two", { A_HALF, A_HALF_BESIDE }, NOTHING, 0,
+		{ "two", { A_HALF, A_HALF_BESIDE }, NOTHING,
 		  { 1127, 1066, 1841, { 14, 1 }, { 71704, 24000 }, { 2991, 2990, 0 }, 529, 2400 } },
-		{ "two domains", { A_HALF, A_HALF_ELSEWHERE }, NOTHING, 0,
+		{ "two domains", { A_HALF, A_HALF_ELSEWHERE }, NOTHING,
 		  { 789, 809, 1980, { 14, 14 }, { 71704, 71704 }, { 2991, 2991, 0 }, 559, 2400 } },
-		{ "slow", { SLOW }, NOTHING, 0,
+		{ "slow", { SLOW }, NOTHING,
 		  { 688, 617, 1620, { 16, 1 }, { 71206, 24000 }, { 166, 0, 0 }, 599, 2400 } },
-		{ "deep", { DEEP }, NOTHING, 0,
+		{ "deep", { DEEP }, NOTHING,
 		  { 369, 308, 1580, { 1, 1 }, { 24000, 24000 }, { 14999, 0, 0 }, 199, 0 } },
-		{ "deep beside", { A_TENTH, DEEP }, NOTHING, 0,
+		{ "deep beside", { A_TENTH, DEEP }, NOTHING,
 		  { 777, 829, 1886, { 24, 1 }, { 65582, 24000 }, { 2967, 14999, 0 }, 519, 2200 } },
-		{ "paced", { PACED }, NOTHING, 0,
+		{ "paced", { PACED }, NOTHING,
 		  { 1065, 973, 1641, { 57, 1 }, { 25219, 24000 }, { 3000, 0, 0 }, 799, 2400 } },
-		{ "counted", { COUNTED }, NOTHING, 0,
+		{ "counted", { COUNTED }, NOTHING,
 		  { 515, 488, 1858, { 32, 1 }, { 71364, 24000 }, { 2988, 0, 0 }, 599, 2400 } },
-		{ "thinks", { THINKS }, NOTHING, 0,
+		{ "thinks", { THINKS }, NOTHING,
 		  { 1021, 897, 1746, { 98, 1 }, { 52599, 24000 }, { 743, 0, 0 }, 599, 1800 } },
-		{ "libaio", { LIBAIO }, NOTHING, 0,
+		{ "libaio", { LIBAIO }, NOTHING,
 		  { 477, 401, 1762, { 14, 1 }, { 71704, 24000 }, { 2992, 0, 0 }, 599, 2400 } },
-		{ "noisy", { NOISY }, NOTHING, 0,
+		{ "noisy", { NOISY }, NOTHING,
 		  { 1496, 1329, 1553, { 163, 1 }, { 26334, 24000 }, { 3020, 0, 0 }, 799, 1800 } },
-		{ "no gain", { NO_GAIN }, NOTHING, 0,
+		{ "no gain", { NO_GAIN }, NOTHING,
 		  { 370, 310, 1500, { 1, 1 }, { 24000, 24000 }, { 297, 0, 0 }, 199, 0 } },
-		{ "wakes", { WAKES }, NOTHING, 10,
-		  { 620, 538, 1859, { 20, 1 }, { 71590, 24000 }, { 3713, 0, 0 }, 599, 2400 } },
-		{ "two wake", { WAKES, A_HALF_BESIDE }, NOTHING, 10,
-		  { 1333, 1260, 2069, { 20, 1 }, { 71590, 24000 }, { 3715, 2987, 0 }, 529, 2400 } },
-		{ "moves", { A_HALF }, MOVES, 0,
+		{ "moves", { A_HALF }, MOVES,
 		  { 489, 410, 1836, { 16, 3 }, { 66904, 28800 }, { 2991, 0, 0 }, 599, 2400 } },
-		{ "flips", { A_HALF, A_HALF_BESIDE }, FLIPS, 0,
+		{ "flips", { A_HALF, A_HALF_BESIDE }, FLIPS,
 		  { 1210, 1149, 1841, { 16, 3 }, { 71660, 27278 }, { 2991, 2989, 0 }, 529, 2400 } },
-		{ "pauses", { A_HALF }, PAUSES, 0,
+		{ "pauses", { A_HALF }, PAUSES,
 		  { 390, 333, 379, { 18, 1 }, { 63662, 24000 }, { 2487, 0, 0 }, 599, 2400 } },
-		{ "counted pauses", { COUNTED }, PAUSES, 0,
+		{ "counted pauses", { COUNTED }, PAUSES,
 		  { 426, 411, 345, { 36, 1 }, { 63323, 24000 }, { 2485, 0, 0 }, 599, 2400 } },
-		{ "ends", { A_HALF, A_HALF_BESIDE }, ENDS, 0,
+		{ "ends", { A_HALF, A_HALF_BESIDE }, ENDS,
 		  { 979, 910, 2110, { 26, 1 }, { 71430, 24000 }, { 1697, 2982, 0 }, 559, 2400 } },
-		{ "slows", { A_TENTH }, SLOWS, 0,
+		{ "slows", { A_TENTH }, SLOWS,
 		  { 499, 425, 2018, { 24, 1 }, { 65582, 24000 }, { 2753, 0, 0 }, 599, 2200 } },
-		{ "device", { A_HALF, A_HALF_BESIDE }, DEVICE, 0,
+		{ "device", { A_HALF, A_HALF_BESIDE }, DEVICE,
 		  { 1261, 1156, 2000, { 24, 1 }, { 71459, 24000 }, { 2983, 2982, 0 }, 529, 2400 } },
-		{ "limits", { A_HALF }, LIMITS, 0,
+		{ "limits", { A_HALF }, LIMITS,
 		  { 489, 408, 1841, { 16, 1 }, { 68104, 24000 }, { 2890, 0, 0 }, 599, 2400 } },
-		{ "works", { A_TENTH }, WORKS, 0,
+		{ "works", { A_TENTH }, WORKS,
 		  { 519, 436, 1819, { 24, 1 }, { 66222, 24000 }, { 2971, 0, 0 }, 599, 2200 } },
-		{ "observed", { A_HALF }, OBSERVED, 0,
+		{ "observed", { A_HALF }, OBSERVED,
 		  { 489, 408, 1836, { 14, 1 }, { 71704, 24000 }, { 2991, 0, 0 }, 599, 2400 } },
-		{ "inactive", { A_HALF }, INACTIVE, 0,
+		{ "inactive", { A_HALF }, INACTIVE,
 		  { 489, 408, 1836, { 15, 1 }, { 71704, 24000 }, { 2991, 0, 0 }, 599, 2400 } },
-		{ "comes", { A_TENTH, DEEP, A_HALF_ELSEWHERE }, COMES, 0,
+		{ "comes", { A_TENTH, DEEP, A_HALF_ELSEWHERE }, COMES,
 		  { 960, 1250, 1940, { 24, 12 }, { 65582, 55758 }, { 2968, 14999, 1992 }, 515, 2200 } },
-		{ "comes, wakes", { WAKES, { 0 }, A_HALF_ELSEWHERE }, COMES, 10,
-		  { 1174, 1504, 1989, { 20, 12 }, { 71590, 55758 }, { 3714, 0, 1993 }, 595, 2400 } },
-		{ "slow pauses", { SLOW, A_HALF_BESIDE }, PAUSES, 0,
+		{ "slow pauses", { SLOW, A_HALF_BESIDE }, PAUSES,
 		  { 1075, 972, 1966, { 14, 1 }, { 71704, 24000 }, { 138, 2991, 0 }, 259, 2400 } },
 	};
 	/* clang-format on */

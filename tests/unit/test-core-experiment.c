@@ -339,7 +339,6 @@ struct outcome {
 
 struct exact {
 	const char *what;
-	struct experiment_params params;
 	uint32_t predicted_ppm;
 	uint32_t per_s;			       /* I/Os without the boost */
 	int32_t gain_permille, later_permille; /* by it; later: from the 16th second on */
@@ -375,7 +374,7 @@ static bool run_exact(const struct exact *row)
 
 	experiment_init(&e, 5);
 	experiment_begin(&e, NS_PER_S);
-	experiment_predict(&e, &row->params, row->predicted_ppm);
+	experiment_predict(&e, &params, row->predicted_ppm);
 	for (uint64_t now_ns = NS_PER_S; now_ns < 31 * NS_PER_S; now_ns += NS_PER_MS) {
 		uint32_t now_ms = now_ns / NS_PER_MS;
 		int32_t gain = now_ms < 17000 ? row->gain_permille : row->later_permille;
@@ -388,7 +387,7 @@ static bool run_exact(const struct exact *row)
 					: 0;
 
 		if (row->each_s && now_ms % 1000 == 0)
-			row->each_s(&e, &row->params, now_ns);
+			row->each_s(&e, &params, now_ns);
 		if (now_ms % 2000 >= row->flush_ms)
 			parts += (base + gained) * (1000 + noise) / 1000;
 		if (!row->tick_ms || now_ms % row->tick_ms == 0)
@@ -396,14 +395,14 @@ static bool run_exact(const struct exact *row)
 		tally.other_ios += 100 - ((gained * row->lost_percent / 100) >> 20);
 		tally.time_ns += NS_PER_MS;
 		tally.level_ns += NS_PER_MS * (e.arm ? row->on_level : 400);
-		experiment_update(&e, &row->params, &tally, now_ns);
+		experiment_update(&e, &params, &tally, now_ns);
 		is.changes += e.arm != arm;
 		is.boosted_ms += e.arm;
 		if (!is.first_ms && e.verdict != EXPERIMENT_OPEN)
 			is.first_ms = now_ms - 1000;
 		arm = e.arm;
 	}
-	found = experiment_estimate(&e, &row->params);
+	found = experiment_estimate(&e, &params);
 	is.verdict = e.verdict;
 	is.tried = e.tried;
 	is.rest = e.rest;
@@ -425,89 +424,78 @@ static bool run_exact(const struct exact *row)
 	return false;
 }
 
-#define OF_BOOST                                                              \
-	{                                                                     \
-		16 * NS_PER_MS, 5 * NS_PER_MS, 6000 * NS_PER_MS, 20000, false \
-	}
-#define OF_IDLE                                                              \
-	{                                                                    \
-		16 * NS_PER_MS, 5 * NS_PER_MS, 6000 * NS_PER_MS, 20000, true \
-	}
-
 static void test_exact(void **state)
 {
 	/*
-	 * what, parameters, predicted, per s, gain, later, noise, lost, tick, level, each second,
+	 * what, predicted, per s, gain, later, noise, lost, tick, level, each second,
 	 * and of it: verdict, tried, changes, boosted, first, gain, error, rest, next, reopen,
 	 * silent, seen, level with and without, confirmed
 	 */
 	/* clang-format off */
 	static const struct exact rows[] = {
-		{ "a gain", OF_BOOST, 100000, 20000, 100, 100, 50, 0, 0, 900, NULL,
+		{ "a gain", 100000, 20000, 100, 100, 50, 0, 0, 900, NULL,
 		  { 2, 11, 19, 29731, 292, 91797, 164588, 1, 31801, 4269, 0, 192, 900, 400, 0 } },
-		{ "not predicted", OF_BOOST, 0, 20000, 100, 100, 50, 0, 0, 900, NULL,
+		{ "not predicted", 0, 20000, 100, 100, 50, 0, 0, 900, NULL,
 		  { 2, 20, 35, 29515, 604, 94651, 98567, 1, 36344, 7756, 0, 384, 900, 400, 0 } },
-		{ "a large one", OF_BOOST, 600000, 20000, 600, 600, 200, 0, 0, 900, NULL,
+		{ "a large one", 600000, 20000, 600, 600, 200, 0, 0, 900, NULL,
 		  { 2, 8, 13, 29797, 292, 483283, 2516786, 1, 34770, 7910, 0, 192, 900, 400, 0 } },
-		{ "far below what was predicted", OF_BOOST, 600000, 20000, 50, 50, 100, 0, 0, 900, NULL,
+		{ "far below what was predicted", 600000, 20000, 50, 50, 100, 0, 0, 900, NULL,
 		  { 2, 28, 47, 29324, 1023, 41625, 64172, 1, 33118, 12429, 0, 672, 900, 400, 0 } },
-		{ "two fifths of what was predicted", OF_BOOST, 200000, 20000, 80, 80, 200, 0, 0, 900, NULL,
+		{ "two fifths of what was predicted", 200000, 20000, 80, 80, 200, 0, 0, 900, NULL,
 		  { 2, 23, 39, 29439, 796, 64973, 111231, 1, 31610, 9898, 0, 512, 900, 400, 0 } },
-		{ "a small one", OF_BOOST, 50000, 20000, 30, 30, 300, 0, 0, 900, NULL,
+		{ "a small one", 50000, 20000, 30, 30, 300, 0, 0, 900, NULL,
 		  { 4, 106, 161, 27563, 4668, 51272, 119953, 1, 33839, 53071, 0, 3200, 900, 400, 0 } },
-		{ "none", OF_BOOST, 100000, 20000, 0, 0, 100, 0, 0, 900, NULL,
+		{ "none", 100000, 20000, 0, 0, 100, 0, 0, 900, NULL,
 		  { 3, 28, 46, 686, 1023, -13891, 67240, 0, 33267, 12429, 0, 672, 900, 400, 0 } },
-		{ "none, in noise", OF_BOOST, 600000, 20000, 0, 0, 800, 0, 0, 900, NULL,
+		{ "none, in noise", 600000, 20000, 0, 0, 800, 0, 0, 900, NULL,
 		  { 4, 31, 50, 746, 1155, 48881, 311625, 0, 34743, 13899, 0, 768, 900, 400, 0 } },
-		{ "a loss", OF_BOOST, 100000, 20000, -100, -100, 100, 0, 0, 900, NULL,
+		{ "a loss", 100000, 20000, -100, -100, 100, 0, 0, 900, NULL,
 		  { 3, 20, 34, 500, 555, -109816, 150578, 0, 33950, 7209, 0, 352, 900, 400, 0 } },
-		{ "noise alone", OF_BOOST, 100000, 2000, 20, 20, 1000, 0, 0, 900, NULL,
+		{ "noise alone", 100000, 2000, 20, 20, 1000, 0, 0, 900, NULL,
 		  { 4, 106, 160, 2508, 4670, -10700, 560014, 0, 33719, 53094, 0, 3199, 900, 400, 0 } },
-		{ "gone later", OF_BOOST, 100000, 20000, 100, 0, 50, 0, 0, 900, NULL,
+		{ "gone later", 100000, 20000, 100, 0, 50, 0, 0, 900, NULL,
 		  { 3, 25, 42, 26014, 292, 3725, 20087, 0, 33349, 34025, 0, 448, 900, 400, 0 } },
-		{ "half of it gone", OF_BOOST, 200000, 20000, 200, 100, 200, 0, 0, 900, NULL,
+		{ "half of it gone", 200000, 20000, 200, 100, 200, 0, 0, 900, NULL,
 		  { 2, 11, 19, 29731, 292, 161518, 335138, 1, 31801, 4269, 0, 192, 900, 400, 0 } },
-		{ "most of it gone", OF_BOOST, 200000, 20000, 200, 80, 200, 0, 0, 900, NULL,
+		{ "most of it gone", 200000, 20000, 200, 80, 200, 0, 0, 900, NULL,
 		  { 2, 11, 19, 29731, 292, 149230, 329097, 1, 31801, 4269, 0, 192, 900, 400, 0 } },
-		{ "comes later", OF_BOOST, 100000, 20000, 0, 100, 50, 0, 0, 900, NULL,
+		{ "comes later", 100000, 20000, 0, 100, 50, 0, 0, 900, NULL,
 		  { 2, 33, 57, 4308, 699, 98864, 72233, 1, 32798, 32826, 0, 352, 900, 400, 0 } },
-		{ "others lose more", OF_BOOST, 200000, 20000, 200, 200, 50, 150, 0, 900, NULL,
+		{ "others lose more", 200000, 20000, 200, 200, 50, 150, 0, 900, NULL,
 		  { 4, 106, 160, 2508, 4668, 176019, 206899, 0, 33717, 53071, 0, 3200, 900, 400, 0 } },
-		{ "others lose less", OF_BOOST, 200000, 20000, 200, 200, 50, 50, 0, 900, NULL,
+		{ "others lose less", 200000, 20000, 200, 200, 50, 50, 0, 900, NULL,
 		  { 2, 11, 19, 29731, 292, 178017, 367847, 1, 31801, 4269, 0, 192, 900, 400, 0 } },
-		{ "in ticks", OF_BOOST, 200000, 20000, 200, 200, 50, 0, 40, 900, NULL,
+		{ "in ticks", 200000, 20000, 200, 200, 50, 0, 40, 900, NULL,
 		  { 2, 31, 47, 27730, 4599, 181129, 840441, 1, 48914, 53002, 550, 1400, 900, 400, 1 } },
-		{ "in ticks, others lose more", OF_BOOST, 200000, 20000, 200, 200, 50, 150, 40, 900, NULL,
+		{ "in ticks, others lose more", 200000, 20000, 200, 200, 50, 150, 40, 900, NULL,
 		  { 3, 31, 48, 2329, 4599, 181129, 840441, 0, 48914, 53002, 550, 1400, 900, 400, 0 } },
-		{ "in ticks, none", OF_BOOST, 200000, 20000, 0, 0, 50, 0, 90, 900, NULL,
+		{ "in ticks, none", 200000, 20000, 0, 0, 50, 0, 90, 900, NULL,
 		  { 4, 25, 38, 2245, 4311, -447484, 1277915, 0, 37507, 49799, 2100, 3516, 900, 400, 0 } },
-		{ "ticks of another length", OF_BOOST, 200000, 20000, 100, 100, 50, 0, 90, 900, NULL,
+		{ "ticks of another length", 200000, 20000, 100, 100, 50, 0, 90, 900, NULL,
 		  { 4, 37, 54, 5562, 11162, 74312, 775319, 0, 44040, 127594, 2500, 4800, 900, 400, 0 } },
-		{ "pauses", OF_BOOST, 200000, 20000, 100, 100, 50, 0, 110, 900, NULL,
+		{ "pauses", 200000, 20000, 100, 100, 50, 0, 110, 900, NULL,
 		  { 2, 13, 21, 28635, 2631, -245124, 1704089, 1, 39302, 30813, 0, 2105, 900, 400, 0 } },
-		{ "a small one, of a disk that flushes", OF_BOOST, 80000, 4000, 60, 60, 600, 0, 0, 900, NULL,
+		{ "a small one, of a disk that flushes", 80000, 4000, 60, 60, 600, 0, 0, 900, NULL,
 		  { 2, 64, 97, 28495, 2709, 152961, 252342, 1, 31791, 31233, 32, 1838, 900, 400, 0 }, 40 },
-		{ "slow", OF_BOOST, 200000, 500, 200, 200, 300, 0, 0, 900, NULL,
+		{ "slow", 200000, 500, 200, 200, 300, 0, 0, 900, NULL,
 		  { 2, 8, 13, 29602, 544, 178090, 1106878, 1, 31229, 7338, 0, 386, 900, 400, 0 } },
-		{ "too slow", OF_BOOST, 200000, 100, 200, 200, 300, 0, 0, 900, NULL,
+		{ "too slow", 200000, 100, 200, 200, 300, 0, 0, 900, NULL,
 		  { 4, 0, 100, 14096, 27543, 19803, 1000000, 0, 36103, 312237, 64, 25600, 0, 0, 0 } },
-		{ "hardly a level", OF_BOOST, 200000, 20000, 200, 200, 50, 0, 0, 413, NULL,
+		{ "hardly a level", 200000, 20000, 200, 200, 50, 0, 0, 413, NULL,
 		  { 2, 11, 19, 29731, 292, 178017, 367847, 1, 31801, 4269, 0, 192, 413, 400, 0 } },
-		{ "the same level", OF_BOOST, 200000, 20000, 200, 200, 50, 0, 0, 412, NULL,
+		{ "the same level", 200000, 20000, 200, 200, 50, 0, 0, 412, NULL,
 		  { 0, 0, 6, 73, 151, 19803, 1000000, 0, 1151, 2696, 0, 96, 0, 0, 0 } },
-		{ "any level", OF_IDLE, 200000, 20000, 200, 200, 50, 0, 0, 400, NULL,
-		  { 2, 11, 19, 29731, 292, 178017, 367847, 1, 31801, 4269, 0, 192, 400, 400, 0 } },
-		{ "disturbed", OF_BOOST, 100000, 20000, 100, 100, 200, 0, 0, 900, disturb,
+		{ "disturbed", 100000, 20000, 100, 100, 200, 0, 0, 900, disturb,
 		  { 2, 37, 71, 29152, 393, 88255, 156488, 1, 35395, 30000, 0, 256, 900, 400, 0 } },
-		{ "discarded", OF_BOOST, 100000, 20000, 100, 100, 200, 0, 0, 900, experiment_void,
+		{ "discarded", 100000, 20000, 100, 100, 200, 0, 0, 900, experiment_void,
 		  { 2, 15, 29, 29634, 393, 91100, 133909, 1, 33146, 5397, 0, 256, 900, 400, 0 } },
-		{ "assumed small", OF_BOOST, 100000, 20000, 60, 60, 300, 0, 0, 900, assume_once,
+		{ "assumed small", 100000, 20000, 60, 60, 300, 0, 0, 900, assume_once,
 		  { 2, 10, 25, 29746, 1, 77364, 177947, 1, 32793, 1000, 0, 0, 900, 400, 0 } },
-		{ "assumed, later gone", OF_BOOST, 100000, 20000, 150, 30, 100, 0, 0, 900, assume_once,
+		{ "assumed, later gone", 100000, 20000, 150, 30, 100, 0, 0, 900, assume_once,
 		  { 2, 7, 15, 29853, 1, 64412, 325100, 1, 31401, 1000, 0, 0, 900, 400, 0 } },
-		{ "assumed", OF_BOOST, 100000, 20000, 150, 150, 100, 0, 0, 900, assume_once,
+		{ "assumed", 100000, 20000, 150, 150, 100, 0, 0, 900, assume_once,
 		  { 2, 7, 15, 29853, 1, 138113, 351306, 1, 31401, 1000, 0, 0, 900, 400, 0 } },
-		{ "assumed, none", OF_BOOST, 100000, 20000, 0, 0, 100, 0, 0, 900, assume_once,
+		{ "assumed, none", 100000, 20000, 0, 0, 100, 0, 0, 900, assume_once,
 		  { 4, 31, 54, 9191, 1, 7821, 55574, 0, 33524, 22366, 0, 768, 900, 400, 0 } },
 	};
 	/* clang-format on */

@@ -17,8 +17,6 @@ void world_account_io(struct world *world)
 
 		if (!t->pid)
 			continue;
-		t->io.idle_limited = world_task(world, i) &&
-				     world_task(world, i)->io_boost.limits_idle;
 		device->completions += fake_io_run(
 			&t->io, level(world, t->cpu), level(world, device->completion_cpu),
 			world->now_ns - world->io_updated_ns, world->now_ns);

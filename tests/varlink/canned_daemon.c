@@ -84,16 +84,6 @@ const struct task_table *engine_tasks(const struct engine *engine)
 	return made.tasks;
 }
 
-const struct experiment *engine_idle_trial(const struct engine *engine,
-					   const struct io_boost *boost,
-					   struct experiment_estimate *ret)
-{
-	static const struct experiment trial = { .verdict = EXPERIMENT_PAYS, .tried = 12 };
-
-	*ret = (struct experiment_estimate){ .gain_ppm = 150000, .error_ppm = 20000 };
-	return &trial;
-}
-
 void engine_estimate(const struct engine *engine, const struct io_boost *boost, uint32_t *ret_pairs,
 		     struct experiment_estimate *ret)
 {
@@ -357,16 +347,6 @@ const char *placing_why_not(const struct placing *placing)
 void affinities_count(const struct affinities *affinities, struct affinities_counts *ret)
 {
 	*ret = (struct affinities_counts){ .foreign = 1, .refused = 2 };
-}
-
-void idle_latency_cpus(const struct idle_latency *idle, int rule, struct cpu_mask *ret)
-{
-	*ret = (struct cpu_mask){ { rule <= 0 ? 6 : 0 } };
-}
-
-void idle_latency_given_up(const struct idle_latency *idle, struct cpu_mask *ret)
-{
-	*ret = (struct cpu_mask){ { 8 } };
 }
 
 const char *idle_latency_why_not(const struct idle_latency *idle)
@@ -793,7 +773,7 @@ static void link_states(struct manager *manager)
 	manager->grants.core = core;
 	manager->past.core = core;
 	manager->placing = canned_placing;
-	manager->idle_latency.n_limited = 2;
+	manager->idle_latency.held_us = 50;
 	manager->policies.core = core;
 }
 

@@ -88,7 +88,7 @@ class Values(MetricsTest):
         self.assertEqual(self.value("wakegov_boost_tasks", state="trying"), 3)
         self.assertEqual(self.value("wakegov_placement_groups", state="placed"), 1)
         self.assertEqual(self.value("wakegov_placement_groups", state="let-go"), 2)
-        self.assertEqual(self.value("wakegov_idle_latency_cpus"), 2)
+        self.assertEqual(self.value("wakegov_idle_latency_held"), 1)
         self.assertEqual(self.value("wakegov_drops_total", where="devices"), 4)
         self.assertGreater(self.value("wakegov_cpu_seconds_total"), 0)
         self.assertGreater(self.value("wakegov_memory_bytes"), 0)

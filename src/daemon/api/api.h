@@ -62,11 +62,6 @@ int api_list_rule_tasks(const struct call *call, struct reply *reply);
 int api_list_capped_tasks(const struct call *call, struct reply *reply);
 int api_explain_rules(const struct call *call, struct reply *reply);
 
-#define API_CPUS_SIZE 128 /* of a list of CPUs */
-
-/* The field idle_cpus of a rule, or of all (IDLE_LATENCY_ANY_RULE). */
-void api_put_idle_cpus(struct json_out *out, const struct idle_latency *idle, int rule);
-
 /* hint.c: classes, and hints of tasks. */
 int api_list_classes(const struct call *call, struct reply *reply);
 int api_list_hints(const struct call *call, struct reply *reply);

@@ -67,52 +67,6 @@ static void put_limiters(struct json_out *out, struct core *core, uint32_t i)
 	throttle_find(SYS, &domain, put_limiter, &limiters);
 }
 
-/* The first task of the domain whose idle latency is under trial or was tried; NULL: none. */
-static const struct io_task *find_idle_trial(const struct core *core, uint32_t domain,
-					     const struct experiment **ret_trial,
-					     struct experiment_estimate *ret_found)
-{
-	const struct io_task *task = NULL;
-
-	while ((task = io_task_next(engine_tasks(core->engine), task))) {
-		if (topology_domain_of(core->topology, task->cpu) != domain ||
-		    io_boost_is_over(&task->io_boost))
-			continue;
-		*ret_trial = engine_idle_trial(core->engine, &task->io_boost, ret_found);
-		if (*ret_trial)
-			return task;
-	}
-	return NULL;
-}
-
-static void put_idle_latency(struct json_out *out, const struct core *core, uint32_t domain)
-{
-	static const char *const states[] = {
-		[EXPERIMENT_OPEN] = "trying",
-		[EXPERIMENT_PAYS] = "pays",
-		[EXPERIMENT_DOESNT] = "does-not-pay",
-		[EXPERIMENT_CANT_TELL] = "cannot-tell",
-	};
-	const struct experiment *trial;
-	struct experiment_estimate found;
-	const struct io_task *task = find_idle_trial(core, domain, &trial, &found);
-	char comm[PROCESS_COMM_SIZE];
-
-	if (!task) {
-		field_null(out, "idle_latency");
-		return;
-	}
-	field_open(out, "idle_latency", '{');
-	field_count(out, "pid", task->pid);
-	field_text(out, "comm", process_name(task->pid, task->comm, comm));
-	field_count(out, "latency_us", core->policy.io_boost.idle_latency_us);
-	field_text(out, "state", states[trial->verdict]);
-	field_count(out, "measured_gain_permille", found.gain_ppm > 0 ? found.gain_ppm / 1000 : 0);
-	field_count(out, "gain_error_permille", found.error_ppm / 1000);
-	field_count(out, "pairs", trial->tried);
-	json_out_close(out, '}');
-}
-
 /* The tasks that schedutil boosts, and those that get a maximum as its boost gains nothing. */
 static void put_kernel_boosts(struct json_out *out, const struct core *core, uint32_t domain)
 {
@@ -167,10 +121,6 @@ static int send_explanation(struct reply *reply, struct core *core, uint32_t dom
 	}
 	put_line(out, "acted", explained->line);
 	field_nonzero(out, "left_out", explained->left_out);
-	if (explained->is_present)
-		put_idle_latency(out, core, domain);
-	else
-		field_null(out, "idle_latency");
 	field_open(out, "kernel_boosts", '[');
 	if (explained->is_present)
 		put_kernel_boosts(out, core, domain);

@@ -273,8 +273,9 @@ static void put_counts(struct metrics *metrics, const struct manager *manager)
 			n_groups[!placing_holds(&manager->placing, &groups[i])]++;
 	sample(metrics, "{state=\"placed\"}", n_groups[0]);
 	sample(metrics, "{state=\"let-go\"}", n_groups[1]);
-	one(metrics, "wakegov_idle_latency_cpus", false, manager->idle_latency.n_limited,
-	    "CPUs that may not sleep deeply now, for tasks with an idle latency.");
+	one(metrics, "wakegov_idle_latency_held", false,
+	    manager->idle_latency.held_us != POLICY_IDLE_LATENCY_NONE,
+	    "1 while no CPU may sleep deeply, for tasks with an idle latency.");
 	one(metrics, "wakegov_chain_domains", false, count_chain_domains(&manager->core),
 	    "Domains that run as they do for tasks that work for each other in turn.");
 	begin(metrics, "wakegov_boost_tasks", false,

@@ -82,16 +82,6 @@ static void put_groups(struct json_out *out, const struct placing *placing,
 	json_out_close(out, ']');
 }
 
-void api_put_idle_cpus(struct json_out *out, const struct idle_latency *idle, int rule)
-{
-	char list[API_CPUS_SIZE];
-	struct cpu_mask cpus;
-
-	idle_latency_cpus(idle, rule, &cpus);
-	cpu_mask_print_list(&cpus, list, sizeof(list));
-	field_text(out, "idle_cpus", cpu_mask_is_empty(&cpus) ? NULL : list);
-}
-
 static int put_rule(struct json_out *out, const struct manager *manager, uint32_t i)
 {
 	const struct core *core = &manager->core;
@@ -118,7 +108,6 @@ static int put_rule(struct json_out *out, const struct manager *manager, uint32_
 	api_put_properties(out, &rule->properties);
 	put_bursts(out, core, i);
 	put_groups(out, &manager->placing, rule);
-	api_put_idle_cpus(out, &manager->idle_latency, (int)i);
 	field_count(out, "tasks", count.tasks);
 	field_count(out, "matches", count.matches);
 	json_out_close(out, '}');

@@ -221,7 +221,7 @@ static void put_domains(struct json_out *out, struct core *core)
 __attribute__((format(printf, 2, 3))) static void put_text(struct json_out *out, const char *format,
 							   ...)
 {
-	char text[256 + API_CPUS_SIZE];
+	char text[384];
 	va_list args;
 
 	va_start(args, format);
@@ -294,18 +294,13 @@ static int put_advice(struct json_out *out, const struct core *core)
 static void put_unable(struct json_out *out, const struct manager *manager)
 {
 	const struct core *core = &manager->core;
-	const struct idle_latency *idle = &manager->idle_latency;
 	bool places = rule_any_gives(&core->policy, RULE_PLACEMENT);
 	const char *unplaced = places ? placing_why_not(&manager->placing) : NULL;
-	const char *unlimited = idle_latency_why_not(idle);
+	const char *unlimited = idle_latency_why_not(&manager->idle_latency);
 	struct affinities_counts counts;
 	struct tracer_drops drops;
-	char list[API_CPUS_SIZE];
-	struct cpu_mask cpus;
 
 	affinities_count(manager->placing.affinities, &counts);
-	idle_latency_given_up(idle, &cpus);
-	cpu_mask_print_list(&cpus, list, sizeof(list));
 	field_open(out, "unable", '[');
 	if (!tick_is_seen())
 		put_text(out, "the kernel has no high-resolution timers (highres=off): how long "
@@ -330,12 +325,6 @@ static void put_unable(struct json_out *out, const struct manager *manager)
 			 (unsigned long long)counts.refused);
 	if (unlimited)
 		put_text(out, "idle-latency does nothing here: %s", unlimited);
-	if (list[0])
-		put_text(out,
-			 "idle-latency was given up on CPUs %s: another program set their "
-			 "pm_qos_resume_latency_us, or it cannot be written; to try again: "
-			 "wakegovctl reload",
-			 list);
 	json_out_close(out, ']');
 }
 
@@ -346,6 +335,7 @@ int api_show_status(const struct call *call, struct reply *reply)
 	const struct governed *domains = core->domains;
 	const char *backend = core->n_domains ? domains[0].backend->name : backend_observe.name;
 	struct json_out *out = reply_begin(reply);
+	uint32_t held_us = manager->idle_latency.held_us;
 	int r;
 
 	for (uint32_t i = 1; i < core->n_domains; i++)
@@ -366,7 +356,7 @@ int api_show_status(const struct call *call, struct reply *reply)
 	r = put_advice(out, core);
 	json_out_close(out, ']');
 	put_unable(out, manager);
-	api_put_idle_cpus(out, &manager->idle_latency, IDLE_LATENCY_ANY_RULE);
+	field_count_if(out, "idle_latency_us", held_us != POLICY_IDLE_LATENCY_NONE, held_us);
 	return r < 0 ? r : reply_end(reply);
 }
 

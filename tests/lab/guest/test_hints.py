@@ -10,10 +10,10 @@ import guest
 import tap
 from clamps import clamps_of
 from installed import Installed, NOBODY, POLICY, SETSPEED, run, show
+from test_idle_latency import FREE, held
 
 SOCKET = "/run/wakegov/io.wakegov"
 AS_NOBODY = ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups"]
-RESUME_LATENCY = "/sys/devices/system/cpu/cpu0/power/pm_qos_resume_latency_us"
 EXAMPLE = "/usr/share/doc/wakegov/examples/hint.py"
 # 40 % of 1800 MHz, and the next OPP at or above.
 CAPPED_KHZ = 1000000
@@ -147,12 +147,12 @@ class Hints(Installed):
         run("systemctl", "reload", "wakegovd.service")
         task = self.popen("wakegovctl", "run", "--class", "prompt", "--", "sh", "-c",
                           "while :; do sleep 0.01; done")
-        guest.wait_for(lambda: guest.read(RESUME_LATENCY) == "50", 10, "an idle latency")
+        guest.wait_for(lambda: held() == 50, 10, "an idle latency")
         run("wakegovctl", "override", str(task.pid), "--max", "600MHz")
         before = show("NRestarts")
         for _ in range(2):
-            guest.wait_for(lambda: "CPUs 0 may take 50 us" in run("wakegovctl", "explain", str(task.pid)).stdout,
-                           10, "the limit in explain")
+            guest.wait_for(lambda: "longer than 50 us to wake up" in run("wakegovctl", "status").stdout, 10,
+                           "the limit in status")
             self.assertRegex(run("wakegovctl", "explain", str(task.pid)).stdout,
                              r"(?s)yes  override-1, cap 600 MHz.*yes  busy \(.*"
                              r"yes  hint/prompt, placement fork-spread, idle-latency 50 us: hinted by ")
@@ -162,7 +162,7 @@ class Hints(Installed):
                 guest.wait_for(lambda: show("ActiveState") == "active" and show("NRestarts") != before, 30,
                                "a restart")
         self.stop()
-        self.assertEqual(guest.read(RESUME_LATENCY), "0")
+        self.assertEqual(held(), FREE)
 
 
 if __name__ == "__main__":
