@@ -275,7 +275,9 @@ static int run_governors(const struct command *command, const struct platform *p
 		r = run_one(&printing, workload, command->governors[i]);
 		if (r < 0) {
 			fprintf(stderr, "wakegov-sim: %s under %s: %s\n", workload->text,
-				command->governors[i]->name, strerror(-r));
+				command->governors[i]->name,
+				r == -ELOOP ? "time does not go on, a fault of the simulator"
+					    : strerror(-r));
 			return r;
 		}
 		fflush(stdout);

@@ -9,6 +9,7 @@
 #include "sim/sim_private.h"
 
 #define START_SPREAD_NS 1000000ULL
+#define AT_ONCE_MOST	1000000 /* events at one time: more are a loop in the model */
 
 void sim_add_event(struct sim *sim, uint64_t at_ns, enum sim_event_type type, uint32_t index,
 		   uint64_t generation)
@@ -209,7 +210,7 @@ static void handle(struct sim *sim, const struct sim_event *event)
 		release(sim, event->index, event->generation);
 		break;
 	case SIM_EVENT_WAKE:
-		sim_thread_wake(sim, &sim->threads[event->index], NULL);
+		sim_thread_on_event(sim, &sim->threads[event->index], event->generation);
 		break;
 	case SIM_EVENT_FREQUENCY:
 		sim_domain_on_event(sim, event->index);
@@ -238,9 +239,13 @@ static void account_all(struct sim *sim)
 int sim_run(struct sim *sim, uint64_t end_ns)
 {
 	struct sim_event event;
+	uint32_t n_at_once = 0;
 
 	while (!sim->error && sim->events.n && sim->events.heap[0].at_ns <= end_ns) {
 		sim_events_take(&sim->events, &event);
+		n_at_once = event.at_ns == sim->now_ns ? n_at_once + 1 : 0;
+		if (n_at_once > AT_ONCE_MOST)
+			sim->error = -ELOOP;
 		sim->now_ns = event.at_ns;
 		handle(sim, &event);
 	}

@@ -102,6 +102,7 @@ struct sim_thread {
 	uint32_t ready;	    /* completed requests, or pieces of a chain's work, not taken */
 	uint32_t batch;	    /* requests that it still sends in this batch */
 	uint64_t mcycles;   /* left of its present piece of work */
+	uint64_t sleeps;    /* that an event ends, so far */
 	uint64_t turn_ns;   /* that it ran since it got the CPU */
 	uint64_t asleep_ns, asleep_since_ns;
 	uint64_t run_ns;	    /* that it ran in all, without interrupts */
@@ -188,7 +189,7 @@ struct sim {
 	uint64_t governor_generation;
 	uint64_t now_ns;
 	struct sim_events events;
-	int error; /* of an event that found no memory; ends the run */
+	int error; /* ends the run: -ENOMEM; -ELOOP: time does not go on */
 	struct sim_rng rng;
 	struct sim_cpu cpus[PLATFORM_CPUS_MAX];
 	struct sim_domain domains[PLATFORM_DOMAINS_MAX];

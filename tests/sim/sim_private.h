@@ -55,6 +55,8 @@ void sim_thread_advance(struct sim *sim, struct sim_thread *thread);
 void sim_thread_complete(struct sim *sim, struct sim_thread *thread);
 /* waker: NULL for a timer or a device. */
 void sim_thread_wake(struct sim *sim, struct sim_thread *thread, const struct sim_thread *waker);
+/* The end of its first wait, sleep = 0, or of the sleep with that number. */
+void sim_thread_on_event(struct sim *sim, struct sim_thread *thread, uint64_t sleep);
 uint64_t sim_thread_on_cpu_ns(const struct sim *sim, const struct sim_thread *thread);
 
 /* device.c */

@@ -64,7 +64,7 @@ void sim_thread_init(const struct sim *sim, struct sim_thread *thread,
 static void sleep_until(struct sim *sim, struct sim_thread *thread, uint64_t ns)
 {
 	thread->state = SIM_THREAD_ASLEEP;
-	sim_add_event(sim, ns, SIM_EVENT_WAKE, thread->index, 0);
+	sim_add_event(sim, ns, SIM_EVENT_WAKE, thread->index, ++thread->sleeps);
 }
 
 static void think(struct sim *sim, struct sim_thread *thread)
@@ -283,6 +283,14 @@ void sim_thread_complete(struct sim *sim, struct sim_thread *thread)
 	thread->ready++;
 	thread->io_done++;
 	if (thread->state == SIM_THREAD_ASLEEP && thread->step == SIM_STEP_TAKE)
+		sim_thread_wake(sim, thread, NULL);
+}
+
+/* Another thread may have woken it before its first event: its sleeps since then are not that
+ * one's. */
+void sim_thread_on_event(struct sim *sim, struct sim_thread *thread, uint64_t sleep)
+{
+	if (thread->state == SIM_THREAD_ASLEEP && thread->sleeps == sleep)
 		sim_thread_wake(sim, thread, NULL);
 }
 

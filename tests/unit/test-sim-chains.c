@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Threads that work in turn: closed forms, and what governors make of them. */
+#include <errno.h>
+
 #include "test-sim.h"
 
 #include "config/keys.h"
+#include "sim/governor.h"
+#include "sim/sim_private.h"
 #include "sim/wakegov_kernel.h"
 
 /* CPUs of 1 GHz, which take 10,000 cycles to leave idleness. */
@@ -217,12 +221,70 @@ static void test_timers(void **state)
 						    .mean_mhz);
 }
 
+/*
+ * A thread that another woke before its own first event sleeps when that comes: it was queued twice
+ * on its CPU, where time then stood still.
+ */
+static void test_woken_before_its_start(void **state)
+{
+	struct run_options options = { .duration_ns = TEST_SIM_S };
+	struct platform platform;
+	struct workload workload;
+	struct result result;
+
+	test_sim_platform(TWO_DOMAINS, &platform);
+	test_sim_workload(&platform, "chain3x4:cpus=2-3,cycles=250000,first-cycles=70000,look=78us",
+			  &workload);
+	for (options.seed = 1; options.seed <= 40; options.seed++)
+		assert_int_equal(result_run(&platform, &workload, sim_governor_find("powersave"),
+					    NULL, &options, &result),
+				 0);
+}
+
+static void call_again(struct sim *sim)
+{
+	sim_set_timer(sim, sim->now_ns);
+}
+
+static int start_stuck(struct sim *sim, const uint32_t *fixed_khz)
+{
+	call_again(sim);
+	return 0;
+}
+
+static void stop_stuck(struct sim *sim)
+{
+}
+
+/* A governor whose timer ends at once, again and again. */
+static void test_time_that_does_not_go_on(void **state)
+{
+	static const struct sim_governor stuck = {
+		.name = "stuck",
+		.start = start_stuck,
+		.stop = stop_stuck,
+		.on_timer = call_again,
+	};
+	struct run_options options = { .seed = 1, .duration_ns = TEST_SIM_S };
+	struct platform platform;
+	struct workload workload;
+	struct result result;
+
+	test_sim_platform(TWO_DOMAINS, &platform);
+	test_sim_workload(&platform, "psyncx1", &workload);
+	assert_int_equal(result_run(&platform, &workload, &stuck, NULL, &options, &result), -ELOOP);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_closed_forms),	cmocka_unit_test(test_governors),
-		cmocka_unit_test(test_looks_and_forks), cmocka_unit_test(test_need_at_waker),
+		cmocka_unit_test(test_closed_forms),
+		cmocka_unit_test(test_governors),
+		cmocka_unit_test(test_looks_and_forks),
+		cmocka_unit_test(test_need_at_waker),
 		cmocka_unit_test(test_timers),
+		cmocka_unit_test(test_woken_before_its_start),
+		cmocka_unit_test(test_time_that_does_not_go_on),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
