@@ -326,14 +326,17 @@ static inline bool meet_task(struct wakegov_cpu *cpu, struct task_struct *task, 
 	return judge(cpu, task, run, is_long_running(run, task, cpu), now_ns);
 }
 
-/* A short-running task that wakes up where a capped task runs is a co-runner, with that cap too. */
+/*
+ * A short-running task that wakes up where a capped task runs is a co-runner, with that cap too. A
+ * kernel thread is none: those that it creates would inherit the cap, sugov:N among them.
+ */
 static inline void check_co_runner(struct task_struct *task, struct task_run *run,
 				   const struct wakegov_cpu *cpu, __u64 now_ns)
 {
 	__u32 capped = has_capped(cpu, now_ns) ? cpu->capped_class : 0;
 
 	if (settings.floored >> run->class % WAKEGOV_CLAMP_CLASSES & 1 ||
-	    run->mean_ns >= cpu->long_burst_ns || is_realtime(task) ||
+	    run->mean_ns >= cpu->long_burst_ns || is_realtime(task) || task->flags & PF_KTHREAD ||
 	    cap_of(run->class) <= cap_of(capped))
 		capped = 0;
 	if (capped == run->co_runner || now_ns - run->told_ns < CO_RUNNER_GAP_NS)

@@ -151,6 +151,7 @@ static const struct CMUnitTest uclamp_tests[] = {
 	TEST(test_clamps_of_a_number_used_again),
 	TEST(test_clamps_of_known_tasks),
 	TEST(test_clamps_refused_for_one),
+	TEST(test_clamps_of_siblings_governor),
 	TEST(test_clamps_after_crash),
 	TEST(test_clamps_of_many_heirs_after_crash),
 	TEST(test_clamps_after_crash_before_the_write),

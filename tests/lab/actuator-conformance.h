@@ -72,6 +72,7 @@ void test_clamps_of_a_task_that_is_gone(void **state);
 void test_clamps_of_a_number_used_again(void **state);
 void test_clamps_of_known_tasks(void **state);
 void test_clamps_refused_for_one(void **state);
+void test_clamps_of_siblings_governor(void **state);
 void test_clamps_after_crash(void **state);
 void test_clamps_of_many_heirs_after_crash(void **state);
 void test_clamps_after_crash_before_the_write(void **state);

@@ -66,6 +66,25 @@ void test_clamps_without_room(void **state)
 	task_end(pid);
 }
 
+/*
+ * The kernel's own deadline threads have no clamps, and refuse some: schedutil has one, sugov:N,
+ * where a CPU does not change the frequency for its siblings itself.
+ */
+void test_clamps_of_siblings_governor(void **state)
+{
+	struct fixture *f = *state;
+	uint32_t n = 0;
+
+	for (pid_t pid = 2; pid < 32768; pid++) {
+		if (sched_getscheduler(pid) != SCHED_DEADLINE)
+			continue;
+		assert_int_equal(task_set(f, pid, 0, 300), UCLAMPS_GONE);
+		task_expect(pid, 0, 1024);
+		n++;
+	}
+	assert_true(n > 0);
+}
+
 void test_clamps_unchanged_write_nothing(void **state)
 {
 	struct fixture *f = *state;
