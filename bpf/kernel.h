@@ -143,8 +143,13 @@ struct cfs_rq {
 	struct rq *rq; /* CONFIG_FAIR_GROUP_SCHED */
 };
 
+struct sched_avg {
+	unsigned long util_avg;
+};
+
 struct sched_entity {
 	__u64 sum_exec_runtime;
+	struct sched_avg avg;
 	struct cfs_rq *cfs_rq; /* of the CPU, whatever the task's class */
 };
 
@@ -163,6 +168,7 @@ struct task_struct {
 	struct sched_entity se;
 	struct sched_info sched_info;
 	struct mm_struct *mm;
+	__u64 start_time; /* CLOCK_MONOTONIC */
 	__u64 start_boottime;
 	const struct cred *cred;
 	struct css_set *cgroups;

@@ -139,6 +139,7 @@ volatile __u64 processes_refused; /* found no place in it */
 volatile __s64 n_stored;	  /* entries of task storage */
 volatile __s64 n_stored_found;	  /* of those that dump_tasks() has seen */
 volatile __u64 stored_refused;	  /* times that a task got no entry */
+volatile __u64 chains_refused;	  /* times that a tick met a task that got no place in chains */
 volatile __u32 clamps_seen; /* since own clamps are followed, a task with such clamps was seen */
 /* The shortest idle latency that tasks asked for since the daemon read it, and what is held. */
 volatile __u32 idle_asked_us;

@@ -153,6 +153,7 @@ struct wakegov_chain {
 /* Places for chains, each of the task with that number; 0: it is free. */
 struct wakegov_chain_pair {
 	__u32 pids[2];
+	__u32 users[2]; /* the number of its user, plus one; 0: no tick has met it */
 	struct chain_task chains[2];
 };
 

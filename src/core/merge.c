@@ -146,10 +146,41 @@ static void merge_utilisation(const struct engine *engine, uint32_t domain, bool
 			    });
 }
 
+/* Cuts the demand to the cap of a task. */
+static void bound(struct demand *demand, const struct clamp_at_work *by)
+{
+	if (demand->cap <= by->cap)
+		return;
+	demand->cap = by->cap;
+	demand->rule = by->rule;
+	demand->capped_pid = by->pid;
+}
+
+/* Asks for no more than the task's own cap. */
+static void ask_within(struct demand *demand, const struct asked *asked,
+		       const struct clamp_at_work *own)
+{
+	if (own->cap <= demand->cap)
+		note(demand, asked);
+	else if (ask(demand, asked))
+		bound(demand, own);
+}
+
 static void raise_floor(struct demand *demand, uint32_t cap)
 {
 	if (cap > demand->floor_cap)
 		demand->floor_cap = cap;
+}
+
+/* The lower one of the caps of a chain's task and of that one's waker: it holds for their chain. */
+static struct clamp_at_work chain_cap(const struct engine *engine, const struct input_chain *chain,
+				      uint32_t domain)
+{
+	struct clamp_at_work own = { .pid = chain->pid }, waker = { .pid = chain->waker };
+
+	own.cap = clamping_own_cap(engine, own.pid, domain, &own.rule);
+	waker.cap = clamping_own_cap(engine, waker.pid, domain, &waker.rule);
+	return own.cap < waker.cap ? own : waker;
 }
 
 /*
@@ -174,23 +205,17 @@ static void merge_chains(const struct engine *engine, uint32_t domain, uint32_t 
 			.rule = -1,
 			.chain = &c->chain,
 		};
+		struct clamp_at_work own;
+		uint32_t cap;
 
 		if (!engine->policy.chains || !engine_chain_until_ns(c, now_ns))
 			continue;
-		ask(demand, &asked);
-		if (has_floor || asked.cap - asked.cap / CHAIN_NEAR > demand->own_cap)
-			raise_floor(demand, asked.cap < most_cap ? asked.cap : most_cap);
+		own = chain_cap(engine, &c->chain, domain);
+		cap = asked.cap < own.cap ? asked.cap : own.cap;
+		ask_within(demand, &asked, &own);
+		if (has_floor || cap - cap / CHAIN_NEAR > demand->own_cap)
+			raise_floor(demand, cap < most_cap ? cap : most_cap);
 	}
-}
-
-/* Cuts the demand to the cap of a task. */
-static void bound(struct demand *demand, const struct clamp_at_work *by)
-{
-	if (demand->cap <= by->cap)
-		return;
-	demand->cap = by->cap;
-	demand->rule = by->rule;
-	demand->capped_pid = by->pid;
 }
 
 /* Demand above the cap of a task at work is due to the task that raised the effective cap. */
@@ -256,10 +281,7 @@ static void merge_boost(const struct engine *engine, const struct io_task *task,
 		return;
 	own.cap = clamping_own_cap(engine, task->pid, domain, &own.rule);
 	raise_floor(demand, asked.cap < own.cap ? asked.cap : own.cap);
-	if (own.cap <= demand->cap)
-		note(demand, &asked);
-	else if (ask(demand, &asked))
-		bound(demand, &own);
+	ask_within(demand, &asked, &own);
 }
 
 /*

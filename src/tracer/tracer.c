@@ -251,6 +251,7 @@ void tracer_drops(const struct tracer *tracer, struct tracer_drops *ret)
 	ret->missed = programs_missed(&tracer->programs);
 	ret->processes = tracer->programs.bss->processes_refused;
 	ret->threads = tracer->programs.bss->stored_refused;
+	ret->chains = tracer->programs.bss->chains_refused;
 }
 
 bool tracer_clamps_last(const struct tracer *tracer)

@@ -295,6 +295,7 @@ struct tracer_drops {
 	uint64_t missed;    /* program runs that the kernel skipped: recursion */
 	uint64_t processes; /* times that a process had no place for what it runs */
 	uint64_t threads;   /* times that a task got no storage: tracer_limit_storage() */
+	uint64_t chains;    /* times that a tick met a task that had no place in chains */
 };
 
 void tracer_drops(const struct tracer *tracer, struct tracer_drops *ret);

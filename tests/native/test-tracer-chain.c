@@ -8,14 +8,16 @@
 #include <unistd.h>
 
 #include "chains.h"
+#include "shared/time.h"
 #include "tracer/tracer_private.h"
 #include "work.h"
 
 #define LOOKS	500
 #define LOOK_US 10000
+#define NOBODY	65534
 
-/* A child with that number that computes; 0: another has it. */
-static pid_t start_as(pid_t number)
+/* A child with that number that computes, or sleeps; 0: another has it. */
+static pid_t start_as(pid_t number, bool sleeps)
 {
 	FILE *last = fopen("/proc/sys/kernel/ns_last_pid", "w");
 	pid_t pid;
@@ -25,18 +27,19 @@ static pid_t start_as(pid_t number)
 	fclose(last);
 	pid = work_start();
 	while (!pid)
-		;
+		if (sleeps)
+			pause();
 	if (pid == number)
 		return pid;
 	work_end(pid);
 	return 0;
 }
 
-static pid_t start_with_remainder(pid_t remainder)
+static pid_t start_with_remainder(pid_t remainder, bool sleeps)
 {
 	for (int i = 0; i < 1000; i++) {
 		pid_t number = remainder + (1 + i % 15) * WAKEGOV_CHAIN_PAIRS;
-		pid_t pid = kill(number, 0) ? start_as(number) : 0;
+		pid_t pid = kill(number, 0) ? start_as(number, sleeps) : 0;
 
 		if (pid)
 			return pid;
@@ -62,7 +65,7 @@ static void test_places(void **state)
 
 	chains_follow(native);
 	for (int i = 0; i < 3; i++) {
-		pids[i] = start_with_remainder(1000);
+		pids[i] = start_with_remainder(1000, false);
 		assert_int_equal(has_chain(native, pids[i], i < 2), i < 2);
 	}
 	work_end(pids[0]);
@@ -70,6 +73,66 @@ static void test_places(void **state)
 	assert_false(has_chain(native, pids[0], false));
 	work_end(pids[1]);
 	work_end(pids[2]);
+	tracer_follow_chains(native->tracer, false);
+}
+
+/* Of two places that one user has another user's task gets one. */
+static void test_users(void **state)
+{
+	const struct native *native = *state;
+	struct chain_task chain;
+	pid_t pids[3];
+
+	chains_follow(native);
+	for (int i = 0; i < 3; i++) {
+		assert_int_equal(setresuid(i < 2 ? NOBODY : 0, 0, 0), 0);
+		pids[i] = start_with_remainder(1100, false);
+		assert_true(has_chain(native, pids[i], true));
+	}
+	assert_int_equal(
+		chains_read(native, pids[0], &chain) + chains_read(native, pids[1], &chain), 1);
+	for (int i = 0; i < 3; i++)
+		work_end(pids[i]);
+	tracer_follow_chains(native->tracer, false);
+}
+
+/* Sleeps, and has a place, as its parent has worked and is followed. */
+static pid_t start_child_with_chain(const struct native *native, pid_t remainder)
+{
+	struct chain_task chain;
+
+	for (int i = 0; i < 50; i++) {
+		uint64_t end_ns = time_now_ns() + 20 * NS_PER_MS;
+		pid_t pid;
+
+		chains_settle(native, false);
+		while (time_now_ns() < end_ns)
+			;
+		pid = start_with_remainder(remainder, true);
+		if (chains_read(native, pid, &chain))
+			return pid;
+		work_end(pid);
+	}
+	fail_msg("no child has a chain");
+	return 0;
+}
+
+/* Children of a task with a chain, which no tick has met, give way to one at work. */
+static void test_children_that_sleep(void **state)
+{
+	const struct native *native = *state;
+	struct chain_task chain;
+	pid_t children[2], at_work;
+
+	chains_follow(native);
+	for (int i = 0; i < 2; i++)
+		children[i] = start_child_with_chain(native, 1200);
+	at_work = start_with_remainder(1200, false);
+	usleep(200000); /* less than CHAIN_KEPT_NS */
+	assert_true(chains_read(native, at_work, &chain));
+	work_end(at_work);
+	for (int i = 0; i < 2; i++)
+		work_end(children[i]);
 	tracer_follow_chains(native->tracer, false);
 }
 
@@ -161,6 +224,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_places),
+		cmocka_unit_test(test_users),
+		cmocka_unit_test(test_children_that_sleep),
 		cmocka_unit_test(test_saturation),
 	};
 

@@ -198,6 +198,26 @@ static void test_cap(void **state)
 	end(&machine);
 }
 
+/* The cap of a task, or of the one that wakes it, holds where no capped task has run, or not
+ * lately. */
+static void test_cap_elsewhere(void **state)
+{
+	for (uint32_t capped = 811; capped <= 812; capped++) {
+		struct machine machine;
+
+		begin(&machine, true);
+		engine_apply(machine.engine,
+			     &(struct input){ .now_ns = machine.now_ns,
+					      .type = INPUT_TASK_RULES,
+					      .task_rules = { .pid = capped, .matched = CAP_30 } });
+		sample(&machine, 2, 100, 1000, machine.now_ns);
+		assert_int_equal(decide(&machine, 1)->target_khz, CAP_KHZ);
+		assert_int_equal(engine_floor_khz(machine.engine, 1), CAP_KHZ);
+		assert_int_equal(engine_last(machine.engine, 1)->capped_pid, capped);
+		end(&machine);
+	}
+}
+
 /* Where every CPU's own utilisation takes the highest OPP, chains could change nothing. */
 static void test_saturation(void **state)
 {
@@ -248,10 +268,11 @@ static void test_saturation_ends(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_demand),	   cmocka_unit_test(test_highest_is_no_news),
-		cmocka_unit_test(test_hold),	   cmocka_unit_test(test_looks),
-		cmocka_unit_test(test_off),	   cmocka_unit_test(test_cap),
-		cmocka_unit_test(test_saturation), cmocka_unit_test(test_saturation_ends),
+		cmocka_unit_test(test_demand),	      cmocka_unit_test(test_highest_is_no_news),
+		cmocka_unit_test(test_hold),	      cmocka_unit_test(test_looks),
+		cmocka_unit_test(test_off),	      cmocka_unit_test(test_cap),
+		cmocka_unit_test(test_saturation),    cmocka_unit_test(test_saturation_ends),
+		cmocka_unit_test(test_cap_elsewhere),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

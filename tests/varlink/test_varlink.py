@@ -192,7 +192,7 @@ class Data(ServiceTest):
         status = self.connect().call("io.wakegov.Status")["parameters"]
         self.assertEqual(status["drops"], {"ring": 0, "slots": 3, "tasks": 0, "devices": 4,
                                            "missed": 0, "processes": 0, "hints": 0,
-                                           "threads": 0})
+                                           "threads": 0, "chains": 0})
 
     def test_names_that_are_not_utf8(self):
         tasks = self.connect().call("io.wakegov.Tasks")["parameters"]["tasks"]

@@ -96,7 +96,7 @@ void api_put_level(struct json_out *out, const char *key, const struct policy_le
 void api_put_properties(struct json_out *out, const struct policy_properties *properties);
 
 /* What was dropped, by where, as Status and the metrics name it. */
-#define API_DROPS 8
+#define API_DROPS 9
 struct api_drops {
 	const char *where;
 	uint64_t n;

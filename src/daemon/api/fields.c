@@ -60,4 +60,5 @@ void api_count_drops(const struct core *core, struct api_drops ret[static API_DR
 	ret[5] = (struct api_drops){ "processes", drops.processes };
 	ret[6] = (struct api_drops){ "hints", rules_hints(core->rules)->refused };
 	ret[7] = (struct api_drops){ "threads", drops.threads };
+	ret[8] = (struct api_drops){ "chains", drops.chains };
 }

@@ -38,6 +38,22 @@ log = os.open("{workloads.DISK}/log", os.O_CREAT | os.O_WRONLY)
 while True:
     os.write(log, bytes(4096)); os.fdatasync(log)
 """
+LOOP = f"""import os, time
+def work(for_s):
+    end = time.monotonic() + for_s
+    while time.monotonic() < end: pass
+def rename(name):
+    with open("/proc/self/comm", "w") as file: file.write(name)
+pipes = [os.pipe() for _ in {CPUS}]
+for (reader, _), cpu in zip(pipes, {CPUS}):
+    if os.fork() == 0:
+        rename("sleeper"); os.sched_setaffinity(0, [cpu])
+        while os.read(reader, 1): work({{work_s}})
+rename("loop"); os.sched_setaffinity(0, [1])
+while True:
+    for _, writer in pipes: os.write(writer, b"x")
+    work(0.03)
+"""
 POLICY = "[wakegov]\nbackend = {}\n[utilisation]\nchains = {}\n"
 
 
@@ -323,6 +339,31 @@ class Takers(LoadAlone):
     def test_beside(self):
         """One for which none waits is as fast as it needs itself"""
         self.assertLess(max(self.targets("one-beside")), 2 * LOWEST_KHZ)
+
+
+class Sleepers(LoadAlone):
+    def targets(self, work_s, policy=""):
+        """Where a loop on another CPU wakes one each 30 ms, which works so long, and for which it does not wait"""
+        daemon = guest.KeptDaemon.with_policy(POLICY.format("setspeed", "on") + policy)
+        domains = [name for name in programs.policies() if set(CPUS) & set(guest.cpus_of(name))]
+        with subprocess.Popen(["python3", "-c", LOOP.format(work_s=work_s)], start_new_session=True) as loop:
+            try:
+                time.sleep(1)
+                targets = [daemon.domain(name)["target_khz"] for _ in range(LOOKS) for name in domains
+                           if not time.sleep(0.02)]
+            finally:
+                os.killpg(loop.pid, 9)
+        tap.note(f"{work_s * 1000:.1f} ms: {' '.join(str(khz // 1000) for khz in targets)} MHz")
+        return targets
+
+    def test_tiny(self):
+        """One that has next to nothing of its chain's time asks for what it needs itself"""
+        self.assertLess(max(self.targets(0)), 2 * LOWEST_KHZ)
+
+    def test_capped(self):
+        """The cap of a loop holds for those that it wakes, which have none, on each CPU"""
+        self.assertGreater(max(self.targets(0.003)), 2 * LOWEST_KHZ)
+        self.assertLess(max(self.targets(0.003, "[rule loop]\ncomm = loop\ncap = 30%\n")), 2 * LOWEST_KHZ)
 
 
 class Frames(LoadAlone):
