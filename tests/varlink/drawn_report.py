@@ -5,6 +5,7 @@
 The pictures stay in browser/ of the build directory, to be looked at.
 """
 
+import html
 import json
 import os
 import re
@@ -19,7 +20,7 @@ DARK = "preferredColorScheme=0"
 NO_SCRIPT = "scriptEnabled=false"
 
 # Asks the page what it looks like, moves the pointer and the keys, and leaves the answers in it.
-PROBE = """<pre id="probe"></pre><script>
+PROBE = """<script>
 const colour = (of, what) => getComputedStyle(document.querySelector(of))[what];
 const panel = document.querySelector(".domain"), picture = panel.querySelector("svg");
 const said = () => panel.closest("figure").querySelector(".said").textContent;
@@ -29,12 +30,13 @@ for (const share of [0.01, 0.5, 0.99]) {
   at[share] = said();
 }
 picture.dispatchEvent(new KeyboardEvent("keydown", { key: "Home" }));
-document.getElementById("probe").textContent = JSON.stringify({
+(parent.document.getElementById("probe") ||
+ document.body.appendChild(Object.assign(document.createElement("pre"), { id: "probe" }))).textContent = JSON.stringify({
   page: colour("body", "backgroundColor"), text: colour("body", "color"),
   small: colour(".said", "color"), box: colour("svg .io-boost", "fill"),
   swatch: getComputedStyle(document.querySelectorAll(".swatch")[2]).backgroundColor,
   shown: [...document.querySelectorAll(".period")].map((part) => part.offsetHeight > 0),
-  overflow: document.documentElement.scrollWidth - innerWidth,
+  window: innerWidth, overflow: document.documentElement.scrollWidth - innerWidth,
   cut: [...document.querySelectorAll(".wide")].map((table) => table.scrollWidth - table.clientWidth),
   width: box.width, height: box.height, at, home: said() });
 </script>"""
@@ -81,9 +83,15 @@ class Drawn(unittest.TestCase):
         return done.stdout
 
     def probe(self, width, *settings):
+        """A window has 500 pixels at least; what is narrower is a frame in one."""
         path = os.path.join(self.dir.name, "probe.html")
-        with open(self.page, encoding="utf-8") as page, open(path, "w", encoding="utf-8") as file:
-            file.write(page.read().replace("</body>", PROBE + "</body>"))
+        with open(self.page, encoding="utf-8") as page:
+            text = page.read().replace("</body>", PROBE + "</body>")
+        if width < 500:
+            text = (f'<pre id="probe"></pre><iframe width={width} height=1500 style="border:0" '
+                    f'srcdoc="{html.escape(text)}"></iframe>')
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text)
         shown = self.browse(path, width, "--dump-dom", settings=settings)
         return json.loads(re.search(r'<pre id="probe">(.*?)</pre>', shown, re.S)[1]
                           .replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&"))
@@ -108,6 +116,7 @@ class Drawn(unittest.TestCase):
     def test_widths(self):
         for width in (1200, 500, 390):
             look = self.probe(width)
+            self.assertEqual(look["window"], width)
             self.assertLessEqual(look["overflow"], 0)
             self.assertLessEqual(max(look["cut"]), 0)  # a telephone has no bar that says that there is more
             self.assertGreater(look["width"], width * 0.75)
