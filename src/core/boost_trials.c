@@ -16,6 +16,18 @@
 #include "core/experiment_params.h"
 #include "core/io_model.h"
 
+/*
+ * schedutil boosts tasks that wait for I/O: what others have beside them is what they have while
+ * such a task is boosted, and its boost takes nothing from them. So what others lose counts where
+ * the window without the boost is what schedutil does, or where it would not boost the task.
+ */
+static bool others_count(const struct engine *engine, const struct io_group *group)
+{
+	bool off_is_kernels = engine->domains[group->kind].clamps && !group->is_kernels;
+
+	return off_is_kernels || !group->waits_for_io;
+}
+
 static struct experiment_params params_of(const struct engine *engine, const struct io_group *group)
 {
 	uint64_t limit_ns = domain_rate_limit_ns(&engine->domains[group->kind]);
@@ -25,6 +37,7 @@ static struct experiment_params params_of(const struct engine *engine, const str
 		.settle_ns = 2 * limit_ns > SETTLE_NS ? 2 * limit_ns : SETTLE_NS,
 		.half_life_ns = EVIDENCE_NS,
 		.slack_ppm = io_ppm_of_percent(engine->policy.io_boost.slack_percent),
+		.others_count = others_count(engine, group),
 	};
 }
 

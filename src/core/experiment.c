@@ -74,6 +74,12 @@ static void age(struct experiment *e, uint64_t half_life_ns, uint64_t now_ns)
 		evidence_shrink(&e->evidence, 12);
 }
 
+/* Whether others on the device lose more than the group gains, where that counts. */
+static bool costs_others(const struct experiment_params *p, const struct evidence *seen, int z2)
+{
+	return p->others_count && evidence_is_device_slower(seen, z2);
+}
+
 /* Whether the gain is like the prediction, which chance would not favour. */
 static bool is_as_predicted(const struct experiment *e, const struct experiment_params *p)
 {
@@ -178,7 +184,7 @@ static void judge(struct experiment *e, const struct experiment_params *p, uint6
 		e->is_long = true;
 		e->evidence.scale = SCALE_START;
 		open_again(e, now_ns);
-	} else if (gains && !evidence_is_device_slower(seen, HINT)) {
+	} else if (gains && !costs_others(p, seen, HINT)) {
 		e->is_confirmed |= e->is_long;
 		e->is_long = false;
 		conclude(e, p, answered ? EXPERIMENT_PAYS : EXPERIMENT_CANT_TELL, true, now_ns);
@@ -196,15 +202,16 @@ static void judge(struct experiment *e, const struct experiment_params *p, uint6
  * is slower for it. Without: a gain has appeared. Until the cost of the last run is paid back, only
  * what is clear counts: chance alone would reopen the question of a noisy group again and again.
  */
-static bool is_in_doubt(const struct experiment *e, const struct evidence *seen, uint64_t now_ns)
+static bool is_in_doubt(const struct experiment *e, const struct experiment_params *p,
+			const struct evidence *seen, uint64_t now_ns)
 {
 	bool is_early = now_ns < e->reopen_ns;
 	int z2 = is_early ? CLEARLY : HINT;
 
 	if (!e->rest)
-		return evidence_is_above_slack(seen, z2) && !evidence_is_device_slower(seen, HINT);
+		return evidence_is_above_slack(seen, z2) && !costs_others(p, seen, HINT);
 	return evidence_is_below(seen, e->found / 2, is_early ? CLEARLY : FAINTLY) ||
-	       evidence_is_device_slower(seen, z2);
+	       costs_others(p, seen, z2);
 }
 
 /* Switches to an arm, which takes settle_ns. */
@@ -311,7 +318,7 @@ static void add_pair(struct experiment *e, const struct experiment_params *p,
 	evidence_add(&seen, on->rate - off->rate - ln_gain(p->slack_ppm),
 		     (int64_t)on->own_rate - off->own_rate,
 		     (int64_t)on->device_rate - off->device_rate);
-	doubtful = answered && is_in_doubt(e, &seen, now_ns);
+	doubtful = answered && is_in_doubt(e, p, &seen, now_ns);
 	is_first = doubtful && !e->tries;
 	if (!is_first) {
 		e->evidence = seen;

@@ -42,6 +42,7 @@ struct experiment_params {
 	uint64_t settle_ns;    /* after a switch, for requests in flight: not counted */
 	uint64_t half_life_ns; /* of evidence: with a longer one a change is noticed later */
 	uint32_t slack_ppm;    /* a gain up to this is not worth a boost */
+	bool others_count;     /* no boost where others on the device lose more than is gained */
 };
 
 /* Counters; all of them only grow. */

@@ -40,7 +40,7 @@ static bool is_for(const struct engine *engine, const struct io_group *group,
 		return false;
 	if (boost->device == IO_BOOST_NO_DEVICE)
 		return group->tgid == task->tgid;
-	if (engine->domains[kind].clamps && group->waits_for_io != boost->waits_for_io)
+	if (group->waits_for_io != boost->waits_for_io)
 		return false;
 	return io_are_alike(group->ratio, boost->held_ratio) &&
 	       io_are_alike(group->depth_milli, boost->depth_milli);

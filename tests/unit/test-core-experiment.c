@@ -17,6 +17,7 @@ static const struct experiment_params params = {
 	.settle_ns = 5 * NS_PER_MS,
 	.half_life_ns = 6000 * NS_PER_MS,
 	.slack_ppm = 20000,
+	.others_count = true,
 };
 
 /* A rate of the device, and what happens to it meanwhile. */
