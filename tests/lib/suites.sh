@@ -276,7 +276,7 @@ suite_older() {
 # They behave alike; and what each of them does.
 suite_backends() {
 	in_lab "" "$CONFORMANCE setspeed" "$CONFORMANCE limits" "$CONFORMANCE cooled" "$CONFORMANCE uclamp" \
-		"$CONFORMANCE observe" test_caps.py test_backends.py test_devices.py
+		"$CONFORMANCE observe" test_caps.py test_backends.py test_devices.py test_sched_ext.py
 }
 
 suite_profiles() {
