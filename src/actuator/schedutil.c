@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Has schedutil take up a limit at once: a real-time thread runs on the domain's CPU for a moment,
+ * by which schedutil looks at its limits again.
+ */
 #include "actuator/schedutil.h"
 
 #include <sched.h>

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The policy while its files are read: where each value came from, which keys were seen, and the
+ * checks that need the whole section.
+ */
 #include "config/draft.h"
 
 #include <errno.h>

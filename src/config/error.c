@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Messages for the administrator: file, line, what was found, what was expected. Quoted text is
+ * escaped, as a file may hold any bytes.
+ */
 #include "config/error.h"
 
 #include <stdarg.h>

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Reads the files of a policy, which may be anything: a directory, a pipe, as large as the disk,
+ * or writable by others.
+ */
 #include "config/file.h"
 
 #include <dirent.h>

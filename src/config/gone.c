@@ -10,8 +10,8 @@
 #include "shared/cleanup.h"
 
 #define TRIED_BY_ITSELF                                                                            \
-	"whether a boost pays is tried in windows of its own (wakegov(7)); slack says which gain " \
-	"is worth one"
+	"whether a boost pays is tried in windows of its own (wakegov-algorithms(7)); slack says " \
+	"which gain is worth one"
 
 /* A rule's key may also be a class' one: section is the header's first word. */
 static const struct {

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The keys of all sections as one table: each row says which field of the policy it sets, its
+ * range, and how its value is read and written.
+ */
 #include "config/keys.h"
 
 #include <assert.h>

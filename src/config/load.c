@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Loads a policy: the main file, then drop-ins in the order of their names, whole or not at all. */
 #include "config/load.h"
 
 #include <errno.h>

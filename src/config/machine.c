@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Compares a policy with the machine: what cannot take effect here, such as a frequency that no
+ * domain has, is a warning by file and line.
+ */
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Splits a policy's text into sections, keys and values by inih, after checks of what inih would
+ * cut or skip: long lines, bytes that are no text.
+ */
 #include <errno.h>
 #include <ini.h>
 #include <string.h>

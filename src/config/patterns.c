@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The patterns of rules, as fnmatch(3) has them; for cgroups and units with their own separators
+ * and systemd's escapes.
+ */
 #include "config/match.h"
 
 #include <ctype.h>

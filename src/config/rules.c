@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The sections [rule NAME] and [class NAME]: each line is a condition, or something that the rule
+ * gives.
+ */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Opens a section by its header and assigns its keys; refuses what it does not know with the
+ * closest name.
+ */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Writes a policy as its file would be written, with the origin of each value. */
 #include <string.h>
 
 #include "config/draft.h"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Reads quantities with a unit, such as 20ms, 1.5GHz and 80%, in exact decimal arithmetic. */
 #include "config/units.h"
 
 #include <errno.h>

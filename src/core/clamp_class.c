@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The clamp classes: which numbers of class are in use, with which clamps, and which class the
+ * rules and own clamps of a task come to.
+ */
 #include "core/clamp_class.h"
 
 #include "core/rule.h"

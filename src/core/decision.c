@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Names of a decision's parts, and the note of what it rested on. */
 #include "core/decision.h"
 
 #include "shared/cleanup.h"

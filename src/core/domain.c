@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * From a domain's winning demand to its OPP: limits, the rate limit of rises, the hold time of
+ * falls, and the reason.
+ */
 #include "core/domain.h"
 
 #include <string.h>

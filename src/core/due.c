@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* A tree of summaries over the tasks' keys, so that a round looks only at tasks that are due. */
 #include "core/due.h"
 
 #include <assert.h>

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The engine as its callers see it: made once with all its memory, given inputs, asked for
+ * decisions. What it does with them is in apply.c, round.c and plan.c.
+ */
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The sums of a switchback experiment, and the sequential test on them (the formulas are in
+ * wakegov-algorithms(7)).
+ */
 #include "core/evidence.h"
 
 #include "core/experiment_params.h"

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The switchback experiment: which window comes next, whether a pair counts, and when there is an
+ * answer.
+ */
 #include "core/experiment.h"
 
 #include "core/experiment_params.h"

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The I/O boost of one task: windows of its totals become a prediction of what a faster clock
+ * gains, and the boost is held while its I/O goes on.
+ */
 #include "core/io_boost.h"
 
 #include "core/io_model.h"

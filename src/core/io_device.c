@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* A block device's rates: requests in flight, reads and writes a second. */
 #include "core/io_device.h"
 #include "shared/time.h"
 

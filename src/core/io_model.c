@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Amdahl's law for I/O: from the host's share of the time of one I/O to the gain at another
+ * frequency, and back.
+ */
 #include "core/io_model.h"
 
 #include "core/opp.h"

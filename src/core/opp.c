@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Conversions between utilisation, capacity and frequency, and the choice of an OPP. */
 #include "core/opp.h"
 
 #include "wakegov/decay.h"

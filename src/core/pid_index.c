@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* A hash table of fixed size from thread ids to places, which never moves an entry. */
 #include "core/pid_index.h"
 
 #include <assert.h>

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Which rule gives a task each property: the first that matches and gives it; overrides come
+ * before.
+ */
 #include "core/rule.h"
 
 #include <stddef.h>

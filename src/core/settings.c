@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Applies the sections of a policy to one domain. */
 #include "core/settings.h"
 
 #include <stddef.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* The tasks that the core knows, by thread id, and the queue of those that wait for a sample. */
 #include "core/task_table.h"
 
 #include <assert.h>

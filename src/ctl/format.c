@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Quantities and moments: parsed from the command line, and formatted for people. */
 #include "ctl/format.h"
 
 #include <ctype.h>

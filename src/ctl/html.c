@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Paragraphs and tables of the page of report --html. */
 #include "ctl/page.h"
 
 #include <stdarg.h>

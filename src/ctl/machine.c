@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What the machine says of itself in /sys: turbo, energy preferences, temperatures, throttling,
+ * power; as numbers in JSON.
+ */
 #include "ctl/command.h"
 
 #include <fnmatch.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Fills page.html, which the build embeds, with the data of the report. */
 #include "ctl/page.h"
 
 #include <stdlib.h>

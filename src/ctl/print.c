@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Prints replies as text: fields, paragraphs, and tables whose columns are formatted by the unit
+ * in the key's name.
+ */
 #include "ctl/print.h"
 
 #include <assert.h>

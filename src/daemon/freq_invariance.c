@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Which frequency counts as full capacity, and how fast CPUs really run, for the core's
+ * utilisation.
+ */
 #include "daemon/domains.h"
 
 #include <string.h>

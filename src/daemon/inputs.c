@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Turns the tracer's records and totals into inputs of the engine. */
 #include "daemon/loop.h"
 
 #include <errno.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* The daemon's messages, each with its id and fields for the journal. */
 #include "daemon/journal.h"
 
 #include <errno.h>

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The event loop and its sources: the ring of records, hot-plug, writes of other programs, turbo,
+ * signals.
+ */
 #include "daemon/loop.h"
 
 #include <errno.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Starts the daemon's parts in order, runs the loop, and ends them in reverse. */
 #include "daemon/manager.h"
 
 #include <errno.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Names of threads, and this process: its memory, its cost, its capabilities. */
 #include "daemon/process.h"
 
 #include <errno.h>

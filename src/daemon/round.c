@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * One round: has the core decide what is due, writes its decisions, publishes them, and sets the
+ * next time.
+ */
 #include "daemon/loop.h"
 
 #include <string.h>

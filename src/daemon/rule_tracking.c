@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Matches the facts of new and changed tasks with rules, and passes the matches to the engine. */
 #include "daemon/rule_tracking.h"
 
 #include <errno.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* The start: locks, the predecessor's leftovers, the tracer, the domains and their backend. */
 #include "daemon/manager.h"
 
 #include <errno.h>

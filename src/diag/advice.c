@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Advice from what was found: interrupts in another domain than their readers, other programs that
+ * set frequencies.
+ */
 #include "diag/diag.h"
 
 #include <ctype.h>

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Finds what else limits or sets frequencies: programs, firmware, cooling, turbo, a scheduler in
+ * BPF.
+ */
 #include "diag/diag.h"
 
 #include <ctype.h>

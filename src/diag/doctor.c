@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Examines what the machine offers wakegov, a finding at a time, each with its grade and what to
+ * do.
+ */
 
 #include <errno.h>
 #include <fcntl.h>

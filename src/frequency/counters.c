@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* The counters by which a CPU's real frequency is measured: perf's msr PMU, MSRs, ACPI's CPPC. */
 #include "frequency/frequency.h"
 
 #include <errno.h>

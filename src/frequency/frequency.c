@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Measures how fast CPUs really run, and falls back to the next source where one proves wrong. */
 #include "frequency/frequency.h"
 
 #include <stdbool.h>

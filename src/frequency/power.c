@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* The power of a domain's OPPs: from the policy, the kernel's energy model, or an estimate. */
 #include "frequency/power.h"
 
 #include <inttypes.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Chooses the frequency of full capacity, as the kernel does on x86 by the turbo limits. */
 #include "frequency/reference.h"
 
 #include <errno.h>

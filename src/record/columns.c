@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* What a picture shows of a time: each domain's decisions in columns, and the tasks behind them. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

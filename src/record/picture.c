@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Draws a domain's frequencies and reasons as SVG. */
 #include <stdio.h>
 #include <stdlib.h>
 

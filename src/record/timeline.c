@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Plays a recording to one who listens to its decisions, pauses and tasks. */
 #include "record/export.h"
 
 #include <errno.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Finds rules that cannot match here, or never before another one. */
 #include "rules/rules.h"
 
 #include <fts.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* The table of hints, by thread id, and the rules that they become. */
 #include "rules/hints.h"
 
 #include <assert.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Which rules a task matches, by its facts and by the files that some keys need. */
 #include <string.h>
 
 #include "core/rule.h"

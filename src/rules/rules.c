@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Keeps the matches of each task, and reports when they change. */
 #include "rules/rules.h"
 
 #include <pwd.h>

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Reads a task's program, command line and cgroup for the keys that need them, once for each
+ * process.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

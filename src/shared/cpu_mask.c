@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Sets of CPUs, parsed and printed as the kernel writes them. */
 #include "shared/cpu_mask.h"
 
 #include <ctype.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* A line for each event: to the journal with its priority, else to stderr. */
 #include "shared/log.h"
 
 #include <errno.h>

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Text files in the run directory that outlast the daemon but not the boot, written whole or
+ * appended to.
+ */
 #include "shared/statefile.h"
 
 #include <errno.h>

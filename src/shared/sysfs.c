@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Reads files of one line in /sys and /proc, any of which may vanish. */
 #include "shared/sysfs.h"
 
 #include <errno.h>

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Text from other users made safe for a terminal or the journal; and suggestions for a mistyped
+ * name.
+ */
 #include "shared/text.h"
 
 #include <ctype.h>

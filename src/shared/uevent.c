@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Receives the kernel's uevents. */
 #include "shared/uevent.h"
 
 #include <errno.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* A disk's attributes and totals in /sys/block. */
 #include "tracer/disk.h"
 
 #include <dirent.h>

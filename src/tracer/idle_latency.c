@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Tells the kernel side which tasks have an idle latency, and reads which of them work. */
 #include "tracer/idle_latency.h"
 
 #include <bpf/bpf.h>

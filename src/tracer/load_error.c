@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Why BPF programs could not be loaded, as a sentence with what to do. */
 #include "tracer/load_error.h"
 
 #include <errno.h>

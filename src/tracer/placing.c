@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* The interface to bpf/placing.bpf.h, which reports where placed tasks wait. */
 #include "tracer/placing.h"
 
 #include <bpf/bpf.h>

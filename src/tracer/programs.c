@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* The BPF programs: which there are, which can be loaded here, and which are attached when. */
 #include "tracer/programs.h"
 
 #include <bpf/bpf.h>

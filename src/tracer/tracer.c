@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Loads the kernel side, sets it up, and reads from it; the only subsystem that uses libbpf. */
 #include "tracer/tracer.h"
 
 #include <bpf/bpf.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* A bounded queue of bytes, and the frames in it. */
 #include "varlink/buffer.h"
 
 #include <assert.h>

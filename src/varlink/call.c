@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Parses a call, checks its caller's right and parameters, and runs its method. */
 #include "varlink/call.h"
 
 #include <errno.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* One call to a Varlink service, with a deadline for all of it. */
 #include "varlink/caller.h"
 
 #include <errno.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* One copy of each message for all subscribers, each with its own place in the ring. */
 #include "varlink/channel.h"
 
 #include <assert.h>

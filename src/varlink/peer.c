@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* The clients: who they are, how many they may be, and which one has to go. */
 #include "varlink/call.h"
 
 #include <assert.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Writes a reply's JSON straight into a bounded buffer. */
 #include "varlink/reply.h"
 
 #include <assert.h>

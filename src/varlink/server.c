@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* The server's socket and its event sources, below the governor's own work. */
 #include "varlink/server.h"
 
 #include <errno.h>

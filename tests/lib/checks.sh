@@ -180,7 +180,7 @@ installs() {
 		usr/share/wakegov/fleet/wakegov-dashboard.json usr/share/wakegov/fleet/benefit.jq \
 		usr/lib/systemd/system/wakegov-benefit.service usr/lib/systemd/system/wakegov-benefit.timer \
 		usr/lib/systemd/system/wakegov-metrics.service usr/lib/systemd/system/wakegov-metrics.timer \
-		usr/share/man/man8/wakegovd.8 usr/share/man/man7/wakegov.7 \
+		usr/share/man/man8/wakegovd.8 usr/share/man/man7/wakegov.7 usr/share/man/man7/wakegov-algorithms.7 \
 		usr/share/man/man1/wakegovctl.1 \
 		usr/share/man/man5/wakegov.conf.5 usr/lib/systemd/catalog/wakegov.catalog \
 		usr/share/bash-completion/completions/wakegovctl \

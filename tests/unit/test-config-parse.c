@@ -81,7 +81,7 @@ static const struct text_case lines[] = {
 	  "idle-latency there" },
 	{ "[io-boost]\ncheck-window = 500ms\n",
 	  ":2: [io-boost] check-window is gone: whether a boost pays is tried in windows of its own "
-	  "(wakegov(7)); slack says which gain is worth one" },
+	  "(wakegov-algorithms(7)); slack says which gain is worth one" },
 	{ "[domain policy3]\nhold = 1ms\n",
 	  ":2: unknown key 'hold' in [domain policy3]; expected one of " DOMAIN_KEYS },
 	{ "[query]\nDown-Hold = 1ms\n",

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* The table of the socket's methods, and those that need no file of their own. */
 #include "daemon/api/api.h"
 
 #include <errno.h>

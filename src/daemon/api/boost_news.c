@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Finds what changed in the boosts since the last round, for monitors. */
 #include "daemon/api/monitor.h"
 
 #include <assert.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* The socket's lists of tasks with I/O or chains, and of devices. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* The stream of decisions and boosts to the clients of Monitor. */
 #include "daemon/api/monitor.h"
 
 #include <errno.h>

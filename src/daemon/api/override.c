@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* The socket's methods for overrides. */
 #include <errno.h>
 
 #include "daemon/api/api.h"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* The socket's methods that say which rules there are, which tasks they match, and why. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* The socket's Status and Domains: the daemon's state as JSON. */
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Applies the core's clamp classes to tasks, where the kernel's governor obeys clamps. */
 #include "daemon/modules/clamps.h"
 
 #include <errno.h>

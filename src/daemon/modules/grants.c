@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What is given for a while, overrides and hints, and its end: by time, with its task, or with the
+ * connection.
+ */
 #include "daemon/modules/grants.h"
 
 #include <string.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Hints: who may give a class to which task, and until when. */
 #include "daemon/modules/grants.h"
 
 #include <errno.h>

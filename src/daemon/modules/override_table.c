@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* The overrides that are in force, as a table in memory. */
 #include "daemon/modules/grants.h"
 
 #include <stdio.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Adds and cancels overrides: limits of a domain, or properties of tasks, until a time. */
 #include "daemon/modules/grants.h"
 
 #include <errno.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Whether the machine runs on battery, by the power supplies in /sys. */
 #include "daemon/modules/policy.h"
 
 #include <stddef.h>

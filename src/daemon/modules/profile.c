@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Chooses the profile in force: by a client, or by the conditions of power source, time, and
+ * programs that run.
+ */
 #include "daemon/modules/policy.h"
 
 #include <errno.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Sends a recording of the core's inputs and decisions to the client that asked for it. */
 #include "daemon/modules/recording.h"
 
 #include <errno.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Reads the policy again, or puts a client's policy into force while it holds its connection. */
 #include "daemon/modules/policy.h"
 
 #include <errno.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* Where every domain is kept at its highest OPP by its CPUs, only ticks are traced. */
 #include "daemon/modules/saturation.h"
 
 #include "core/engine.h"
