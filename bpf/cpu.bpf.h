@@ -206,7 +206,8 @@ static inline bool passes_unseen(struct wakegov_cpu *cpu, switch_arguments argum
 	__u32 est_q = 0;
 
 	if (settings.at_every_switch || cpu->load.running != (__u32)prev->pid ||
-	    !cpu->load.busy_since_ns || is_own(next) || is_realtime(next) || injects_idle(next) ||
+	    !cpu->load.busy_since_ns || is_own(next) ||
+	    (next->prio < MAX_RT_PRIO && (is_realtime(next) || injects_idle(next))) ||
 	    (is_in_iowait(prev) && sleeps_after(arguments)))
 		return false;
 	/* One of which nothing is known counts with the CPU only. */
