@@ -372,11 +372,12 @@ static inline __u32 user_of(const struct task_struct *task)
 
 /*
  * The task's place, or a new one, but none that a task at work has, which a storm of forks would
- * take from it. NULL: there is none. user is 0 while no tick has met the task.
+ * take from it. NULL: there is none. is_met: a tick has met the task, so that it counts as its
+ * user's.
  */
-static inline struct chain_task *claim_chain(struct task_struct *task, __u32 user, __u64 now_ns)
+static inline struct chain_task *claim_chain(struct task_struct *task, bool is_met, __u64 now_ns)
 {
-	__u32 pid = task->pid, place;
+	__u32 pid = task->pid, place, user = 0;
 	struct wakegov_chain_pair *pair = chain_pair(pid);
 
 	if (!pid || !pair)
@@ -384,9 +385,12 @@ static inline struct chain_task *claim_chain(struct task_struct *task, __u32 use
 	for (place = 0; place < 2; place++) {
 		if (pair->pids[place] != pid)
 			continue;
-		pair->users[place] = user ?: pair->users[place];
+		if (is_met && !pair->users[place])
+			pair->users[place] = user_of(task);
 		return &pair->chains[place];
 	}
+	if (is_met)
+		user = user_of(task);
 	for (place = 0; place < 4; place++)
 		if (may_claim_place(pair, place & 1, place < 2 ? 0 : user, now_ns))
 			break;
@@ -414,9 +418,9 @@ static inline void tick_chains(struct wakegov_cpu *cpu, struct task_struct *task
 {
 	struct task_struct *parent = task->real_parent;
 	__u64 now_ns = chain_clock(task);
-	struct chain_task *chain = claim_chain(task, user_of(task), now_ns);
+	struct chain_task *chain = claim_chain(task, true, now_ns);
 
-	claim_chain(parent, user_of(parent), now_ns);
+	claim_chain(parent, true, now_ns);
 	if (!chain || cpu->chain_since_ns || !followed_chains)
 		return;
 	meet_chain(cpu, chain, now_ns);
@@ -428,7 +432,7 @@ static inline void fork_chain(struct task_struct *parent, struct task_struct *ch
 
 	if (!from || from->generation != settings.chains || (from->slept_ns && followed_chains))
 		return;
-	to = claim_chain(child, 0, from->updated_ns);
+	to = claim_chain(child, false, from->updated_ns);
 	if (to)
 		chain_fork(from, to, parent->pid);
 }

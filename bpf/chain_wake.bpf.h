@@ -45,7 +45,7 @@ static __noinline int wake_by_input(struct wakegov_cpu *cpu, struct task_struct 
 	}
 	if (until_ns <= now_ns || (__u32)task->tgid == settings.own_tgid)
 		return 0;
-	chain = claim_chain(task, user_of(task), chain_clock(task));
+	chain = claim_chain(task, true, chain_clock(task));
 	if (chain) {
 		chain->input_ns = until_ns;
 		chain->flags |= CHAIN_INPUT;

@@ -1,17 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The files of cpufreq by their paths. Each access opens a path without symbolic links, or uses a
- * descriptor that was opened so, and reads or writes one line.
+ * The files of cpufreq by their paths. Each access opens a path, which is no symbolic link,
+ * or uses a descriptor that was opened so, and reads or writes one line.
  */
 #include "actuator/control.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/openat2.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "shared/cleanup.h"
@@ -48,13 +46,9 @@ void control_tunables_path(uint32_t policy, const char *governor,
 
 int control_open_path(const char *path, int flags)
 {
-	const struct open_how how = {
-		.flags = (uint64_t)(flags | O_CLOEXEC | O_NONBLOCK),
-		.resolve = RESOLVE_NO_SYMLINKS,
-	};
-	long fd = syscall(SYS_openat2, AT_FDCWD, path, &how, sizeof(how));
+	int fd = open(path, flags | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
 
-	return fd < 0 ? -errno : (int)fd;
+	return fd < 0 ? -errno : fd;
 }
 
 int control_open(uint32_t policy, const char *file, int flags)

@@ -87,8 +87,7 @@ class Control(ServiceTest):
         self.assertRegex(lines[2], r"^backup: \S+ \(\d+\), - \(4194303\), - \(4194302\), "
                                    r"- \(4194301\) and 1 more, see: wakegovctl rules backup$")
         self.assertEqual(lines[3], "backup: 3 tasks spread over the caches")
-        self.assertEqual(lines[4], "backup: CPUs 1-2 may take 50 us to wake up from idle")
-        self.assertIn("2 tasks found no place: raise max-ruled-tasks (16384)", lines[5])
+        self.assertIn("2 tasks found no place: raise max-ruled-tasks (16384)", lines[4])
         rules = json.loads(self.run_command("--json", "rules"))["rules"]
         self.assertEqual([task["pid"] for task in rules[0]["threads"][1:]],
                          [4194303, 4194302, 4194301, 4194300])

@@ -102,7 +102,7 @@ class Output(ControlTest):
         self.assertRegex(text, r"(?m)^wakegovd 0\.3\.0(~git\d+\.[0-9a-f]+)?, up 3 h 12 min, governing, backend setspeed$")
         for line in ("decisions  123456",
                      "tasks      4 known, room for 20000",
-                     "drops      ring 0, slots 3, tasks 0, devices 4, missed 0, processes 0, hints 0,\n           threads 0"):
+                     "drops      ring 0, slots 3, tasks 0, devices 4, missed 0, processes 0, hints 0,\n           threads 0, chains 0"):
             self.assertIn(line + "\n", text)
         self.assertRegex(text, r"policy     built in, there is no /etc/wakegov\.conf yet, reloaded \d+ times?\n")
         self.assertRegex(text, r"own cost   [\d.]+ [mu]?s of CPU time at the start, [\d.]+ m?s since \([\d.]+ % of one CPU\),\s+"

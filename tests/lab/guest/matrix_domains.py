@@ -282,7 +282,7 @@ class Domains(Matrix):
             control = guest.policy("policy2", TAKEN[self.backend])
             with self.cell("start"):
                 # It is opened to be read before that.
-                calls = "write" if self.backend == "setspeed" else "openat2"
+                calls = "write" if self.backend == "setspeed" else "openat"
                 n = 1 if self.backend == "setspeed" else 2
                 log = self.fails_to_start("policy2: cannot be governed by", words,
                                           prefix=self.strace(calls, f"error={error}", n, [control]))
