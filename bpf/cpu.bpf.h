@@ -318,6 +318,8 @@ static inline bool switch_tasks(struct wakegov_cpu *cpu, struct task_struct *pre
 			account_coming(cpu, next, next_stored, now_ns);
 		if (is_realtime(next))
 			account_known_need(&cpu->load, realtime_need_q(&cpu->load, next));
+		else if (settings.new_tasks)
+			account_new_task(&cpu->load, now_ns - next->start_time, now_ns);
 	}
 	account_switch(&cpu->load, next_pid, now_ns);
 	return left_band;

@@ -156,8 +156,14 @@ SEC("tp_btf/sched_wakeup_new")
 int BPF_PROG(on_sched_wakeup_new, struct task_struct *child)
 {
 	struct task_struct *parent = bpf_get_current_task_btf();
+	struct wakegov_cpu *cpu;
 
 	count_event(WAKEGOV_WAKEUP_NEW);
+	if (settings.new_tasks) {
+		cpu = cpu_at(child->thread_info.cpu);
+		if (cpu)
+			cpu->accounted_jiffy = 0; /* so that its first switch is accounted */
+	}
 	if (settings.follow & WAKEGOV_FOLLOW_PROCESSES)
 		follow_new_process(parent, child);
 	if (settings.placing)

@@ -23,6 +23,9 @@ static inline void account_running(struct wakegov_cpu *cpu, __u64 stolen_ns, __u
 	if (is_realtime(task)) {
 		account_known_need(&cpu->load, realtime_need_q(&cpu->load, task));
 		cpu->load.est_q = cpu->load.last_est_q;
+	} else if (settings.new_tasks && now_ns - task->start_time < ACCOUNT_NEW_NS) {
+		account_new_task(&cpu->load, now_ns - task->start_time, now_ns);
+		cpu->load.est_q = cpu->load.last_est_q;
 	}
 	account_cpu(&cpu->load, now_ns);
 	if (!load)

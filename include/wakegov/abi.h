@@ -409,6 +409,7 @@ struct wakegov_settings {
 	__u64 floored;				/* classes, as bits, that have a floor */
 	__u64 timed;				/* classes, as bits, with a response time */
 	__u32 follow_clamps;			/* report forked children with clamps */
+	__u32 new_tasks;			/* they need what account_new_task() says */
 
 	__u32 chains; /* chains are followed: a number that no earlier time had; 0: they are not */
 

@@ -293,6 +293,27 @@ static inline void account_known_need(struct account_cpu *cpu, __u32 need_q)
 }
 
 /*
+ * Of a new task nothing is known: as in the kernel's post_init_entity_util_avg() it may need half
+ * of what the CPU had to spare then. That decays with its age, and what the task has done is in the
+ * CPU's utilisation u, at its level L: if it ran all the while,
+ *
+ *	(u + L + (capacity − L) · 2^(−age / half-life)) / 2
+ *
+ * After some half-lives it is no longer new.
+ */
+#define ACCOUNT_NEW_NS (2 * DECAY_HALF_LIFE_NS)
+
+static inline void account_new_task(struct account_cpu *cpu, __u64 age_ns, __u64 now_ns)
+{
+	if (age_ns > ACCOUNT_NEW_NS)
+		return;
+	account_cpu(cpu, now_ns);
+	account_known_need(cpu,
+			   account_util_q(cpu) / 2 +
+				   decay_toward(DECAY_Q(cpu->capacity), cpu->level_q, age_ns) / 2);
+}
+
+/*
  * The CPU switches to the task with the id next, or is idle: 0. Before it account_task_leaves()
  * and, unless next is back, account_task_comes().
  */

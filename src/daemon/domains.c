@@ -36,6 +36,7 @@ static void set_active(struct core *core, uint32_t domain, bool active)
 	};
 
 	engine_apply(core->engine, &input);
+	tracer_follow_new_tasks(core->tracer, !core->domains[domain].backend->leaves_governor);
 	if (active)
 		return;
 	modules_call(core, target_set, domain, 0, input.now_ns);

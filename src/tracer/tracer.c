@@ -269,6 +269,11 @@ void tracer_follow_clamps(struct tracer *tracer, bool children, bool own)
 	tracer_attach_needed(tracer);
 }
 
+void tracer_follow_new_tasks(struct tracer *tracer, bool follow)
+{
+	tracer->programs.bss->settings.new_tasks = follow;
+}
+
 void tracer_stop_chains(struct tracer *tracer, uint64_t now_ns)
 {
 	struct wakegov__bss *shared = tracer->programs.bss;

@@ -46,6 +46,8 @@ void tracer_follow_clamps(struct tracer *tracer, bool children, bool own);
  * chains. Off at first. A call without a change costs nothing.
  */
 void tracer_follow_chains(struct tracer *tracer, bool follow);
+/* New tasks are news where no governor of the kernel's gives them what account_new_task() does. */
+void tracer_follow_new_tasks(struct tracer *tracer, bool follow);
 
 /* Becomes readable when there are records. */
 int tracer_fd(const struct tracer *tracer);

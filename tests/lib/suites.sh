@@ -265,12 +265,19 @@ suite_boost() {
 
 # The older kernels: what they have a say in.
 suite_older() {
+	local kernel
+
 	echo "# kernel 6.1"
 	in_lab "--machine timed --kernel 6.1" "test_govern.py Govern.test_cpu_bound Govern.test_io_boost
 		Govern.test_boost_follows Govern.test_idle" \
 		"test_faults.py Faults.test_foreign_governor Faults.test_foreign_speed Faults.test_limits
 		Faults.test_domain_offline" "test_storage.py Storage" "$CONFORMANCE setspeed" "$CONFORMANCE limits" \
 		"$CONFORMANCE unclamped"
+	for kernel in 6.1 6.12; do
+		echo "# kernel $kernel, short commands"
+		in_lab "--machine timed --driver pstate --kernel $kernel" \
+			"test_harmless.py Commands.test_setspeed Commands.test_limits"
+	done
 }
 
 # They behave alike; and what each of them does.
@@ -341,7 +348,7 @@ suite_harmless() {
 		"test_harmless.py Harmless.test_instructions" \
 		"test_realtime.py Alone Setspeed Limits Uclamp"
 	in_lab "--machine timed --driver pstate" "test_harmless.py Harmless.test_psync Harmless.test_pool" \
-		"test_chains.py Chains Frames Input Takers Ways Workers"
+		"test_harmless.py Commands" "test_chains.py Chains Frames Input Sleepers Takers Ways Workers"
 }
 
 # Plain programs on the timed machine.

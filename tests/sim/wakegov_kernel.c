@@ -49,6 +49,9 @@ void wakegov_sim_on_switch(struct sim *sim, struct sim_cpu *cpu, struct sim_thre
 				    prev->state == SIM_THREAD_ASLEEP, sim->now_ns);
 	if (id && !account_is_back(&c->load, id, sim->now_ns))
 		account_task_comes(load_of(w, cpu->current), &c->load, id, sim->now_ns);
+	if (id && w->tasks[cpu->current->index].forked_ns)
+		account_new_task(&c->load, sim->now_ns - w->tasks[cpu->current->index].forked_ns,
+				 sim->now_ns);
 	account_switch(&c->load, id, sim->now_ns);
 	if ((c->armed_idle && goes_idle) ||
 	    (c->armed_band && c->load.running &&
@@ -162,7 +165,7 @@ void wakegov_sim_on_fork(struct sim *sim, struct sim_thread *thread, struct sim_
 {
 	struct wakegov_sim *w = sim->governor_data;
 
-	w->tasks[thread->index] = (struct wakegov_sim_task){};
+	w->tasks[thread->index] = (struct wakegov_sim_task){ .forked_ns = sim->now_ns };
 	hand_on_load(sim, parent, thread);
 	wakegov_sim_chain_fork(sim, thread, parent);
 }

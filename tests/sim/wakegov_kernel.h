@@ -29,6 +29,7 @@ struct wakegov_sim_task {
 	uint64_t window_ns;
 	uint32_t window_waits;
 	uint32_t window_starts;
+	uint64_t forked_ns; /* 0: it was there from the start */
 	struct account_task load;
 	struct chain_task chain;
 	bool has_chain; /* a place among them */

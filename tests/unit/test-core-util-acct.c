@@ -268,6 +268,35 @@ static void test_memory(void **state)
 	assert_int_equal(task.est_q, 0);
 }
 
+/* Half of what the CPU has to spare, as the kernel gives a new task; its age takes that away. */
+static void test_new_task(void **state)
+{
+	struct account_cpu cpu = a_cpu();
+	uint64_t now_ns = START_NS + 100 * NS_PER_MS;
+
+	account_task_comes(NULL, &cpu, 1, now_ns);
+	account_new_task(&cpu, 0, now_ns);
+	account_switch(&cpu, 1, now_ns);
+	assert_int_equal(DECAY_CAP(cpu.est_q), 512);
+	account_task_comes(NULL, &cpu, 2, now_ns + DECAY_HALF_LIFE_NS);
+	account_new_task(&cpu, 0, now_ns + DECAY_HALF_LIFE_NS);
+	assert_in_range(DECAY_CAP(cpu.last_est_q), 767, 768); /* it is half busy */
+	cpu.last_est_q = 0;
+	account_new_task(&cpu, DECAY_HALF_LIFE_NS, now_ns + DECAY_HALF_LIFE_NS);
+	assert_in_range(DECAY_CAP(cpu.last_est_q), 767,
+			768); /* its work was that of the new task */
+	cpu.level_q = FULL_Q / 2;
+	cpu.last_est_q = 0;
+	account_new_task(&cpu, DECAY_HALF_LIFE_NS, now_ns + DECAY_HALF_LIFE_NS);
+	assert_in_range(DECAY_CAP(cpu.last_est_q), 639, 640);
+	cpu.last_est_q = DECAY_Q(700);
+	account_new_task(&cpu, DECAY_HALF_LIFE_NS, now_ns + DECAY_HALF_LIFE_NS);
+	assert_int_equal(DECAY_CAP(cpu.last_est_q), 700); /* more is known of it */
+	cpu.last_est_q = 0;
+	account_new_task(&cpu, ACCOUNT_NEW_NS + 1, now_ns + DECAY_HALF_LIFE_NS);
+	assert_int_equal(cpu.last_est_q, 0);
+}
+
 /* A burst is as long as the CPU has no idle moment, whatever the task is known to need. */
 static void test_burst_of_known_task(void **state)
 {
@@ -354,6 +383,7 @@ int main(void)
 		cmocka_unit_test(test_passes),
 		cmocka_unit_test(test_comes_unseen),
 		cmocka_unit_test(test_memory),
+		cmocka_unit_test(test_new_task),
 		cmocka_unit_test(test_burst_of_known_task),
 		cmocka_unit_test(test_chain),
 		cmocka_unit_test(test_stolen),

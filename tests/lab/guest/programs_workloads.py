@@ -28,6 +28,11 @@ def data():
     shell(f"head -c 200000 /usr/bin/perl >{WORK}/data")
 
 
+def text():
+    work_folder()
+    shell(f"cp README.md {WORK}/text")
+
+
 def sound():
     work_folder()
     shell(f"sox -q -n -r 44100 -c 2 {WORK}/sound.wav synth 1.6 pluck E2 pluck A3")
@@ -250,6 +255,43 @@ print(len(took) / sum(took), took[len(took) // 2] * 1e6, took[len(took) * 99 // 
 """
 
 
+# Somebody at a shell on a terminal, who thinks for 100 ms after each prompt: the mean time of a command, in ms.
+TERMINAL = f"""import os, pty, time
+COMMANDS = ("ls -l {WORK}", "grep -c the {WORK}/text", "sort {WORK}/text | tail -n 1", "wc -l {WORK}/text")
+pid, terminal = pty.fork()
+if not pid:
+    os.execvpe("bash", ["bash", "--norc", "-i"], {{**os.environ, "PS1": "@> ", "TERM": "dumb"}})
+def prompt():
+    got = b""
+    while not got.endswith(b"@> "): got += os.read(terminal, 4096)
+prompt()
+took = []
+for number in range(24):
+    time.sleep(0.1)
+    before = time.monotonic()
+    os.write(terminal, COMMANDS[number % len(COMMANDS)].encode() + b"\\n"); prompt()
+    took.append((time.monotonic() - before) * 1e6)
+took = sorted(took[4:])
+print(sum(took) / len(took) / 1000, took[len(took) // 2], took[-1])
+"""
+# A collector of figures, each 100 ms by the clock, as monitoring agents are: how many of its rounds of four
+# commands are over after 50 ms, in percent, and how long they take, in us.
+COLLECTOR = f"""import os, time
+COMMANDS = (["grep", "-c", "MHz", "/proc/cpuinfo"], ["wc", "-l", "{WORK}/text"], ["ls", "-l", "{WORK}"],
+            ["sort", "-u", "{WORK}/text"])
+to = [(os.POSIX_SPAWN_OPEN, 1, "/dev/null", os.O_WRONLY, 0)]
+took = []; due = time.monotonic()
+for number in range(24):
+    due = max(due + 0.1, time.monotonic())
+    time.sleep(max(0, due - time.monotonic()))
+    for command in COMMANDS:
+        os.waitpid(os.posix_spawnp(command[0], command, os.environ, file_actions=to), 0)
+    took.append((time.monotonic() - due) * 1e6)
+took = sorted(took[4:])
+print(100 * sum(us < 50000 for us in took) / len(took), took[len(took) // 2], took[-1])
+"""
+
+
 # A script of short commands, most of which start others.
 SCRIPT = """
 for i in 1 2 3 4 5 6 7 8 9 10; do
@@ -344,6 +386,8 @@ WORKLOADS = (
     # Three tasks work after a key press, after a second of idleness; the others say what events cost.
     *(workload(name, "ms", "lower", frameload(mode, 5), latency, (input_devices,))
       for name, mode in (("key-press", "key"), ("key-typing", "typing"), ("mouse-moves", "mouse"))),
+    workload("terminal", "ms", "lower", python(TERMINAL), printed, (text,)),
+    workload("collector", "% on time", "higher", python(COLLECTOR), printed, (text,)),
     workload("script", "ms", "lower", SCRIPT, completion),
     workload("gitsource", "ms", "lower", GIT_TESTS, completion),
     *(workload(f"go-{mode}", unit, "higher", f"${{LAB_GOLOAD:?lab table programs builds it}} {mode}", printed)
