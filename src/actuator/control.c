@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The files of cpufreq by their paths. Each access opens a path, which is no symbolic link,
- * or uses a descriptor that was opened so, and reads or writes one line.
+ * The files of cpufreq by their paths. Each access opens a path without symbolic links, or uses a
+ * descriptor that was opened so, and reads or writes one line.
  */
 #include "actuator/control.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -44,10 +45,33 @@ void control_tunables_path(uint32_t policy, const char *governor,
 	snprintf(ret, CONTROL_PATH_SIZE, CONTROL_DIRECTORY "%s/%s/", directory, governor);
 }
 
+/*
+ * O_NOFOLLOW applies to the last part of a path only, so each directory is opened by itself: the
+ * unit may not call openat2(2), which RestrictSUIDSGID= forbids.
+ */
 int control_open_path(const char *path, int flags)
 {
-	int fd = open(path, flags | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
+	_cleanup_close_ int directory = open("/", O_PATH | O_CLOEXEC);
+	char part[NAME_MAX + 1];
+	const char *slash;
+	int fd;
 
+	path += strspn(path, "/");
+	while (directory >= 0 && (slash = strchr(path, '/'))) {
+		if ((size_t)(slash - path) >= sizeof(part))
+			return -ENAMETOOLONG;
+		snprintf(part, sizeof(part), "%.*s", (int)(slash - path), path);
+		fd = openat(directory, part, O_PATH | O_NOFOLLOW | O_DIRECTORY | O_CLOEXEC);
+		/* A link is no directory either. */
+		if (fd < 0)
+			return errno == ENOTDIR ? -ELOOP : -errno;
+		close(directory);
+		directory = fd;
+		path = slash + strspn(slash, "/");
+	}
+	if (directory < 0)
+		return -errno;
+	fd = openat(directory, *path ? path : ".", flags | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
 	return fd < 0 ? -errno : fd;
 }
 

@@ -62,8 +62,8 @@ void control_path(enum control control, uint32_t policy, char ret[static CONTROL
 bool control_preference_is_hidden(uint32_t policy, const char *now);
 
 /*
- * Opens a path with open(2)'s flags, O_CLOEXEC added; a symbolic link is refused. openat2(2) is not
- * allowed to the unit (RestrictSUIDSGID=). Returns the descriptor or a negative errno.
+ * Opens a path with open(2)'s flags, O_CLOEXEC added; no symbolic link is followed in any part of
+ * it (-ELOOP). Returns the descriptor or a negative errno.
  */
 int control_open_path(const char *path, int flags);
 
