@@ -97,19 +97,12 @@ class Service(Installed):
 
     @staticmethod
     def kept():
-        """In bytes: what was decided is written when there is nothing left to do."""
+        """In bytes: what was decided is written within a minute."""
         path = f"{STATE}/history.1"
         return os.path.getsize(path) if os.path.exists(path) else 0
 
-    @staticmethod
-    def counted_us():
-        """The time of all domains, since the start and in each period."""
-        stats = json.loads(run("wakegovctl", "--json", "stats").stdout)
-        return {period: sum(t["time_us"] for d in stats[period]["domains"] for t in d["times"])
-                for period in stats}
-
     def test_past(self):
-        """what was decided before a SIGKILL is listed and explained, for root; a stop keeps what is counted"""
+        """what was decided a minute before a SIGKILL is listed and explained, for root"""
         guest.stay_off({2, 3})
         self.addCleanup(guest.run_anywhere)
         run("rm", "-rf", STATE)
@@ -118,11 +111,10 @@ class Service(Installed):
         with guest.busy_loop(3):
             guest.wait_for(lambda: guest.frequency("policy2") == 1400000, 10, "the highest OPP")
             time.sleep(2)
-            busy, kept = time.strftime("%Y-%m-%d %H:%M:%S"), self.kept()
+            busy = time.strftime("%Y-%m-%d %H:%M:%S")
         guest.wait_for(lambda: guest.frequency("policy2") == 400000, 10, "the lowest OPP")
-        # It is written when there is nothing left to do: looks would be something.
-        time.sleep(4)
-        self.assertGreater(self.kept(), kept)
+        kept = self.kept()
+        guest.wait_for(lambda: self.kept() > kept, 70, "what was decided kept")
         os.kill(pid, signal.SIGKILL)
         guest.wait_for(lambda: show("ActiveState") == "active" and int(show("MainPID")) not in (0, pid),
                        20, "another daemon")
@@ -135,21 +127,17 @@ class Service(Installed):
         self.assertIn(400000, targets[targets.index(1400000):])
         explained = run("wakegovctl", "explain", "policy2", "--at", busy).stdout
         self.assertRegex(explained, r"chosen +1400 MHz")
-        self.assertRegex(explained, r"changed +(from \d+ )?to 1400 MHz at \d\d-\d\d \d\d:")
+        self.assertRegex(explained, r"changed +(from \d+ )?to 1400 MHz at (\d\d-\d\d )?\d\d:")
         nobody = ("setpriv", "--reuid=65534", "--clear-groups")
         decisions, told = self.past(user=nobody)
-        self.assertEqual(decisions, [])
+        # Those of the daemon that runs are everyone's.
+        began_us = int(show("ExecMainStartTimestampMonotonic"))
+        self.assertEqual([d for d in decisions if d["monotonic_us"] < began_us], [])
         self.assertIn("only root sees those", told)
         self.assertIn("Only root sees", run(*nobody, "wakegovctl", "explain", "policy2", "--at", busy,
                                            check=False).stderr)
         self.assertEqual(os.stat(STATE).st_mode & 0o777, 0o700)
         self.assertNotIn(" is left out", journal())
-        before_us = self.counted_us()
-        run("systemctl", "restart", "wakegovd.service")
-        us = self.counted_us()
-        self.assertGreater(before_us["start"], 0)
-        self.assertGreaterEqual(us["today"], us["start"] + before_us["today"])
-        self.assertGreaterEqual(us["week"], us["today"])
 
     def test_no_room_for_the_past(self):
         """a full disk is said once, and is not in the way; history = no keeps nothing"""
@@ -159,11 +147,12 @@ class Service(Installed):
         guest.write(f"{STATE}/other", "")
         with open(f"{STATE}/other", "wb") as other:
             other.write(bytes(8192))
-        before = journal().count("cannot keep decisions in")
+        before = journal().count("cannot write to /var/lib/wakegov")
         run("systemctl", "start", "wakegovd.service")
         with guest.busy_loop(3):
             guest.wait_for(lambda: guest.frequency("policy2") == 1400000, 10, "the highest OPP")
-        self.assertEqual(journal().count("cannot keep decisions in"), before + 1)
+        guest.wait_for(lambda: journal().count("cannot write to /var/lib/wakegov") > before, 70, "what is wrong")
+        self.assertEqual(journal().count("cannot write to /var/lib/wakegov"), before + 1)
         run("systemctl", "stop", "wakegovd.service")
         os.remove(f"{STATE}/other")
         guest.write(POLICY, "[wakegov]\nhistory = no\n")
