@@ -315,7 +315,7 @@ static void damage(off_t at, bool cut)
 	close(fd);
 }
 
-/* Killed in the middle of a write, or by somebody's editor: what is whole is kept. */
+/* Cut in the middle of a write, or changed by an editor: the whole blocks are kept. */
 static void test_goes_on_after_damage(void **state)
 {
 	uint64_t now_ns = time_now_ns(), bytes, ends[10];

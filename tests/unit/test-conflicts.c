@@ -95,7 +95,7 @@ static void test_somebody_wrote(void **state)
 	check((struct throttle_domain){ .request_min_khz = 600000, .request_max_khz = 600000 },
 	      "scaling-max scaling-min ");
 	assert_non_null(strstr(last_text, "the administrator"));
-	/* Lower than what was asked for: somebody else's limit. */
+	/* Lower than any request: the limit is another one. */
 	check((struct throttle_domain){ .scaling_max_khz = 1000000 }, "scaling-max ");
 	assert_null(strstr(last_text, "the administrator"));
 }
@@ -109,7 +109,7 @@ static void test_percent(void **state)
 	put("devices/system/cpu/intel_pstate/max_perf_pct", "50");
 	check((struct throttle_domain)ASKED(1800000, 900000), "perf-pct ");
 	assert_non_null(strstr(last_text, "max_perf_pct is 50"));
-	/* In passive mode it lowers scaling_max_freq, as nobody did. */
+	/* In passive mode it lowers scaling_max_freq, without a request for that. */
 	check((struct throttle_domain){ .scaling_max_khz = 900000 }, "perf-pct ");
 	put("devices/system/cpu/intel_pstate/max_perf_pct", "100");
 	put("devices/system/cpu/intel_pstate/min_perf_pct", "50");

@@ -360,9 +360,9 @@ char *archive_find(struct archive *archive, const char *domain, uint64_t realtim
 	return found.line;
 }
 
-static uint32_t take_block(struct archive_file *file, uint64_t realtime_us,
-			   void (*take)(void *context, const struct archive_line *line),
-			   void *context)
+static uint32_t each_line_of_block(struct archive_file *file, uint64_t realtime_us,
+				   void (*take)(void *context, const struct archive_line *line),
+				   void *context)
 {
 	char *rest = file->text, *at;
 	struct archive_line line;
@@ -396,7 +396,7 @@ uint64_t archive_list(struct archive *archive, uint64_t from, uint64_t realtime_
 			if (n >= PAGE_LINES)
 				return (uint64_t)number << PLACE_BITS | file.at;
 			if (file.head.most_us >= realtime_us && archive_file_unpack(&file))
-				n += take_block(&file, realtime_us, take, context);
+				n += each_line_of_block(&file, realtime_us, take, context);
 		}
 	}
 	return 0;
