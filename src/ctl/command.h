@@ -28,6 +28,7 @@ enum ctl_exit {
 };
 
 struct ctl;
+struct decision;
 struct moment;
 struct replay;
 struct table;
@@ -194,7 +195,6 @@ enum ctl_exit report_html(const struct ctl *ctl, const char *path);
 /* recordings.c: those that read a recording. */
 enum ctl_exit report_html_of_recording(const struct ctl *ctl, const char *path);
 enum ctl_exit command_replay(struct ctl *ctl);
-enum ctl_exit command_export(struct ctl *ctl);
 
 /*
  * What more than one command shows. A newer or older daemon's reply may have more or fewer fields:
@@ -217,9 +217,6 @@ char *show_reason(const json_t *object, const char *key);
 /* monitor.c */
 void show_decisions(const json_t *reply);
 
-/* stats.c: what boosts gained. */
-extern const struct table stats_gains_table;
-
 /* explain.c: a reply of io.wakegov.Explain in words, in lines of at most 80 characters. */
 void explain_print(FILE *file, const json_t *reply);
 
@@ -236,6 +233,26 @@ void replay_show(const json_t *reply);
 json_t *what_if_json(const struct what_if *what_if, const struct record_reader *reader,
 		     const char *policy_path);
 void what_if_show(const json_t *reply);
+
+/*
+ * events.c: plays a recording, after record_reader_begin(), and puts each event of it, an object of
+ * the type Event in JSON. is_brief: decisions come without what they rest on. Returns as
+ * record_reader_next() does at the end.
+ */
+typedef void event_put_t(FILE *out, const char *line);
+int events_put(struct record_reader *reader, bool is_brief, event_put_t *put, FILE *out);
+/* A decision of a recording, of the type Decision, without what it rested on. */
+json_t *events_decision(const struct topology *topology, const struct decision *decision);
+
+/*
+ * page.c: the page of report --html. One line of JSON is what all of it is about, then come
+ * decisions or events, and the last says where they end. Write errors show in ferror(out).
+ */
+FILE *page_open(const char *path); /* NULL: it cannot be written, which was printed */
+void page_put(FILE *out, const char *json);
+void page_put_object(FILE *out, json_t *object); /* consumed */
+/* Ends the page and closes it. Returns as ctl_close_output(). */
+enum ctl_exit page_close(FILE *out, const char *path, enum ctl_exit code);
 
 /* doctor.c: the findings, which report shows too. NULL: it failed, which was printed. */
 json_t *doctor_findings(const struct ctl *ctl, bool *ret_bad);

@@ -316,15 +316,8 @@ const struct ctl_command ctl_commands[] = {
 		.help = "repeat the decisions of a recording; or with another policy",
 		.run = command_replay,
 		.arguments = "RECORDING",
-		.options = { { "policy", "FILE", "show what this policy, alone, would have changed" } },
-	},
-	{
-		.name = "export",
-		.help = "turn a recording into a trace or a picture",
-		.run = command_export,
-		.arguments = "RECORDING",
-		.options = { { "perfetto", "FILE", "a trace for ui.perfetto.dev" },
-			     { "plot", "FILE", "a picture (SVG)" } },
+		.options = { { "policy", "FILE", "show what this policy, alone, would have changed" },
+			     { "events", NULL, "show its events instead, as monitor --json does" } },
 	},
 	{
 		.name = "import",

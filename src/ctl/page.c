@@ -1,100 +1,49 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Fills page.html, which the build embeds, with the data of the report. */
-#include "ctl/page.h"
-
+/*
+ * The page of report --html is page.html, which the build embeds, with lines of JSON in its place
+ * for data. Its script draws them. As "<" is escaped, no name can end the script element.
+ */
 #include <stdlib.h>
 #include <string.h>
 
 #include "ctl/command.h"
 #include "shared/cleanup.h"
 
+#define MARK "{{data}}"
+
 static const char template[] =
 #include "page.html.inc"
 	;
 
-static void put_about(FILE *out, struct page *page)
+FILE *page_open(const char *path)
 {
-	const json_t *note;
-	size_t i;
+	FILE *out = ctl_open_output(path);
 
-	json_array_foreach(page->notes, i, note)
-		html_paragraph(out, "%s", json_string_value(note));
+	if (out)
+		fwrite(template, 1, (size_t)(strstr(template, MARK) - template), out);
+	return out;
 }
 
-static void put_periods(FILE *out, struct page *page)
+void page_put(FILE *out, const char *json)
 {
-	/* Style shows the only one without a choice. */
-	for (uint32_t i = 0; page->n_periods > 1 && i < page->n_periods; i++)
-		fprintf(out,
-			"<input class=\"choice\" type=\"radio\" name=\"period\" id=\"choice-%u\"%s>"
-			"<label for=\"choice-%u\">%s</label>\n",
-			i, i ? "" : " checked", i, page->periods[i].title);
-	for (uint32_t i = 0; i < page->n_periods; i++)
-		page_put_period(out, page, i);
+	for (; *json; json++)
+		if (*json == '<')
+			fputs("\\u003c", out);
+		else
+			fputc(*json, out);
+	fputc('\n', out);
 }
 
-static void put_rest(FILE *out, struct page *page)
+void page_put_object(FILE *out, json_t *object)
 {
-	static const struct table_column columns[] = {
-		{ "DOMAIN", "domain" },
-		{ "WHO", "who" },
-		{ "WHAT", "text" },
-	};
+	_cleanup_free_ char *json = json_dumps(object, JSON_COMPACT | JSON_ENSURE_ASCII);
 
-	static const struct table_column machine[] = {
-		{ "MACHINE", "name" },
-		{ "NOW", "text" },
-	};
-
-	if (page->is_recording)
-		return;
-	fputs("<h2>Limits and heat, now</h2>\n", out);
-	html_table(out, TABLE(machine), page->machine,
-		   "This machine shows no turbo, no temperature, no throttling and no power.");
-	html_table(out, TABLE(columns), page->limiters,
-		   "Nothing beside wakegov limits a domain now: no heat, no firmware, no other "
-		   "program.");
-	fputs("<h2>What boosts gained</h2>\n", out);
-	html_table(out, &stats_gains_table, json_object_get(page->stats, "gains"),
-		   "No boost was tried since wakegovd started.");
+	page_put(out, json ?: "{}");
+	json_decref(object);
 }
 
-static void put_title(FILE *out, struct page *page)
+enum ctl_exit page_close(FILE *out, const char *path, enum ctl_exit code)
 {
-	svg_escape(out, page->title);
-}
-
-void page_write(FILE *out, struct page *page)
-{
-	static const struct {
-		const char *mark;
-		void (*put)(FILE *out, struct page *page);
-	} parts[] = {
-		{ "{{title}}", put_title },
-		{ "{{about}}", put_about },
-		{ "{{periods}}", put_periods },
-		{ "{{rest}}", put_rest },
-	};
-	const char *at = template, *mark;
-
-	while ((mark = strstr(at, "{{"))) {
-		fwrite(at, 1, (size_t)(mark - at), out);
-		at = strstr(mark, "}}") + strlen("}}");
-		for (size_t i = 0; i < ARRAY_SIZE(parts); i++)
-			if (!strncmp(mark, parts[i].mark, strlen(parts[i].mark)))
-				parts[i].put(out, page);
-	}
-	fputs(at, out);
-}
-
-void page_deinit(struct page *page)
-{
-	for (uint32_t i = 0; i < page->n_periods; i++)
-		columns_deinit(&page->periods[i].columns);
-	free(page->title);
-	json_decref(page->notes);
-	json_decref(page->domains);
-	json_decref(page->machine);
-	json_decref(page->limiters);
-	json_decref(page->stats);
+	fputs(strstr(template, MARK) + strlen(MARK), out);
+	return ctl_close_output(out, path, code);
 }

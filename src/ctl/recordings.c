@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* wakegovctl replay, export and report --from: read a recording, without a daemon. */
+/* wakegovctl replay and report --from: read a recording, without a daemon. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -7,11 +7,14 @@
 #include "config/load.h"
 #include "ctl/command.h"
 #include "ctl/format.h"
-#include "ctl/page.h"
-#include "record/export.h"
 #include "record/reader.h"
 #include "record/replay.h"
 #include "shared/cleanup.h"
+#include "shared/cpu_mask.h"
+#include "shared/time.h"
+#include "varlink/reply.h"
+
+#define HEAD_MAX (1024 * 1024) /* of a thousand domains */
 
 struct recording {
 	const char *path; /* borrowed */
@@ -80,6 +83,28 @@ static enum ctl_exit replay(const struct ctl *ctl, struct recording *recording)
 	return code == CTL_OK && r == REPLAY_DIFFERS ? CTL_DIFFERS : code;
 }
 
+static enum ctl_exit end_events(const struct recording *recording, int r)
+{
+	if (r < 0)
+		return complain_file(recording, r, "");
+	if (r == RECORD_CUT)
+		note_cut(recording);
+	return CTL_OK;
+}
+
+static void print_event(FILE *out, const char *line)
+{
+	fprintf(out, "%s\n", line);
+}
+
+static enum ctl_exit print_events(const struct recording *recording)
+{
+	enum ctl_exit code = end_events(recording,
+					events_put(recording->reader, false, print_event, stdout));
+
+	return code == CTL_OK ? ctl_flush() : code;
+}
+
 static enum ctl_exit replay_under(const struct ctl *ctl, struct recording *recording,
 				  const char *policy_path)
 {
@@ -115,53 +140,9 @@ enum ctl_exit command_replay(struct ctl *ctl)
 	code = open_file(ctl->arguments[0], &recording);
 	if (code != CTL_OK)
 		return code;
+	if (ctl_value(ctl, "events"))
+		return print_events(&recording);
 	return policy_path ? replay_under(ctl, &recording, policy_path) : replay(ctl, &recording);
-}
-
-static enum ctl_exit export_perfetto(const struct ctl *ctl, const char *path)
-{
-	_cleanup_(close_recording) struct recording recording;
-	enum ctl_exit code = open_file(ctl->arguments[0], &recording);
-	struct timeline timeline;
-	FILE *out;
-	int r;
-
-	if (code != CTL_OK)
-		return code;
-	out = ctl_open_output(path);
-	if (!out)
-		return CTL_REFUSED;
-	r = perfetto_write(recording.reader, out, &timeline);
-	if (r < 0)
-		code = complain_file(&recording, r, "");
-	else if (timeline.cut)
-		note_cut(&recording);
-	return ctl_close_output(out, path, code);
-}
-
-/*
- * Opens the recording and cuts it into columns. Reads it twice, as the width of a second depends on
- * the end. The caller closes both in any case.
- */
-static enum ctl_exit read_columns(const char *path, struct recording *ret, struct columns *columns)
-{
-	_cleanup_(close_recording) struct recording first;
-	enum ctl_exit code = open_file(path, &first);
-	struct timeline measured;
-	int r;
-
-	if (code != CTL_OK)
-		return code;
-	r = timeline_measure(first.reader, &measured);
-	if (r < 0)
-		return complain_file(&first, r, "");
-	if (measured.cut)
-		note_cut(&first);
-	code = open_file(path, ret);
-	if (code != CTL_OK)
-		return code;
-	r = columns_fill(ret->reader, &measured, columns);
-	return r < 0 ? complain_file(ret, r, "") : CTL_OK;
 }
 
 static char *recording_title(const char *path)
@@ -171,79 +152,56 @@ static char *recording_title(const char *path)
 	return format_clean(slash ? slash + 1 : path);
 }
 
-static enum ctl_exit export_plot(const struct ctl *ctl, const char *path)
+/* What all of the page is about: the domains, as Status has them, and the beginning. */
+static void put_head(FILE *out, const struct recording *recording)
 {
-	_cleanup_(close_recording) struct recording recording = { 0 };
-	_cleanup_(columns_deinit) struct columns columns = { 0 };
-	enum ctl_exit code = read_columns(ctl->arguments[0], &recording, &columns);
-	_cleanup_free_ char *title = NULL;
-	FILE *out;
+	const struct topology *topology = recording->reader->topology;
+	_cleanup_free_ char *title = recording_title(recording->path);
+	struct buffer line = { .max = HEAD_MAX };
+	struct json_out json;
 
-	if (code != CTL_OK)
-		return code;
-	out = ctl_open_output(path);
-	if (!out)
-		return CTL_REFUSED;
-	title = recording_title(recording.path);
-	picture_write(out, title, recording.reader->topology, &columns);
-	return ctl_close_output(out, path, CTL_OK);
-}
+	json_out_init(&json, &line);
+	json_out_open(&json, '{');
+	field_text(&json, "title", title);
+	field_count(&json, "begin_us", recording->reader->begin_ns / NS_PER_US);
+	field_open(&json, "domains", '[');
+	for (uint32_t i = 0; i < topology->n_domains; i++) {
+		const struct topology_domain *info = &topology->domains[i];
+		struct cpu_mask mask = { 0 };
+		char cpus[256];
 
-/* Of a domain of a recording, for a page. */
-static json_t *page_domain(const struct topology *topology, uint32_t i)
-{
-	const struct topology_domain *info = &topology->domains[i];
-	uint32_t n_cpus = 0;
-
-	for (uint32_t cpu = 0; cpu < topology->n_cpus; cpu++)
-		n_cpus += topology->cpu_domain[cpu] == i;
-	return json_pack("{so}", "note",
-			 json_sprintf("%u CPU%s, %u–%u MHz", n_cpus, n_cpus == 1 ? "" : "s",
-				      info->opp_khz[0] / 1000,
-				      topology_domain_max_khz(info) / 1000));
+		topology_for_each_cpu(topology, cpu, i)
+			cpu_mask_add(&mask, cpu);
+		cpu_mask_print_list(&mask, cpus, sizeof(cpus));
+		json_out_open(&json, '{');
+		field_text(&json, "name", info->name);
+		field_text(&json, "cpus", cpus);
+		field_count(&json, "lowest_opp_khz", info->opp_khz[0]);
+		field_count(&json, "highest_opp_khz", topology_domain_max_khz(info));
+		json_out_close(&json, '}');
+	}
+	json_out_close(&json, ']');
+	json_out_close(&json, '}');
+	if (json_out_flush(&json) == 0 && buffer_append(&line, "", 1) == 0)
+		page_put(out, buffer_bytes(&line));
+	buffer_deinit(&line);
 }
 
 enum ctl_exit report_html_of_recording(const struct ctl *ctl, const char *path)
 {
 	_cleanup_(close_recording) struct recording recording = { 0 };
-	_cleanup_(page_deinit) struct page page = {
-		.is_recording = true,
-		.notes = json_pack("[s]", "A recording, without the daemon's sums of gains: "
-					  "wakegovctl stats has them on the machine."),
-		.domains = json_array(),
-		.periods = { { .title = "whole recording" } },
-		.n_periods = 1,
-	};
-	enum ctl_exit code = read_columns(ctl_value(ctl, "from"), &recording,
-					  &page.periods[0].columns);
-	const struct topology *topology;
+	enum ctl_exit code = open_file(ctl_value(ctl, "from"), &recording);
 	FILE *out;
+	int r;
 
 	if (code != CTL_OK)
 		return code;
-	page.title = recording_title(recording.path);
-	page.topology = topology = recording.reader->topology;
-	for (uint32_t i = 0; i < topology->n_domains; i++)
-		json_array_append_new(page.domains, page_domain(topology, i));
-	out = ctl_open_output(path);
+	out = page_open(path);
 	if (!out)
 		return CTL_REFUSED;
-	page_write(out, &page);
-	return ctl_close_output(out, path, CTL_OK);
-}
-
-enum ctl_exit command_export(struct ctl *ctl)
-{
-	const char *trace_path = ctl_value(ctl, "perfetto"), *plot_path = ctl_value(ctl, "plot");
-	enum ctl_exit code = CTL_OK;
-
-	if (!trace_path && !plot_path)
-		return ctl_misuse(ctl, "expected --perfetto FILE, --plot FILE, or both");
-	if (ctl->n_arguments != 1)
-		return ctl_misuse(ctl, "export takes one recording");
-	if (trace_path)
-		code = export_perfetto(ctl, trace_path);
-	if (code == CTL_OK && plot_path)
-		code = export_plot(ctl, plot_path);
-	return code;
+	put_head(out, &recording);
+	r = events_put(recording.reader, true, page_put, out);
+	page_put_object(out, json_pack("{sI}", "end_us",
+				       (json_int_t)(recording.reader->end_ns / NS_PER_US)));
+	return page_close(out, path, end_events(&recording, r));
 }

@@ -17,25 +17,6 @@
 
 #define OPPS_SHOWN 4
 
-static json_t *decision_json(const struct topology *topology, const struct decision *decision,
-			     uint64_t begin_ns)
-{
-	uint64_t at_ns = decision->now_ns > begin_ns ? decision->now_ns - begin_ns : 0;
-	json_t *json = json_pack(
-		"{sI so sI sI sI sI sI ss ss ss}", "at_us", (json_int_t)(at_ns / NS_PER_US),
-		"domain", format_json(topology->domains[decision->domain].name), "previous_khz",
-		(json_int_t)decision->previous_khz, "target_khz", (json_int_t)decision->target_khz,
-		"wanted_khz", (json_int_t)decision->wanted_khz, "demand_cap",
-		(json_int_t)decision->want_cap, "cpu", (json_int_t)decision->cpu, "reason",
-		reason_name(decision->reason), "limiter", limiter_name(decision->limiter), "timing",
-		timing_name(decision->timing));
-
-	json_object_set_new(json, "pid", decision->pid ? json_integer(decision->pid) : json_null());
-	json_object_set_new(json, "comm",
-			    decision->pid ? format_json(decision->comm) : json_null());
-	return json;
-}
-
 /* "400 -> 1800 MHz  io-boost (fio, pid 812), limited by policy-max" and a line feed. */
 static void show_decision(const json_t *decision)
 {
@@ -45,6 +26,14 @@ static void show_decision(const json_t *decision)
 
 	printf("%s -> %s  %s, demand %" PRIu64 " of 1024 on CPU %" PRIu64 "\n", before, target,
 	       reason, field_number(decision, "demand_cap"), field_number(decision, "cpu"));
+}
+
+/* Since the beginning; a forged recording may have any time. */
+static json_int_t at_us(const struct record_reader *reader, const struct decision *decision)
+{
+	return decision->now_ns > reader->begin_ns
+		       ? (json_int_t)((decision->now_ns - reader->begin_ns) / NS_PER_US)
+		       : 0;
 }
 
 static json_t *difference_json(const struct record_reader *reader, const struct replay *replay)
@@ -57,14 +46,13 @@ static json_t *difference_json(const struct record_reader *reader, const struct 
 	};
 	const struct topology *topology = reader->topology;
 	uint32_t recorded = replay->recorded_task, replayed = replay->replayed_task;
-	uint64_t begin_ns = reader->begin_ns;
 	uint64_t offset = reader->offset;
 
 	if (replay->type == ENGINE_COMMIT)
-		return json_pack("{sI ss so so}", "offset", (json_int_t)offset, "kind",
-				 kinds[replay->type], "recorded",
-				 decision_json(topology, &replay->recorded, begin_ns), "replayed",
-				 decision_json(topology, &replay->replayed, begin_ns));
+		return json_pack("{sI ss sI so so}", "offset", (json_int_t)offset, "kind",
+				 kinds[replay->type], "at_us", at_us(reader, &replay->recorded),
+				 "recorded", events_decision(topology, &replay->recorded),
+				 "replayed", events_decision(topology, &replay->replayed));
 	return json_pack(
 		"{sI ss so so}", "offset", (json_int_t)offset, "kind", kinds[replay->type],
 		"recorded", recorded == REPLAY_NO_TASK ? json_null() : json_integer(recorded),
@@ -112,9 +100,10 @@ void replay_show(const json_t *reply)
 	       json_is_object(difference) ? "the last of them not as recorded"
 					  : "every one as recorded");
 	if (json_is_object(recorded)) {
-		printf("the first difference, %.3f s from the start, %s, at byte %" PRIu64 ":\n",
-		       (double)field_number(recorded, "at_us") / 1e6,
-		       field_text(recorded, "domain"), field_number(difference, "offset"));
+		print_line(stdout,
+			   "the first difference, %.3f s from the start, %s, at byte %" PRIu64 ":",
+			   (double)field_number(difference, "at_us") / 1e6,
+			   field_shown(recorded, "domain"), field_number(difference, "offset"));
 		fputs("recorded  ", stdout);
 		show_decision(recorded);
 		fputs("replayed  ", stdout);
@@ -145,7 +134,6 @@ json_t *what_if_json(const struct what_if *what_if, const struct record_reader *
 		     const char *policy_path)
 {
 	const struct topology *topology = reader->topology;
-	uint64_t begin_ns = reader->begin_ns;
 	json_t *domains = json_array(), *differences = json_array();
 
 	for (uint32_t i = 0; i < what_if->n_domains; i++)
@@ -161,8 +149,8 @@ json_t *what_if_json(const struct what_if *what_if, const struct record_reader *
 			differences,
 			json_pack("{sI so so}", "at_us",
 				  (json_int_t)(difference->at_ns / NS_PER_US), "recorded",
-				  decision_json(topology, &difference->recorded, begin_ns), "other",
-				  decision_json(topology, &difference->other, begin_ns)));
+				  events_decision(topology, &difference->recorded), "other",
+				  events_decision(topology, &difference->other)));
 	}
 	return json_pack("{so sb sI sI sI so sI so}", "policy", format_json(policy_path), "cut",
 			 what_if->cut, "length_us", length_us(reader), "recorded_decisions",
@@ -232,8 +220,8 @@ static void show_differences(const json_t *reply, const char *policy)
 	json_array_foreach(differences, i, difference) {
 		const json_t *recorded = json_object_get(difference, "recorded");
 
-		printf("%9.3f s  %s\n", (double)field_number(difference, "at_us") / 1e6,
-		       field_text(recorded, "domain"));
+		print_line(stdout, "%9.3f s  %s", (double)field_number(difference, "at_us") / 1e6,
+			   field_shown(recorded, "domain"));
 		fputs("  as recorded: ", stdout);
 		show_decision(recorded);
 		printf("  %s: ", policy);

@@ -19,14 +19,6 @@ static char *cell_gained(const json_t *row, const char *key)
 			    field_number(row, "gained_error_ios"));
 }
 
-static const struct table_column gains_columns[] = {
-	{ "TASKS", "comm" },
-	{ "ON", "device" },
-	{ "BOOSTED I/O", "ios" },
-	{ "GAINED I/O", "gained_ios", cell_gained },
-};
-const struct table stats_gains_table = { gains_columns, ARRAY_SIZE(gains_columns), TABLE_LINE, 0 };
-
 static uint64_t sum_us(const json_t *domain, const char *reason)
 {
 	uint64_t us = 0;
@@ -98,6 +90,13 @@ static void show_stats(const json_t *reply)
 		{ "DOMAIN", "domain" }, { "MHZ", "khz", cell_mhz },	    { "REASON", "reason" },
 		{ "TIME", "time_us" },	{ "SHARE", "time_us", cell_share },
 	};
+	static const struct table_column gains[] = {
+		{ "TASKS", "comm" },
+		{ "ON", "device" },
+		{ "BOOSTED I/O", "ios" },
+		{ "GAINED I/O", "gained_ios", cell_gained },
+	};
+	static const struct table gains_table = { gains, ARRAY_SIZE(gains), TABLE_LINE, 0 };
 	json_auto_t *rows = json_array();
 	const json_t *domain;
 	size_t i;
@@ -115,7 +114,7 @@ static void show_stats(const json_t *reply)
 	if (!json_array_size(json_object_get(reply, "gains")))
 		return;
 	puts("\nI/Os that boosts gained, as the experiments measured it:");
-	table_print(&stats_gains_table, json_object_get(reply, "gains"), stdout);
+	table_print(&gains_table, json_object_get(reply, "gains"), stdout);
 }
 
 enum ctl_exit command_stats(struct ctl *ctl)

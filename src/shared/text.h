@@ -10,7 +10,7 @@
  *	JSON that the daemon writes	field_text(), by text_look()
  *	JSON by jansson			cleaned before, as it refuses what is not UTF-8;
  *					with JSON_ENSURE_ASCII, as it escapes little itself
- *	SVG, HTML			cleaned, with <, >, & and " escaped: svg_escape()
+ *	HTML				as JSON with "<" escaped, of which a script makes text
  */
 
 #include <stdbool.h>

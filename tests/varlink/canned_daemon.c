@@ -51,6 +51,7 @@ static struct {
 	struct io_device devices[3];
 	struct io_task users[3]; /* of each device that has any */
 	struct clamp_classes sets;
+	const struct topology *topology;
 } made;
 
 /* The core. */
@@ -63,6 +64,11 @@ const struct decision *engine_last(const struct engine *engine, uint32_t domain)
 const struct explanation *engine_explanation(const struct engine *engine, uint32_t domain)
 {
 	return &made.explanations[domain < 3 ? domain : 0];
+}
+
+const struct topology *engine_topology(const struct engine *engine)
+{
+	return made.topology;
 }
 
 void engine_limits(const struct engine *engine, uint32_t domain, uint32_t *ret_min_khz,
@@ -806,6 +812,7 @@ int canned_daemon_init(struct canned_daemon *canned)
 	if (!core->topology || !core->domains || !made.last)
 		return -ENOMEM;
 	/* All CPUs are the first domain's. */
+	made.topology = core->topology;
 	core->topology->n_cpus = canned->n_domains ? CPUS : 0;
 	core->topology->n_domains = canned->n_domains;
 	make_explanations();

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""The page of wakegovctl report in a browser: light, dark, wide, narrow, with scripts and without.
+"""The page of wakegovctl report in a browser: what its script draws, light, dark, wide and narrow.
 
 The pictures stay in browser/ of the build directory, to be looked at.
 """
@@ -13,33 +13,40 @@ import subprocess
 import tempfile
 import unittest
 
-from made_up_week import Daemon, Week
-from service import BUILD, PATIENCE_S, WAKEGOVCTL
+from made_up_week import EVIL, Daemon, Week, domain
+from service import BUILD, PATIENCE_S, WAKEGOVCTL, record_simulated
 
+COLUMNS = 860
 DARK = "preferredColorScheme=0"
-NO_SCRIPT = "scriptEnabled=false"
 
-# Asks the page what it looks like, moves the pointer and the keys, and leaves the answers in it.
-PROBE = """<script>
+# What a page has: pictures with their boxes, the cells of tables, and all text.
+SEEN = """
+const all = (of, what, to) => [...of.querySelectorAll(what)].map(to);
+({ pictures: all(document, "svg", (svg) => ({ label: svg.getAttribute("aria-label"),
+     boxes: all(svg, "rect", (box) => [box.getAttribute("class"), +box.getAttribute("x"), +box.getAttribute("width")]) })),
+   rows: all(document, "tr", (row) => all(row, "td", (cell) => cell.firstChild.firstChild?.data ?? cell.textContent)),
+   titles: all(document, "label, .period h2", (title) => title.textContent),
+   markup: document.querySelectorAll("b").length, text: document.querySelector("main").textContent })"""
+# What it looks like; the pointer and the keys are moved, and a word gets the focus, as by a touch.
+LOOK = """
 const colour = (of, what) => getComputedStyle(document.querySelector(of))[what];
-const panel = document.querySelector(".domain"), picture = panel.querySelector("svg");
-const said = () => panel.closest("figure").querySelector(".said").textContent;
-const box = picture.getBoundingClientRect(), at = {};
+const frame = document.querySelector(".domain"), image = frame.querySelector("svg");
+const said = () => frame.closest("figure").querySelector(".said").textContent;
+const box = image.getBoundingClientRect(), at = {};
 for (const share of [0.01, 0.5, 0.99]) {
-  panel.dispatchEvent(new PointerEvent("pointermove", { clientX: box.left + share * box.width }));
+  frame.dispatchEvent(new PointerEvent("pointermove", { clientX: box.left + share * box.width }));
   at[share] = said();
 }
-picture.dispatchEvent(new KeyboardEvent("keydown", { key: "Home" }));
-(parent.document.getElementById("probe") ||
- document.body.appendChild(Object.assign(document.createElement("pre"), { id: "probe" }))).textContent = JSON.stringify({
-  page: colour("body", "backgroundColor"), text: colour("body", "color"),
+image.dispatchEvent(new KeyboardEvent("keydown", { key: "Home" }));
+const touched = document.querySelectorAll(".word")[2], tip = touched.querySelector("span");
+touched.focus();
+({ page: colour("body", "backgroundColor"), text: colour("body", "color"),
   small: colour(".said", "color"), box: colour("svg .io-boost", "fill"),
   swatch: getComputedStyle(document.querySelectorAll(".swatch")[2]).backgroundColor,
-  shown: [...document.querySelectorAll(".period")].map((part) => part.offsetHeight > 0),
   window: innerWidth, overflow: document.documentElement.scrollWidth - innerWidth,
   cut: [...document.querySelectorAll(".wide")].map((table) => table.scrollWidth - table.clientWidth),
-  width: box.width, height: box.height, at, home: said() });
-</script>"""
+  width: box.width, height: box.height, at, home: said(),
+  tip: { text: tip.textContent, ...tip.getBoundingClientRect().toJSON() } })"""
 
 
 def luminance(colour):
@@ -55,21 +62,15 @@ def contrast(one, other):
     return (light + 0.05) / (dark + 0.05)
 
 
-class Drawn(unittest.TestCase):
-    @classmethod
-    def setUpClass(cls):
-        cls.dir = tempfile.TemporaryDirectory()
-        cls.addClassCleanup(cls.dir.cleanup)
-        cls.page = os.path.join(cls.dir.name, "page.html")
-        cls.out = os.path.join(BUILD, "browser")
-        os.makedirs(cls.out, exist_ok=True)
-        week = Week()
-        week.decide(30, None, 800, "idle")
-        week.decide(2, None, 800, "idle", domain="policy4")
-        week.decide(0.6, 800, 1400, "io-boost", pid=812, comm="postgres")
-        week.decide(0.25, 1400, 3600, "chain", pid=90, comm="sh")
+class Browsed(unittest.TestCase):
+    def setUp(self):
+        self.dir = tempfile.TemporaryDirectory()
+        self.addCleanup(self.dir.cleanup)
+        self.page = os.path.join(self.dir.name, "page.html")
+
+    def write(self, week):
         daemon = Daemon(week)
-        subprocess.run([WAKEGOVCTL, "--socket", daemon.path, "report", "--html", cls.page],
+        subprocess.run([WAKEGOVCTL, "--socket", daemon.path, "report", "--html", self.page],
                        check=True, timeout=PATIENCE_S)
         daemon.stop()
 
@@ -82,63 +83,185 @@ class Drawn(unittest.TestCase):
             capture_output=True, text=True, timeout=PATIENCE_S, check=True)
         return done.stdout
 
-    def probe(self, width, *settings):
-        """A window has 500 pixels at least; what is narrower is a frame in one."""
-        path = os.path.join(self.dir.name, "probe.html")
+    def evaluate(self, script, width=1200, settings=()):
+        """The value of its last expression in the drawn page. A window has 500 pixels at least; what is
+        narrower is a frame in one."""
+        path = os.path.join(self.dir.name, "evaluated.html")
+        answer = f"(parent.document.body ?? document.body).textContent = JSON.stringify(eval({json.dumps(script)}))"
         with open(self.page, encoding="utf-8") as page:
-            text = page.read().replace("</body>", PROBE + "</body>")
+            text = page.read().replace("</body>", f"<script>{answer.replace('<', chr(92) + 'u003c')}</script></body>")
         if width < 500:
-            text = (f'<pre id="probe"></pre><iframe width={width} height=1500 style="border:0" '
-                    f'srcdoc="{html.escape(text)}"></iframe>')
+            text = f'<iframe width={width} height=1500 style="border:0" srcdoc="{html.escape(text)}"></iframe>'
         with open(path, "w", encoding="utf-8") as file:
-            file.write(text)
+            file.write('<meta charset="utf-8">' * (width < 500) + text)
         shown = self.browse(path, width, "--dump-dom", settings=settings)
-        return json.loads(re.search(r'<pre id="probe">(.*?)</pre>', shown, re.S)[1]
-                          .replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&"))
+        return json.loads(html.unescape(re.search("<body>(.*)</body>", shown, re.S)[1]))
 
-    def picture(self, name, width, *settings):
-        path = os.path.join(self.out, name + ".png")
-        self.browse(self.page, width, "--screenshot=" + path, settings=settings)
-        with open(path, "rb") as file:
-            return file.read()
+    def seen(self, week, before=""):
+        self.write(week)
+        return self.evaluate(before + SEEN)
+
+
+class Looks(Browsed):
+    """Light, dark, wide and narrow."""
+
+    def setUp(self):
+        super().setUp()
+        week = Week()
+        week.decide(30, None, 800, "idle")
+        week.decide(0.6, 800, 1400, "io-boost", pid=812, comm="postgres")
+        week.decide(0.25, 1400, 3600, "chain", pid=90, comm="sh")
+        self.write(week)
 
     def test_colours(self):
-        seen = [self.probe(1200), self.probe(1200, DARK)]
-        for look in seen:
+        looks = [self.evaluate(LOOK), self.evaluate(LOOK, settings=(DARK,))]
+        for look in looks:
             self.assertGreater(contrast(look["page"], look["text"]), 7)
             self.assertGreater(contrast(look["page"], look["small"]), 4.5)
             # The legend's third is io-boost.
             self.assertEqual(look["box"], look["swatch"])
-        self.assertGreater(luminance(seen[0]["page"]), 0.9)
-        self.assertLess(luminance(seen[1]["page"]), 0.05)
-        self.assertNotEqual(seen[0]["box"], seen[1]["box"])
+        self.assertGreater(luminance(looks[0]["page"]), 0.9)
+        self.assertLess(luminance(looks[1]["page"]), 0.05)
+        self.assertNotEqual(looks[0]["box"], looks[1]["box"])
 
     def test_widths(self):
         for width in (1200, 500, 390):
-            look = self.probe(width)
+            look = self.evaluate(LOOK, width)
             self.assertEqual(look["window"], width)
             self.assertLessEqual(look["overflow"], 0)
             self.assertLessEqual(max(look["cut"]), 0)  # a telephone has no bar that says that there is more
             self.assertGreater(look["width"], width * 0.75)
             self.assertEqual(look["height"], 110)
-
-    def test_one_period_is_shown(self):
-        self.assertEqual(self.probe(1200)["shown"], [True, False, False])
+            tip = look["tip"]
+            self.assertEqual(tip["text"], "A task does more I/O at a higher frequency.")
+            self.assertGreater(tip["height"], 15)
+            self.assertTrue(0 <= tip["left"] and tip["right"] <= width, tip)
 
     def test_decision_at_the_pointer(self):
-        look = self.probe(1200)
+        look = self.evaluate(LOOK)
         self.assertIn("idle", look["at"]["0.01"])
-        self.assertRegex(look["at"]["0.5"], r"800 MHz → 1400 MHz, io-boost \(postgres, pid 812\)")
+        self.assertRegex(look["at"]["0.5"], r"800 MHz → 1400 MHz, io-boost \(postgres, pid 812\). A task does")
         self.assertRegex(look["at"]["0.99"], r"1400 MHz → 3600 MHz, chain")
         self.assertEqual(look["home"], look["at"]["0.01"])
 
-    def test_same_without_scripts(self):
-        for name, width, settings in (("light", 1200, ()), ("dark", 1200, (DARK,)),
-                                      ("narrow", 500, ()), ("telephone", 390, ()), ("narrow-dark", 500, (DARK,))):
-            with self.subTest(name):
-                drawn = self.picture(name, width, *settings)
-                self.assertGreater(len(drawn), 10000)
-                self.assertEqual(drawn, self.picture(name, width, *settings, NO_SCRIPT))
+    def test_pictures(self):
+        os.makedirs(f"{BUILD}/browser", exist_ok=True)
+        for name, width, settings in (("light", 1200, ()), ("dark", 1200, (DARK,)), ("narrow", 500, ()),
+                                      ("telephone", 390, ()), ("narrow-dark", 500, (DARK,))):
+            path = f"{BUILD}/browser/{name}.png"
+            self.browse(self.page, width, "--screenshot=" + path, settings=settings)
+            self.assertGreater(os.path.getsize(path), 10000)
+
+
+class Weeks(Browsed):
+    """What is drawn of a daemon with a week behind it."""
+
+    def test_decision_is_where_its_time_is(self):
+        week = Week()
+        week.decide(3, None, 800, "idle")
+        week.decide(0.5, 800, 1400, "io-boost", pid=812, comm="postgres")
+        week.decide(0.25, 1400, 800, "idle")
+        hour = self.seen(week)["pictures"][0]
+        self.assertEqual([name for name, _, _ in hour["boxes"]], ["idle", "io-boost", "idle"])
+        for (_, start, _), share in zip(hour["boxes"], (0, 0.5, 0.75)):
+            self.assertAlmostEqual(start, share * COLUMNS, delta=2)
+        self.assertIn("800 to 1400 MHz, idle 75 %, io-boost 25 %", hour["label"])
+
+    def test_periods_are_those_that_are_known(self):
+        for hours, titles in ((0.5, ["last 30 min"]), (5, ["last hour", "last 5 h"]),
+                              (30, ["last hour", "last day", "last 1 d 6 h"])):
+            week = Week()
+            week.decide(hours, None, 800, "idle")
+            seen = self.seen(week)
+            self.assertEqual(len(seen["pictures"]), 2)
+            # It begins with what held before.
+            self.assertEqual(seen["pictures"][0]["boxes"], [["idle", 0, COLUMNS]])
+            # Between the two clocks' readings a second may pass.
+            shown = [re.sub(r"Frequency, | \d+ s$", "", title) for title in seen["titles"]]
+            self.assertEqual(shown, [*titles, titles[0]] if len(titles) > 1 else titles)
+
+    def test_nothing_is_known_before_a_restart(self):
+        week = Week()
+        week.decide(20, None, 1200, "utilisation")
+        week.decide(4, None, 800, "idle")
+        day = self.seen(week, 'document.querySelectorAll(".choice")[1].click();')["pictures"][0]
+        (first, _, width), (second, start, _) = day["boxes"]
+        self.assertEqual((first, width, second), ("utilisation", 1, "idle"))
+        self.assertAlmostEqual(start, 16 / 20 * COLUMNS, delta=1)
+
+    def test_yielded_domain_is_unknown_since_its_last_decision(self):
+        week = Week()
+        week.decide(0.9, None, 800, "idle")
+        week.decide(0.45, None, 800, "idle", domain="policy4")
+        [(name, start, width)] = self.seen(week)["pictures"][1]["boxes"]
+        self.assertEqual((name, width), ("idle", 1))
+        self.assertAlmostEqual(start, COLUMNS // 2, delta=1)
+
+    def test_tables(self):
+        week = Week()
+        week.fill()
+        week.decide(0.01, 800, 3600, "chain", pid=91, comm=EVIL)
+        week.drops = {"ring": 0, "slots": 7}
+        seen = self.seen(week)
+        self.assertIn(["postgres", "io-boost", "24 min", "1400"], seen["rows"])
+        self.assertIn(["postgres", "nvme0n1", "10000", "4711 ± 120"], seen["rows"])
+        self.assertIn(["policy0", "thermal", "cooling device 0 holds it to 2400 MHz"], seen["rows"])
+        self.assertIn(["slots", "7"], seen["rows"])
+        self.assertNotIn(["ring", "0"], seen["rows"])
+        # A name is no markup.
+        self.assertIn(EVIL, [row[0] for row in seen["rows"] if row])
+        self.assertEqual(seen["markup"], 0)
+        # A quarter of an hour in each of 23 hours of the last day.
+        day = self.seen(week, 'document.querySelectorAll(".choice")[1].click();')
+        self.assertIn(["cap", "5 h 45 min"], day["rows"])
+
+    def test_says_what_is_missing(self):
+        week = Week()
+        week.is_complete = False
+        week.domains = [domain(f"policy{i}") for i in range(40)]
+        seen = self.seen(week)
+        self.assertIn("run as root", seen["text"])
+        self.assertIn("No decision is known yet", seen["text"])
+        self.assertNotIn("No task did", seen["text"])
+        self.assertIn("The 16 of 40 domains", seen["text"])
+        self.assertEqual(len(seen["pictures"]), 16)
+
+
+class Recordings(Browsed):
+    def setUp(self):
+        super().setUp()
+        recording = os.path.join(self.dir.name, "a<b>.rec")
+        record_simulated(recording)
+        subprocess.run([WAKEGOVCTL, "report", "--html", self.page, "--from", recording], check=True,
+                       timeout=PATIENCE_S)
+
+    def test_pictures(self):
+        pictures = self.evaluate(SEEN)["pictures"]
+        # Two domains, and two tasks.
+        self.assertEqual(len(pictures), 4)
+        self.assertIn("io-boost", pictures[0]["label"])
+        self.assertEqual(pictures[1]["boxes"], [["idle", 0, COLUMNS]])
+        self.assertIn("pays", {name for name, _, _ in pictures[2]["boxes"]})
+
+    def test_trace(self):
+        """as ui.perfetto.dev reads it: named threads, slices one behind the other, a counter"""
+        events = json.loads(self.evaluate("trace(domainsOf(), tasksOf())"))["traceEvents"]
+        names = {(event["pid"], event["tid"]): event["args"]["name"] for event in events
+                 if event["name"] == "thread_name"}
+        self.assertLessEqual({"cpu0-3 reason", "cpu4-5 reason", "sim-0, pid 1"}, set(names.values()))
+        ends = {}
+        for event in events:
+            if event["ph"] == "X":
+                thread = event["pid"], event["tid"]
+                self.assertIn(thread, names)
+                self.assertGreaterEqual(event["ts"], ends.get(thread, 0))
+                ends[thread] = event["ts"] + event["dur"]
+        # As in the simulator's table: the big domain stays, the other one is boosted.
+        counted = [(event["name"], event["args"]["MHz"]) for event in events if event["ph"] == "C"]
+        self.assertEqual([value for name, value in counted if name == "cpu4-5 frequency"], [408])
+        values = [value for name, value in counted if name == "cpu0-3 frequency"]
+        self.assertEqual((values[0], values[-1]), (408, 1416))
+        self.assertIn("io-boost", {event["name"] for event in events})
 
 
 if __name__ == "__main__":

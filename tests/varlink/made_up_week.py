@@ -31,6 +31,7 @@ class Week:
         self.decisions = []
         self.domains = [domain("policy0"), domain("policy4", state="yielded",
                                                   state_why="tlp wrote scaling_governor")]
+        self.drops = {}
         self.is_complete = True
 
     def decide(self, hours_ago, before_mhz, mhz, reason, **other):
@@ -38,7 +39,7 @@ class Week:
             "monotonic_us": 1, "realtime_us": self.now_us - int(hours_ago * HOUR_US),
             "domain": "policy0", "previous_khz": before_mhz and before_mhz * 1000,
             "target_khz": mhz * 1000, "read_back_khz": mhz * 1000, "reason": reason,
-            "limiter": "none", "demand_cap": 100, "cpu": 0, **other})
+            "limiter": "none", "demand_cap": 100, "cpu": 0, "contenders": [], **other})
 
     def fill(self):
         """Each hour the same, until the last one; a restart two days ago."""
@@ -68,14 +69,15 @@ class Week:
                   "gained_error_ios": 120}]
         if method == "Status":
             return {"version": "0", "mode": "governing", "backend": "setspeed",
-                    "domains": self.domains}
+                    "domains": self.domains, "drops": self.drops}
         if method == "Stats":
             times = [{"khz": 800000, "reason": "utilisation", "time_us": HOUR_US}]
             return {"domains": [{"domain": d["name"], "times": times} for d in self.domains],
                     "gains": gains}
         if method == "Explain":
             hot = [{"who": "thermal", "text": "cooling device 0 holds it to 2400 MHz"}]
-            return {"limiters": hot if parameters["domain"] == "policy0" else []}
+            named = next(d for d in self.domains if d["name"] == parameters["domain"])
+            return {"domain": named, "limiters": hot if named["name"] == "policy0" else []}
         assert method == "Decisions" and parameters["since_realtime_us"] >= 0, (method, parameters)
         first = parameters.get("from", 0)
         last = first + PAGE

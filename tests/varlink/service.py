@@ -26,6 +26,14 @@ WAKEGOVCTL = os.path.join(BUILD, "wakegovctl")
 PATIENCE_S = 60
 
 
+def record_simulated(path):
+    """A recording of two tasks that read, on a machine with two domains: the same each time."""
+    subprocess.run([os.path.join(os.path.dirname(WAKEGOVCTL), "wakegov-sim"), "--platform",
+                    os.path.join(TOP, "conf/platforms/rk3399.ini"), "--workload", "psyncx2",
+                    "--governor", "wakegov", "--duration", "500ms", "--warm-up", "10ms", "--record", path],
+                   check=True, stdout=subprocess.DEVNULL, timeout=PATIENCE_S)
+
+
 def needs_fixture(test):
     """Of a class or a test that asks for the fixture's data or limits: for another server there is none."""
     return None if LIVE_SOCKET else test

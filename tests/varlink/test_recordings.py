@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""What wakegovctl makes of a recording, read by others: parsers of JSON and XML.
+"""What wakegovctl makes of a recording: its events, and what another policy would have decided.
 
 The recording is the simulator's, so that it is the same each time.
 """
@@ -8,15 +8,13 @@ The recording is the simulator's, so that it is the same each time.
 import ctypes
 import json
 import os
+import re
 import subprocess
 import tempfile
 import unittest
-import xml.etree.ElementTree
 
-from service import PATIENCE_S, TOP, WAKEGOVCTL, needs_fixture
+from service import PATIENCE_S, TOP, WAKEGOVCTL, needs_fixture, record_simulated
 
-SIM = os.path.join(os.path.dirname(WAKEGOVCTL), "wakegov-sim")
-SVG = "{http://www.w3.org/2000/svg}"
 
 
 def reframed(data, old, new):
@@ -41,10 +39,7 @@ class Exports(unittest.TestCase):
         cls.dir = tempfile.TemporaryDirectory()
         cls.addClassCleanup(cls.dir.cleanup)
         cls.recording = cls.path("psync")
-        subprocess.run([SIM, "--platform", os.path.join(TOP, "conf/platforms/rk3399.ini"),
-                        "--workload", "psyncx2", "--governor", "wakegov", "--duration", "500ms",
-                        "--warm-up", "10ms", "--record", cls.recording],
-                       check=True, stdout=subprocess.DEVNULL, timeout=PATIENCE_S)
+        record_simulated(cls.recording)
 
     @classmethod
     def path(cls, name):
@@ -56,63 +51,33 @@ class Exports(unittest.TestCase):
         self.assertEqual(done.returncode, code, done.stderr)
         return done.stdout if code == 0 else done.stderr
 
-    def read_trace(self):
-        self.ctl("export", self.recording, "--perfetto", self.path("trace"))
-        with open(self.path("trace"), encoding="utf-8") as file:
-            return json.load(file)["traceEvents"]
+    def events(self, recording):
+        return [json.loads(line) for line in self.ctl("replay", recording, "--events").splitlines()]
 
-    def test_tracks(self):
-        names = {}
-        for event in self.read_trace():
-            thread = (event["pid"], event.get("tid", 0))
-            if event["name"] == "thread_name":
-                self.assertNotIn(thread, names)
-                names[thread] = event["args"]["name"]
-            elif event["ph"] in "BE":
-                self.assertIn(thread, names)
-        self.assertLessEqual({"cpu0-3 reason", "cpu4-5 reason"}, set(names.values()))
-        processes = [e["args"]["name"] for e in self.read_trace() if e["name"] == "process_name"]
-        self.assertEqual(processes, ["wakegov: frequency domains", "wakegov: I/O boosts"])
-
-    def test_counters_and_slices(self):
-        depth, counted, reasons, last = {}, [], [], 0
-        for event in self.read_trace():
-            if event["ph"] == "M":
-                continue
-            self.assertGreaterEqual(event["ts"], last)
-            last = event["ts"]
-            if event["ph"] == "C":
-                counted.append((event["name"], event["args"]["MHz"]))
-                continue
-            thread = event["pid"], event["tid"]
-            depth[thread] = depth.get(thread, 0) + {"B": 1, "E": -1}[event["ph"]]
-            self.assertIn(depth[thread], (0, 1), thread)
-            if event["ph"] == "B" and thread == (1, 0):
-                reasons.append(event["name"])
-                self.assertIn("target_mhz", event["args"])
-        self.assertEqual(set(depth.values()), {0}, "a slice without an end")
+    def test_events(self):
+        """as Monitor sends them: decisions with what they rest on, and the states of boosts"""
+        events = self.events(self.recording)
+        times = [event["monotonic_us"] for event in events]
+        self.assertEqual(times, sorted(times))
+        decisions = [event["decision"] for event in events if event["kind"] == "decision"]
         # As in the simulator's table: the big domain stays, the other one is boosted.
-        self.assertEqual([value for name, value in counted if name == "cpu4-5 frequency"], [408])
-        values = [value for name, value in counted if name == "cpu0-3 frequency"]
-        self.assertEqual((values[0], values[-1]), (408, 1416))
-        self.assertIn("io-boost", " ".join(reasons))
-
-    def test_plot(self):
-        self.ctl("export", self.recording, "--plot", self.path("plot.svg"))
-        root = xml.etree.ElementTree.parse(self.path("plot.svg")).getroot()
-        self.assertEqual(root.tag, SVG + "svg")
-        texts = {text.text for text in root.iter(SVG + "text")}
-        self.assertLessEqual({"psync", "idle", "io-boost", "cpu0-3", "cpu4-5"}, texts)
-        _, _, width, height = map(float, root.get("viewBox").split())
-        for box in root.iter(SVG + "rect"):
-            self.assertLessEqual(float(box.get("x")) + float(box.get("width")), width)
-            self.assertLessEqual(float(box.get("y")) + float(box.get("height")), height)
-
-    def test_plot_of_a_strange_name(self):
-        strange = self.path("a<b>&\"c\x01é")
-        os.symlink(self.recording, strange)
-        self.ctl("export", strange, "--plot", self.path("strange.svg"))
-        xml.etree.ElementTree.parse(self.path("strange.svg"))
+        self.assertEqual([one["target_khz"] for one in decisions if one["domain"] == "cpu4-5"], [408000])
+        changes = [one for one in decisions if one["domain"] == "cpu0-3"]
+        self.assertEqual((changes[0]["target_khz"], changes[-1]["target_khz"]), (408000, 1416000))
+        for before, after in zip(changes, changes[1:]):
+            self.assertEqual(after["previous_khz"], before["target_khz"])
+        boost = next(one for one in decisions if one["reason"] == "io-boost")
+        self.assertEqual((boost["contenders"][0]["reason"], boost["contenders"][0]["comm"]), ("io-boost", "sim-0"))
+        self.assertEqual(boost["io"]["state"], "trying")
+        states = [event["task"]["state"] for event in events if event["kind"] == "boost" and event["pid"] == 1]
+        self.assertEqual((states[0], states[-1]), ("measuring", "pays"))
+        self.assertIn("trying", states)
+        with open(os.path.join(TOP, "src/varlink/io.wakegov.varlink"), encoding="utf-8") as file:
+            interface = file.read()
+        for name in ("Decision", "Task"):
+            declared = re.search(rf"^type {name} \((.*?)^\)", interface, re.M | re.S)[1]
+            for one in filter(None, (event[name.lower()] for event in events)):
+                self.assertEqual(set(one), set(re.findall(r"^  (\w+):", declared, re.M)))
 
     def test_strange_domain(self):
         """A recording may come from anywhere: nothing in it reaches a terminal or a parser raw."""
@@ -130,13 +95,12 @@ class Exports(unittest.TestCase):
             self.assertNotIn("\x1b", shown)
             self.assertEqual("?[1m<?" in shown, bool(options))
             json.loads(self.ctl("replay", strange, "--json", *options))
-        self.ctl("export", strange, "--plot", self.path("domain.svg"),
-                 "--perfetto", self.path("domain.trace"))
-        root = xml.etree.ElementTree.parse(self.path("domain.svg")).getroot()
-        self.assertIn("?[1m<?", {text.text for text in root.iter(SVG + "text")})
-        with open(self.path("domain.trace"), encoding="utf-8") as file:
-            trace = json.load(file)["traceEvents"]
-        self.assertIn("?[1m<? reason", {event["args"].get("name") for event in trace if "args" in event})
+        shown = self.ctl("replay", strange, "--events")
+        self.assertNotIn("\x1b", shown)
+        self.assertIn("\x1b[1m<\ufffd", {json.loads(line)["domain"] for line in shown.splitlines()})
+        self.ctl("report", "--html", self.path("domain.html"), "--from", strange)
+        with open(self.path("domain.html"), encoding="utf-8") as file:
+            self.assertNotIn("\x1b", file.read())
 
     def test_what_if(self):
         with open(self.path("other.conf"), "w", encoding="utf-8") as file:
@@ -160,7 +124,6 @@ class Exports(unittest.TestCase):
                 self.assertEqual(done.returncode, code, done.stderr)
                 self.assertIn(words, done.stderr + done.stdout)
         self.assertIn("/nowhere", self.ctl("replay", "/nowhere", code=1))
-        self.assertIn("--perfetto", self.ctl("export", self.recording, code=2))
 
     def test_json(self):
         replayed = json.loads(self.ctl("replay", self.recording, "--json"))

@@ -4,80 +4,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/io_model.h"
 #include "daemon/api/api.h"
-#include "daemon/decision_line.h"
+#include "daemon/process.h"
 #include "shared/time.h"
-
-/* Whether the task's I/O was measured and it runs in a domain. */
-static bool is_measured(const struct io_boost *boost, uint32_t domain)
-{
-	return domain != TOPOLOGY_NO_DOMAIN &&
-	       (boost->ratio ||
-		(boost->device != IO_BOOST_NO_DEVICE && boost->state != IO_BOOST_MEASURING));
-}
-
-/* The host's share of the time of an I/O at the domain's present target. */
-static uint32_t host_share_permille(const struct core *core, const struct io_boost *boost,
-				    uint32_t domain)
-{
-	const struct topology_domain *info = &core->topology->domains[domain];
-	uint32_t khz = engine_last(core->engine, domain)->target_khz;
-
-	return io_share_of_ratio(boost->ratio, io_level_at(info, khz ? khz : info->opp_khz[0])) /
-	       1000;
-}
-
-/* The predicted gain of wanted_khz over the lowest OPP of the domain. */
-static uint32_t predicted_gain_permille(const struct core *core, const struct io_boost *boost,
-					uint32_t domain)
-{
-	const struct topology_domain *info = &core->topology->domains[domain];
-
-	return decision_line_gain_permille(io_saved_ppm(boost->ratio,
-							io_level_at(info, info->opp_khz[0]),
-							io_level_at(info, boost->wanted_khz)));
-}
+#include "varlink/engine_line.h"
 
 void api_put_task(struct json_out *out, const struct core *core, const struct io_task *task)
 {
-	const struct io_boost *boost = &task->io_boost;
-	uint32_t domain = topology_domain_of(core->topology, task->cpu), pairs = 0;
-	bool measured = is_measured(boost, domain);
-	bool predicted = measured && boost->wanted_khz;
-	struct experiment_estimate found;
-	uint64_t now_ns = time_now_ns();
 	char device[TRACER_DISK_SIZE];
-	bool named = tracer_device_name(core->tracer, boost->device, device) == 0;
+	bool named = tracer_device_name(core->tracer, task->io_boost.device, device) == 0;
 
-	engine_estimate(core->engine, boost, &pairs, &found);
-	json_out_open(out, '{');
-	field_count(out, "pid", task->pid);
-	field_nonzero(out, "tgid", task->tgid);
-	field_text(out, "comm", task->comm);
-	field_count(out, "cpu", task->cpu);
-	field_text(out, "domain", api_domain_name(core->topology, domain));
-	field_text(out, "state", io_boost_state_name(boost->state));
-	field_text(out, "device", named ? device : NULL);
-	field_count(out, "io_rate_per_s", boost->rate_per_s);
-	field_count_if(out, "host_share_permille", measured,
-		       measured ? host_share_permille(core, boost, domain) : 0);
-	field_count_if(out, "predicted_gain_permille", predicted,
-		       predicted ? predicted_gain_permille(core, boost, domain) : 0);
-	field_count_if(out, "measured_gain_permille", pairs,
-		       found.gain_ppm > 0 ? found.gain_ppm / 1000 : 0);
-	field_count_if(out, "gain_error_permille", pairs, found.error_ppm / 1000);
-	field_count(out, "pairs", pairs);
-	field_nonzero(out, "wanted_khz", boost->wanted_khz);
-	field_count(out, "boost_cap", engine_task_boost_cap(core->engine, task));
-	field_nonzero(out, "need_khz",
-		      engine_task_need_cap(core->engine, task)
-			      ? engine_last(core->engine, domain)->target_khz
-			      : 0);
-	field_bool(out, "kernel_boosts", engine_kernel_boosts(core->engine, task));
-	field_count(out, "hold_left_us",
-		    boost->hold_end_ns > now_ns ? (boost->hold_end_ns - now_ns) / NS_PER_US : 0);
-	json_out_close(out, '}');
+	engine_line_put_task(out, core->engine, task, named ? device : NULL, time_now_ns());
 }
 
 enum order { ORDER_NONE, ORDER_PID, ORDER_COMM, ORDER_RATE, ORDER_GAIN, ORDER_BOOST, ORDERS };
@@ -176,18 +113,16 @@ static int choose(const struct core *core, struct choice *choice, struct rows *r
 	if (!ret->rows)
 		return -ENOMEM;
 	while ((task = io_task_next(tasks, task))) {
-		const struct io_boost *boost = &task->io_boost;
-		uint32_t domain = topology_domain_of(core->topology, task->cpu), key = 0;
+		uint32_t key = 0;
 
 		if (!is_chosen(core, choice, task))
 			continue;
 		if (choice->order == ORDER_RATE)
-			key = boost->rate_per_s;
+			key = task->io_boost.rate_per_s;
 		else if (choice->order == ORDER_BOOST)
 			key = engine_task_boost_cap(core->engine, task);
-		else if (choice->order == ORDER_GAIN && is_measured(boost, domain) &&
-			 boost->wanted_khz)
-			key = predicted_gain_permille(core, boost, domain);
+		else if (choice->order == ORDER_GAIN)
+			key = engine_line_predicted_permille(core->engine, task);
 		ret->rows[ret->n++] = (struct row){ task, key };
 	}
 	if (choice->order)
@@ -209,7 +144,7 @@ static void put_chains_of(struct json_out *out, const struct core *core, uint32_
 			continue;
 		json_out_open(out, '{');
 		field_text(out, "domain", core->topology->domains[domain].name);
-		decision_line_put_contender(out, contender, true);
+		engine_line_put_contender(out, contender, process_name);
 		json_out_close(out, '}');
 	}
 }
