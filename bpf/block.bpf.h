@@ -7,7 +7,7 @@
 #include "hot.bpf.h"
 
 #define IDLE_PLACE \
-	1024 /* 1024 · 2^20 ns, about a second: after that another device may take the place */
+	1024 /* 1024 · 2^20 ns, about a second: a device unused for longer loses its place */
 
 static __noinline struct wakegov_slot_io *claim_io(struct wakegov_slot *slot, __u32 index,
 						   __u32 now)
@@ -41,8 +41,8 @@ static inline struct wakegov_slot_io *io_of(struct wakegov_slot *slot, __u32 ind
 
 /*
  * Kernel threads write back for other tasks, so requests alone do not make them hot. A kernel
- * thread that waits for its requests is hot by its waits, and then its requests are counted: tasks
- * wait for it in turn, as a commit does for the journal's thread.
+ * thread that waits for its requests is hot by its waits. Then its requests count too, since tasks
+ * wait for it in turn, as they do for the journal's thread at a commit.
  */
 static inline bool sends_for_itself(struct task_struct *task)
 {
@@ -50,8 +50,8 @@ static inline bool sends_for_itself(struct task_struct *task)
 }
 
 /*
- * The slot of the task that a request belongs to; NULL: no hot task sent it, or an interrupt of an
- * idle CPU. An owner's workers may write to its slot on several CPUs at once.
+ * The slot of the task that a request belongs to. NULL: the sender is not hot, or is an interrupt
+ * on an idle CPU. An owner's workers may write to its slot on several CPUs at once.
  */
 static inline struct wakegov_slot *slot_of_sender(struct task_struct *task)
 {
@@ -61,7 +61,7 @@ static inline struct wakegov_slot *slot_of_sender(struct task_struct *task)
 }
 
 /*
- * The first request after its end ends a look. Without requests a look costs nothing, and sees
+ * The first request after the end of a look ends it, so a look without requests costs and sees
  * nothing: it begins with the first request, and again with the first one after a pause.
  */
 static inline void end_look(const struct wakegov_cpu *cpu)
@@ -79,8 +79,8 @@ static inline void end_look(const struct wakegov_cpu *cpu)
 }
 
 /*
- * Skips the clock read: the CPU's last update is a tick old at most, and the daemon adds the tick.
- * A task that came unseen has none.
+ * The CPU's last update dates the request without a clock read: it is a tick old at most, and the
+ * daemon adds the tick. A task that came unseen has no update.
  */
 static inline void count_request(struct wakegov_slot *slot, struct wakegov_cpu *cpu,
 				 const struct wakegov_device *device, bool writes)
@@ -92,7 +92,7 @@ static inline void count_request(struct wakegov_slot *slot, struct wakegov_cpu *
 	slot->io_starts++;
 	slot->last_start_ns = now_ns;
 	if (!device)
-		return; /* it has no place: the rate counts */
+		return; /* the device has no place: the rate counts */
 	slot->device = cpu->last_device;
 	io = io_of(slot, cpu->last_device, now_ns >> 20);
 	if (!io) {
@@ -123,7 +123,7 @@ static __always_inline void start_request(struct request *request, enum wakegov_
 		count_cold_io(task, IO_START, bpf_ktime_get_ns());
 }
 
-/* Runs once per request, in the sender's context. The kernel has it since 6.5. */
+/* Runs once per request, in the sender's context. Needs Linux 6.5. */
 SEC("tp_btf/block_io_start")
 int BPF_PROG(on_block_io_start, struct request *request)
 {
@@ -133,8 +133,8 @@ int BPF_PROG(on_block_io_start, struct request *request)
 
 /*
  * For older kernels: runs when the driver gets the request, which may be in another task's context.
- * It sees flushes as sent by the kernel. One that the driver gave back is mostly sent again by a
- * kernel thread, whose requests are not counted.
+ * Flushes appear to come from the kernel. A kernel thread mostly resends the requests that a driver
+ * gave back; those are not counted.
  */
 SEC("tp_btf/block_rq_issue")
 int BPF_PROG(on_block_rq_issue, struct request *request)

@@ -2,15 +2,15 @@
 #pragma once
 
 /*
- * Bursts, the CPU time from a task's wake-up to its next sleep, decide which caps and floors hold
- * on a CPU. A task is long-running when its present burst or its mean burst is long: then a change
- * of frequency comes in time for it. Bursts are scaled to full capacity, so that a slow clock under
- * a cap makes no burst long. A real-time task is long-running whatever its bursts, so that the caps
- * of others do not bound it.
+ * A burst is a task's CPU time from its wake-up to its next sleep. Bursts decide which caps and
+ * floors hold on a CPU. A task is long-running when its present burst or its mean burst is long:
+ * only then does a change of frequency come in time for it. Bursts are scaled to full capacity, so
+ * that a slow clock under a cap makes no burst long. A real-time task always counts as
+ * long-running, so that the caps of others do not bound it.
  *
  * No event is emitted per burst. Each CPU records when tasks of each clamp class last ran, and
- * emits an event only for a class that the daemon waits for. Without rules that clamp, none of
- * this runs.
+ * emits an event only for a class that the daemon waits for. Without rules that clamp, none of this
+ * runs.
  */
 
 #include "clamped.bpf.h"
@@ -18,21 +18,21 @@
 
 #define MEAN_WEIGHT 8 /* a new burst has an eighth of the weight in the mean … */
 /*
- * … and is cut to little more than a long burst, so that the mean is long only if most bursts are.
- * Single bursts are long because the CPU, or the task's memory, was taken away.
+ * … and is cut to little more than a long burst, so that the mean is long only if most bursts are:
+ * a single burst can be long because the CPU, or the task's memory, was taken away.
  */
 #define MEAN_MOST_16THS	  17ULL
 #define CO_RUNNER_GAP_NS  100000000ULL /* a task that comes and goes is reported no more often */
-#define CO_RUNNER_HOLD_NS 100000000ULL /* others are co-runners so long after a capped one ran */
+#define CO_RUNNER_HOLD_NS 100000000ULL /* others are co-runners this long after a capped task */
 #define BURSTS_GAP_NS	  100000000ULL /* least time between two BURSTS records of a class */
 #define OWN_GAP_NS	  10000000ULL  /* least time between two OWN records of a task */
 #define NO_CAP		  WAKEGOV_CAPACITY_MAX
 #define FULL_LEVEL_LOG	  30 /* capacity 1024 · 2^20 */
 #define RUN_MOST_NS	  1000000000ULL
 /*
- * A BURSTS record is emitted when bursts are longer by a 16th, or shorter by three 16ths. After a
- * second without a record, shorter by one 16th is enough: so the daemon's value of steady bursts is
- * off by a 16th at most.
+ * A BURSTS record is emitted when bursts get longer by a 16th, or shorter by three 16ths. After a
+ * second without a record one 16th is enough in both directions, so the daemon's value of steady
+ * bursts is off by a 16th at most.
  */
 #define BURST_STEPS	 16
 #define BURST_STEPS_LESS 3
@@ -73,17 +73,17 @@ static inline struct task_run *find_run(struct task_struct *task)
 extern int LINUX_KERNEL_VERSION __kconfig;
 
 /*
- * Before Linux 6.4 an allocation may wake kswapd or a kworker. Where the kernel is waking that
- * thread itself, it holds the locks for it. Since then storage has an allocator that wakes nothing;
- * no type or field says so in each kernel. (For a type that the kernel has not, libbpf looks
- * through its modules, for which the unit has no capability.)
+ * Before Linux 6.4 an allocation may wake kswapd or a kworker, and deadlock where the kernel is
+ * waking that very thread and holds its locks. Later kernels allocate storage without waking
+ * anything, but no type or field says so in each kernel. (libbpf searches modules for a missing
+ * type, and the unit lacks the capability for that.)
  */
 static inline bool may_add_run(const struct task_struct *task)
 {
 	return LINUX_KERNEL_VERSION >= KERNEL_VERSION(6, 4, 0) || !(task->flags & PF_KTHREAD);
 }
 
-/* Not with a run queue locked: this may allocate memory. */
+/* Not for use under a run queue's lock: this may allocate memory. */
 static inline struct task_run *find_or_add_run(struct task_struct *task)
 {
 	struct task_run *run = find_or_add_stored(&task_runs, task);
@@ -104,8 +104,8 @@ static inline __u64 min_ns(__u64 a, __u64 b)
 }
 
 /*
- * Scales the last ran_ns to full capacity. If the frequency changed meanwhile, the time is split at
- * the change; of several changes only the last one is known.
+ * Scales the last ran_ns to full capacity. After a change of frequency the time is split at the
+ * change; of several changes only the last one is known.
  */
 static inline __u64 at_full_capacity(const struct wakegov_cpu *cpu, __u64 ran_ns, __u64 now_ns)
 {
@@ -123,11 +123,10 @@ static inline bool is_timed(__u32 class)
 }
 
 /*
- * Adds what the task ran since the last switch or tick. Each step is bounded, so that one of them
- * alone makes no burst long and no mean much longer: a hypervisor may have taken the CPU away
- * meanwhile.
+ * Adds the CPU time since the last switch or tick. Each step is bounded, as a hypervisor may have
+ * taken the CPU away: one step alone makes no burst long and no mean much longer.
  */
-static inline void look(struct task_run *run, struct wakegov_cpu *cpu, __u64 now_ns)
+static inline void add_run_time(struct task_run *run, struct wakegov_cpu *cpu, __u64 now_ns)
 {
 	__u64 ran_ns = min_ns(now_ns - cpu->met_ns, RUN_MOST_NS);
 	__u64 full_ns = at_full_capacity(cpu, ran_ns, now_ns);
@@ -205,9 +204,9 @@ static inline void emit_co_runner(struct task_run *run, struct task_struct *task
 }
 
 /*
- * The daemon has written the cap of the task's class, and it is not in force. Between two looks a
- * task may have set clamps of its own, and the daemon ours, and the task its own again: so this is
- * not seen by a comparison with the last report.
+ * Whether the daemon has written the cap of the task's class, and yet it is not in force. The task
+ * may have set its own clamps, the daemon ours, and the task its own again between two checks. A
+ * comparison with the last report misses that.
  */
 static inline bool escapes_cap(const struct task_run *run, const struct task_struct *task)
 {
@@ -217,10 +216,10 @@ static inline bool escapes_cap(const struct task_run *run, const struct task_str
 }
 
 /*
- * Reports a change of the task's own clamps. No tracepoint sees sched_setattr(2) change them, so
- * wake-ups and ticks compare.
+ * Reports a change of the task's own clamps. sched_setattr(2) passes no tracepoint, so wake-ups and
+ * ticks compare.
  */
-static inline void look_at_own(struct task_run *run, struct task_struct *task, __u64 now_ns)
+static inline void report_own_clamps(struct task_run *run, struct task_struct *task, __u64 now_ns)
 {
 	__u32 own = own_clamps(task);
 
@@ -233,7 +232,7 @@ static inline void look_at_own(struct task_run *run, struct task_struct *task, _
 	run->own_told_ns = now_ns;
 }
 
-/* Where the ring buffer is full, the next burst tries again. */
+/* If the ring buffer is full, the next burst tries again. */
 VERIFIED_ONCE int note_burst(__u32 class, __u64 length_ns, __u64 now_ns)
 {
 	struct wakegov_bursts *of = &bursts[class % WAKEGOV_CLAMP_CLASSES];
@@ -288,11 +287,11 @@ static __noinline bool leave_cpu(struct wakegov_cpu *cpu, struct task_struct *ta
 		return false;
 	learn_class(run, task->pid);
 	/*
-	 * A burst that is seen to be long only at its end does not count: no change of frequency
-	 * comes in time for it.
+	 * A burst that turns out long only at its end does not count: no change of frequency comes
+	 * in time for it.
 	 */
 	is_long = is_long_running(run, task, cpu);
-	look(run, cpu, now_ns);
+	add_run_time(run, cpu, now_ns);
 	awaited = judge(cpu, task, run, is_long || (!sleeps && is_long_running(run, task, cpu)),
 			now_ns);
 	if (sleeps)
@@ -314,21 +313,21 @@ static __noinline bool enter_cpu(struct wakegov_cpu *cpu, struct task_struct *ta
 	return note_run(cpu, run->class, task->pid, is_long_running(run, task, cpu), now_ns);
 }
 
-/* Called at a tick. A task that runs for long is running at one sooner or later. */
-static inline bool meet_task(struct wakegov_cpu *cpu, struct task_struct *task, __u64 now_ns)
+/* Called at a tick: a task that runs for long meets one sooner or later. */
+static inline bool tick_bursts(struct wakegov_cpu *cpu, struct task_struct *task, __u64 now_ns)
 {
 	struct task_run *run = find_or_add_run(task);
 
 	if (!run)
 		return false;
-	look_at_own(run, task, now_ns);
-	look(run, cpu, now_ns);
+	report_own_clamps(run, task, now_ns);
+	add_run_time(run, cpu, now_ns);
 	return judge(cpu, task, run, is_long_running(run, task, cpu), now_ns);
 }
 
 /*
  * A short-running task that wakes up where a capped task runs is a co-runner, with that cap too. A
- * kernel thread is none: those that it creates would inherit the cap, sugov:N among them.
+ * kernel thread is never one: its children, sugov:N among them, would inherit the cap.
  */
 static inline void check_co_runner(struct task_struct *task, struct task_run *run,
 				   const struct wakegov_cpu *cpu, __u64 now_ns)
@@ -345,7 +344,7 @@ static inline void check_co_runner(struct task_struct *task, struct task_run *ru
 }
 
 /*
- * A wake-up; the CPU is the one where the task last ran. Tasks without a clamp class matter as
+ * Called at a wake-up; cpu is where the task last ran. Tasks without a clamp class may be
  * co-runners.
  */
 static inline void wake_task(struct task_struct *task)
@@ -370,7 +369,7 @@ static inline void wake_task(struct task_struct *task)
 	if (!run)
 		return;
 	now_ns = bpf_ktime_get_ns();
-	look_at_own(run, task, now_ns);
+	report_own_clamps(run, task, now_ns);
 	if (run->co_runner || settings.follow_co_runner)
 		check_co_runner(task, run, cpu, now_ns);
 }
@@ -390,12 +389,12 @@ static inline void inherit_class(struct task_struct *parent, struct task_struct 
 		return;
 	to->class = from->class;
 	to->generation = from->generation;
-	to->own = from->own; /* so that a child with other clamps is reported */
+	to->own = from->own; /* a child with other clamps is reported */
 }
 
 /*
- * The task ends, or has another number than this from now on. One that ends keeps its class, as its
- * work is not over yet.
+ * The task ends, or gets another number. An ending task keeps its class, as its work is not over
+ * yet.
  */
 static __noinline void forget_task(struct task_struct *task, __u32 pid)
 {

@@ -3,18 +3,18 @@
 
 /*
  * I/O by the bytes that the kernel accounts to each task (task_io_account_read() and
- * task_io_account_write()). While no program runs at the start of requests, the daemon computes
- * their number from these bytes and the size of a request of each hot task. Ticks, and sleeps that
- * are accounted, find tasks without a slot that send requests and do not wait for them. Ticks alone
- * would not: the requests of a timer's period may be in step with them, so that they meet no work.
+ * task_io_account_write()). While no program runs at the start of requests, the daemon computes the
+ * number of a hot task's requests from its bytes and their size. Ticks and accounted sleeps find
+ * tasks without a slot that send requests without waiting. Ticks alone do not suffice: requests on
+ * a timer may be in step with them, and never be running at one.
  */
 
 #include "slot.bpf.h"
 
 #define LEAST_BYTES 512 /* of a request */
 /*
- * Between two LOOK records for one task, doubled with each: a task that writes to the page cache
- * has bytes and sends no requests. Those for others come as soon as the daemon says.
+ * Least time between two LOOK records for one task, doubled with each, since a task that writes to
+ * the page cache has bytes but no requests. The daemon may allow other tasks a LOOK earlier.
  */
 #define LOOK_GAP_NS	1000000000ULL
 #define LOOK_GAP_MAX_NS (16 * LOOK_GAP_NS)
@@ -41,7 +41,7 @@ static inline __u64 bytes_of(struct task_struct *task)
 	return task->ioac.read_bytes + task->ioac.write_bytes;
 }
 
-/* The task may have exited and its memory may belong to another one: compares the pid. */
+/* The task may have exited, and its memory may belong to another task: compares the pid. */
 static inline bool is_live(const struct wakegov_slot *slot)
 {
 	struct task_struct *task = (void *)slot->task;
@@ -49,8 +49,8 @@ static inline bool is_live(const struct wakegov_slot *slot)
 	return slot->live && (__u32)BPF_CORE_READ(task, pid) == slot->pid;
 }
 
-/* Of a task that is_live(). */
-static inline void see_bytes(struct wakegov_slot *slot, __u64 now_ns)
+/* The task must pass is_live(). */
+static inline void read_bytes(struct wakegov_slot *slot, __u64 now_ns)
 {
 	struct task_struct *task = (void *)slot->task;
 	__u64 bytes;
@@ -66,8 +66,8 @@ static inline void see_bytes(struct wakegov_slot *slot, __u64 now_ns)
 }
 
 /*
- * Asks the daemon to look when the task may be hot: when its bytes would be enough if all its
- * requests were of the least size.
+ * Asks the daemon for a look when the task may be hot: when its bytes suffice with requests of the
+ * least size.
  */
 static __noinline void suspect(struct task_struct *task, struct cold_bytes *seen, __u64 now_ns)
 {
@@ -77,7 +77,7 @@ static __noinline void suspect(struct task_struct *task, struct cold_bytes *seen
 	bool known = seen->pid == (__u32)task->pid && passed_ns < LOOK_GAP_NS;
 
 	if (known && grown < least && passed_ns < settings.window_ns)
-		return; /* the window is not over */
+		return; /* the window is not over yet */
 	if (seen->pid != (__u32)task->pid) {
 		seen->look_next_ns = 0;
 		seen->look_gap_ns = LOOK_GAP_NS;
@@ -91,7 +91,7 @@ static __noinline void suspect(struct task_struct *task, struct cold_bytes *seen
 		return;
 	if (!emit_class(WAKEGOV_RECORD_LOOK, 0, 0, true))
 		return;
-	settings.look_next_ns = now_ns + LOOK_GAP_NS; /* until the daemon says */
+	settings.look_next_ns = now_ns + LOOK_GAP_NS; /* until the daemon allows one earlier */
 	seen->look_next_ns = now_ns + seen->look_gap_ns;
 	if (seen->look_gap_ns < LOOK_GAP_MAX_NS)
 		seen->look_gap_ns *= 2;
@@ -105,8 +105,8 @@ static inline void watch_bytes(struct task_struct *task, __u64 now_ns)
 		suspect(task, seen, now_ns);
 }
 
-/* How long the task has run, and waited for a CPU. What this kernel does not count stays 0. */
-static inline void see_times(struct wakegov_slot *slot)
+/* Reads CPU time and time spent waiting for a CPU; 0 where the kernel does not count it. */
+static inline void read_times(struct wakegov_slot *slot)
 {
 	struct task_struct *task = (void *)slot->task;
 
@@ -115,7 +115,7 @@ static inline void see_times(struct wakegov_slot *slot)
 		slot->delay_ns = BPF_CORE_READ(task, sched_info.run_delay);
 }
 
-/* The daemon runs this, and then reads the slot. */
+/* The daemon runs this before it reads the slot. */
 SEC("syscall")
 int read_task(struct wakegov_watch *watch)
 {
@@ -123,7 +123,7 @@ int read_task(struct wakegov_watch *watch)
 
 	if (!is_live(slot))
 		return 0;
-	see_times(slot);
-	see_bytes(slot, bpf_ktime_get_ns());
+	read_times(slot);
+	read_bytes(slot, bpf_ktime_get_ns());
 	return 0;
 }

@@ -2,16 +2,16 @@
 #pragma once
 
 /*
- * Chains: tasks that work for each other in turn (include/wakegov/chain.h). Who wakes a task is the
- * current one, unless an interrupt came in between: then it is a bystander, and the wait was for a
- * timer or a device. A softirq may be its work: a packet to this machine is received as soon as its
- * sender enables softirqs. A network card's interrupt raises the same softirq.
+ * Chains: tasks that work for each other in turn (include/wakegov/chain.h). The current task wakes
+ * the next one, unless an interrupt came in between. Then the current task is a bystander, and the
+ * wait was for a timer or a device. A softirq may be the current task's own work: a packet to this
+ * machine is received as soon as its sender enables softirqs. A network card raises the same one.
  *
- * Who is woken by an input event, as by a key press, and whom that one wakes, and so on, does the
- * event's work: as if its chain had always worked. input.bpf.h says which events.
+ * Tasks woken by an input event such as a key press, directly or through others, count as the
+ * event's work, as if their chain had always worked. input.bpf.h selects the events.
  *
- * Only tasks that were met by a tick, their parents and their children have a place; all others
- * cost one test.
+ * Only tasks that a tick has met, their parents and their children have a place; all others cost
+ * one test.
  */
 
 #include "clamped.bpf.h"
@@ -22,27 +22,27 @@
 #define NET_RX_SOFTIRQ 3 /* include/linux/interrupt.h */
 
 /*
- * A user takes what follows within this time for immediate (Card, Moran and Newell 1983). With
- * twice the time, what goes on anyway after an event has the highest frequency for as much longer.
+ * A user perceives a reaction within this time as immediate (Card, Moran and Newell 1983). Twice
+ * the time: work that goes on after an event has the highest frequency for that much longer.
  */
 #define INPUT_NS 100000000ULL
 
 /*
- * An event's work mostly goes on where that of one before did. With twice the time, CPUs where it
- * no longer comes are prepared for it as much longer.
+ * An event's work mostly runs where the previous event's work ran. Twice the time: CPUs without
+ * such work are prepared for it that much longer.
  */
 #define INPUT_LATELY (10000000000ULL >> 20) /* units of 2^20 ns */
 
-static __u64 input_at_ns; /* CPUs are to be prepared for the work of an event of then; 0: none is */
+static __u64 input_at_ns; /* time of an event for whose work CPUs must be prepared; 0: none */
 
 /* The current task of a CPU … */
 enum context {
-	SENT_PACKET = 1 << 0, /* … sent the packet that was last to be received here */
-	AT_INPUT = 1 << 1,    /* … is at an input event, or a bystander of one: is_at_input() */
-	OF_INPUT = 1 << 2,    /* … is at an input event's work */
+	SENT_PACKET = 1 << 0, /* … sent the packet that is received here next */
+	AT_INPUT = 1 << 1,    /* … handles an input event, or is a bystander: is_at_input() */
+	OF_INPUT = 1 << 2,    /* … works for an input event */
 };
 
-/* ksoftirqd/N, whose own work is what others raised. */
+/* ksoftirqd/N: its work was raised by other tasks. */
 static inline bool is_softirq_thread(const struct task_struct *task)
 {
 	static const union {
@@ -55,8 +55,8 @@ static inline bool is_softirq_thread(const struct task_struct *task)
 }
 
 /*
- * Whether the current task has no part in what is done here. That another softirq than its packet's
- * wakes who waits for a timer of the kernel, before the next switch, is taken for its work.
+ * Whether the current task has no part in this wake-up. A wake-up by an unrelated softirq before
+ * the next switch is attributed to this task; we cannot tell them apart.
  */
 static inline bool is_bystander(const struct wakegov_cpu *cpu, __u32 interrupts)
 {
@@ -65,7 +65,7 @@ static inline bool is_bystander(const struct wakegov_cpu *cpu, __u32 interrupts)
 	return interrupts != IN_SOFTIRQ || !is_softirq_thread(bpf_get_current_task_btf());
 }
 
-/* A packet to this machine, or one from outside. What a softirq sends goes on as it began. */
+/* A packet to this machine, or one from outside. A softirq that sends changes nothing. */
 SEC("tp_btf/softirq_raise")
 int BPF_PROG(on_softirq_raise, unsigned int vector)
 {
@@ -99,7 +99,7 @@ static inline struct chain_task *chain_in(struct wakegov_chain_pair *pair, __u32
 	return pair->pids[1] == pid ? &pair->chains[1] : NULL;
 }
 
-/* Of a thread; NULL: it has none. The idle task has none. */
+/* The chain of a thread; NULL: it has none, as the idle task. */
 static inline struct chain_task *find_chain(__u32 pid)
 {
 	struct wakegov_chain_pair *pair;
@@ -111,7 +111,7 @@ static inline struct chain_task *find_chain(__u32 pid)
 }
 
 /*
- * The chains' clock: that of the run queue, which the scheduler has read for this switch, less the
+ * The chains' clock: the run queue's, which the scheduler has updated for this switch, less the
  * time in which chains were not followed.
  */
 static inline __u64 chain_clock(const struct task_struct *task)
@@ -146,9 +146,9 @@ static long prepare_cpu(__u32 index, const __u64 *now_ns)
 }
 
 /*
- * Where an event's work was done lately, the frequency rises before it comes. This is news for the
- * daemon when it has seen to the CPU where the work began, which would else wait for the others.
- * What a task there notes at the same time is the same, or right in a moment.
+ * Raises the frequency of CPUs with recent input work before the work arrives there. Called after
+ * the record of the CPU where the work begins, which would otherwise wait for the others. A task
+ * there may write its chain at the same time: the same values, or right ones at the next switch.
  */
 static __noinline int prepare_cpus(void)
 {
@@ -160,7 +160,7 @@ static __noinline int prepare_cpus(void)
 	return 0;
 }
 
-/* Whether it is above what the CPU's own utilisation asks for. */
+/* Whether the need is above the CPU's own demand. */
 static inline bool is_beyond_own(const struct wakegov_cpu *cpu, __u32 need_q)
 {
 	__u64 updated_ns = cpu->load.updated_ns;
@@ -173,8 +173,8 @@ static inline bool is_beyond_own(const struct wakegov_cpu *cpu, __u32 need_q)
 }
 
 /*
- * What a chain needs while this task works for it. A task's own maximum clamp, which is the
- * kernel's under uclamp, also holds for its chain: less the default headroom, which the core adds.
+ * What a chain needs while this task works for it. The task's own maximum clamp, which the kernel
+ * applies under uclamp, also holds for its chain: less the default headroom, which the core adds.
  */
 static inline __u32 chain_need_q(__u32 util_q, const struct task_struct *task)
 {
@@ -184,9 +184,9 @@ static inline __u32 chain_need_q(__u32 util_q, const struct task_struct *task)
 }
 
 /*
- * A task that has less than this part of its chain's time, where as good as nothing of the chain is
- * done: at a fifth of the highest frequency it makes the chain take no 30th longer. With a part of
- * twice the size a task that others wait for can cost its chain that much more.
+ * A task is tiny if it has less than 1/CHAIN_TINY of its chain's time, on a CPU that does nearly
+ * nothing of the chain. At a fifth of the highest frequency it prolongs the chain by less than a
+ * 30th. Twice that share can prolong the chain twice as much.
  */
 #define CHAIN_TINY	128
 #define CHAIN_ELSEWHERE 16
@@ -199,10 +199,9 @@ static inline bool is_tiny(const struct wakegov_cpu *cpu, const struct task_stru
 }
 
 /*
- * Notes the highest need of the last half of a hold time that is above what the CPU's own
- * utilisation asks for, and emits a record when it is above what the present frequency covers. A
- * lower need has the other half to come in: what is noted must not end between two arrivals.
- * Returns whether a record was emitted.
+ * Keeps the highest need above the CPU's own demand within the last half of a hold time, and emits
+ * a record if the present frequency does not cover it. A lower need may replace it in the other
+ * half: a kept need must not end between two arrivals. Returns whether a record was emitted.
  */
 static __noinline int note_chain(struct wakegov_cpu *cpu, __u32 util_q, __u32 waker,
 				 const struct task_struct *task, __u64 now_ns)
@@ -244,44 +243,44 @@ static inline bool is_no_news(const struct wakegov_cpu *cpu, __u32 need_q, __u64
 	       need_q <= cpu->chain_high_q;
 }
 
-/* The task's waker was at work when it was last seen: chain_look(). */
-static inline void look_at_waker(struct chain_task *chain)
+/* The task's last waker still worked when it was last seen. */
+static inline void credit_waker(struct chain_task *chain)
 {
 	const struct chain_task *waker = find_chain(chain->waker.pid);
 
 	if (waker && !waker->slept_ns && waker->generation >= chains_unpaused &&
 	    !(waker->flags & CHAIN_EXITED))
-		chain_look(chain, waker->since.at_ns);
+		chain_credit_waker(chain, waker->since.at_ns);
 }
 
 /*
- * The task is on, and was not seen so since chains are followed again. One that slept before may
- * have been woken in between, by the one that worked for it then.
+ * The task is on, for the first time since chains are followed again. If it slept before, its last
+ * waker may have woken it in the meantime.
  */
-static __noinline int meet_again(struct chain_task *chain, __u64 now_ns, __u32 level)
+static __noinline int resume_chain(struct chain_task *chain, __u64 now_ns, __u32 level)
 {
 	if (!chain)
 		return 0; /* for the verifier: never so */
 	if (chain->slept_ns)
-		look_at_waker(chain);
+		credit_waker(chain);
 	chain_know(chain, settings.chains, chains_unpaused, now_ns, level);
 	return 0;
 }
 
-/* Returns whether it was known: else it begins now. */
+/* Returns whether the task was in this generation; if not, its on-time begins now. */
 static inline bool know_chain(struct chain_task *chain, __u64 now_ns, __u32 level)
 {
 	if (chain->generation == settings.chains)
 		return true;
-	meet_again(chain, now_ns, level);
+	resume_chain(chain, now_ns, level);
 	return false;
 }
 
 /*
- * The current task is on, and was at no switch of this CPU since chains are followed again: one
- * that works for long, or polls.
+ * The current task is on, and had no switch on this CPU since chains are followed again: it works
+ * for long, or polls.
  */
-static inline void meet_chain(struct wakegov_cpu *cpu, struct chain_task *chain, __u64 now_ns)
+static inline void resume_current(struct wakegov_cpu *cpu, struct chain_task *chain, __u64 now_ns)
 {
 	know_chain(chain, now_ns, cpu->load.level_q >> DECAY_Q_SHIFT);
 	cpu->chain_since_ns = chain->since.at_ns;
@@ -295,7 +294,7 @@ static __noinline int come_flagged(struct wakegov_cpu *cpu, struct chain_task *c
 	if (!cpu || !chain)
 		return 0; /* for the verifier: never so */
 	if (chain->flags & CHAIN_EXITED && !(task->flags & PF_EXITING)) {
-		chain->generation = 0; /* another task has its number */
+		chain->generation = 0; /* another task has this number */
 		return 0;
 	}
 	if (!(chain->flags & CHAIN_INPUT))
@@ -306,7 +305,7 @@ static __noinline int come_flagged(struct wakegov_cpu *cpu, struct chain_task *c
 		return 0;
 	}
 	cpu->context |= OF_INPUT;
-	if (task->flags & PF_KTHREAD) /* it only hands on what others wait for */
+	if (task->flags & PF_KTHREAD) /* it only hands on the work of others */
 		return 0;
 	cpu->chain.input_at = at_ns >> 20;
 	if ((is_no_news(cpu, CHAIN_ONE, now_ns) || !note_chain(cpu, CHAIN_ONE, 0, task, now_ns)) &&
@@ -315,7 +314,7 @@ static __noinline int come_flagged(struct wakegov_cpu *cpu, struct chain_task *c
 	return 0;
 }
 
-/* At each switch. The daemon has no chain. */
+/* Called at each switch. The daemon has no chain. */
 static inline void switch_chains(struct wakegov_cpu *cpu, struct task_struct *prev,
 				 struct task_struct *next, bool sleeps)
 {
@@ -348,9 +347,9 @@ static inline void switch_chains(struct wakegov_cpu *cpu, struct task_struct *pr
 }
 
 /*
- * Whether the place may go to another task. One of a user, whom a tick has met, may also have that
- * of a task that was met by none, that of one for which no task works, unless it is this user's
- * only one here, and one of two that another user has.
+ * Whether the place may go to another task. A task that a tick has met has a user. It may also
+ * displace three kinds of tasks: one that no tick has met; one of a user with both places; and one
+ * that works alone, unless this user has the other place.
  */
 static inline bool may_claim_place(const struct wakegov_chain_pair *pair, __u32 place, __u32 user,
 				   __u64 now_ns)
@@ -364,16 +363,15 @@ static inline bool may_claim_place(const struct wakegov_chain_pair *pair, __u32 
 	return user && (!has || (has == other ? has != user : !chain->waker.pid && other != user));
 }
 
-/* As users in a pair of places. */
+/* The user's number in a pair of places. */
 static inline __u32 user_of(const struct task_struct *task)
 {
 	return task->cred->uid.val + 1;
 }
 
 /*
- * The task's place, or a new one, but none that a task at work has, which a storm of forks would
- * take from it. NULL: there is none. is_met: a tick has met the task, so that it counts as its
- * user's.
+ * Returns the task's place or a new one; NULL: there is none. Never displaces a task at work, which
+ * a storm of forks would otherwise do. is_met: a tick has met the task, so it counts for its user.
  */
 static inline struct chain_task *claim_chain(struct task_struct *task, bool is_met, __u64 now_ns)
 {
@@ -402,7 +400,7 @@ static inline struct chain_task *claim_chain(struct task_struct *task, bool is_m
 	place &= 1;
 	pair->chains[place].generation = 0;
 	pair->chains[place].flags = 0;
-	pair->chains[place].updated_ns = now_ns; /* it is at work, also before its first switch */
+	pair->chains[place].updated_ns = now_ns; /* it works, even before its first switch */
 	pair->pids[place] = pid;
 	pair->users[place] = user;
 	chains_change = true;
@@ -410,9 +408,9 @@ static inline struct chain_task *claim_chain(struct task_struct *task, bool is_m
 }
 
 /*
- * At a tick that meets the task. However short its bursts are, it may be one of a chain; so may its
- * parent be, which no tick may ever meet, as it works for a moment between its children. One that
- * polls is at no switch, and yet wakes others.
+ * Called at a tick that meets the task. The task may belong to a chain, however short its bursts
+ * are. So may its parent, which a tick may never meet: it works only for a moment between its
+ * children. A task that polls has no switch, and yet wakes others.
  */
 static inline void tick_chains(struct wakegov_cpu *cpu, struct task_struct *task)
 {
@@ -423,7 +421,7 @@ static inline void tick_chains(struct wakegov_cpu *cpu, struct task_struct *task
 	claim_chain(parent, true, now_ns);
 	if (!chain || cpu->chain_since_ns || !followed_chains)
 		return;
-	meet_chain(cpu, chain, now_ns);
+	resume_current(cpu, chain, now_ns);
 }
 
 static inline void fork_chain(struct task_struct *parent, struct task_struct *child)
@@ -438,8 +436,8 @@ static inline void fork_chain(struct task_struct *parent, struct task_struct *ch
 }
 
 /*
- * Where it comes to another CPU, what it needs is to be seen there, unless as much was compared,
- * and counts there until this pause ends.
+ * The task moves to another CPU during a pause. Its need must be seen there, unless that CPU
+ * compared as much lately and the result holds until the pause ends.
  */
 static inline void move_chain(__u32 pid, const struct wakegov_cpu *to)
 {

@@ -62,7 +62,7 @@ static inline void wake_by_timer(const struct task_struct *task)
 	struct chain_task *chain = find_chain(task->pid);
 
 	if (chain && chain->slept_ns && chain->generation == settings.chains && !is_in_iowait(task))
-		look_at_waker(chain);
+		credit_waker(chain);
 }
 
 /*
@@ -84,7 +84,7 @@ static __noinline bool has_waker(struct wakegov_cpu *cpu, const struct task_stru
 	chain = find_chain(pid);
 	if (!chain || chain->flags & CHAIN_EXITED)
 		return false;
-	meet_chain(cpu, chain, chain_clock(bpf_get_current_task_btf()));
+	resume_current(cpu, chain, chain_clock(bpf_get_current_task_btf()));
 	return true;
 }
 

@@ -2,9 +2,9 @@
 #pragma once
 
 /*
- * Utilisation clamps of single tasks. A task can change its own at any time; each change that is
- * seen emits a record. Children inherit clamps, also those that wakegov wrote: a child that has any
- * emits a record, and the daemon restores what its parent has without wakegov.
+ * Utilisation clamps of single tasks. A task can change its own clamps at any time, and each change
+ * that a program sees emits a record. Children inherit clamps, wakegov's included: a child with any
+ * emits a record, and the daemon restores its parent's own clamps.
  */
 
 #include "maps.bpf.h"
@@ -18,7 +18,7 @@ static inline bool has_clamps(const struct task_struct *task)
 	       BPF_CORE_READ_BITFIELD(task, uclamp_req[1].user_defined);
 }
 
-/* The maximum clamp that the task has, within its cgroup's and the sysctls' limits. */
+/* The task's maximum clamp within the limits of its cgroup and the sysctls. */
 static inline __u32 own_most(const struct task_struct *task)
 {
 	if (!bpf_core_field_exists(task->uclamp_req) ||
@@ -28,7 +28,7 @@ static inline __u32 own_most(const struct task_struct *task)
 }
 
 /*
- * The clamps that the task asks for, within its cgroup's and the sysctls' limits: see
+ * The clamps that the task requests, within the limits of its cgroup and the sysctls:
  * wakegov_own().
  */
 static inline __u32 own_clamps(const struct task_struct *task)
@@ -50,7 +50,7 @@ static __noinline void emit_clamps_seen(void)
 }
 
 /* Until a task with own clamps is seen, wake-ups are not checked for changes. */
-static inline void look_for_clamps(const struct task_struct *task)
+static inline void detect_clamps(const struct task_struct *task)
 {
 	if (settings.follow_own && !clamps_seen && has_clamps(task))
 		emit_clamps_seen();

@@ -13,8 +13,8 @@
 #include "wakegov/decay.h"
 
 /*
- * Emits one record that the CPU needs a look. Where the ring buffer is full, news is left for the
- * daemon's next look, since an idle CPU has no next event at which to try again.
+ * Emits a record that makes the daemon sample this CPU. If the ring buffer is full, the CPU keeps
+ * news for the daemon's next round: an idle CPU has no next event to try again.
  */
 static __noinline void emit_cpu(struct wakegov_cpu *cpu)
 {
@@ -39,8 +39,8 @@ static inline bool is_own(struct task_struct *task)
 }
 
 /*
- * The running task, 0 when the CPU is idle or runs the daemon. The daemon's own work must not raise
- * a clock, and its going to sleep must not wake it.
+ * The pid of the task; 0 for the idle task and the daemon. The daemon's own work must not raise a
+ * frequency, and its own sleep must not wake it.
  */
 static inline __u32 seen_pid(struct task_struct *task)
 {
@@ -48,8 +48,8 @@ static inline __u32 seen_pid(struct task_struct *task)
 }
 
 /*
- * Bursts of tasks with storage; NULL: the task has none. Returns whether the daemon waits for a
- * class of one of them.
+ * Updates the bursts of tasks with storage; NULL: the task has none. Returns whether the daemon
+ * waits for the class of one of them.
  */
 static __noinline bool switch_classes(struct wakegov_cpu *cpu, struct task_struct *prev,
 				      struct task_struct *next, bool sleeps, __u64 now_ns)
@@ -63,7 +63,7 @@ static __noinline bool switch_classes(struct wakegov_cpu *cpu, struct task_struc
 	return awaited;
 }
 
-/* What else rules and clamps ask for at a switch. */
+/* The other work of rules and clamps at a switch. */
 static __noinline void switch_ruled(struct wakegov_cpu *cpu, struct task_struct *prev,
 				    struct task_struct *next, bool sleeps, __u64 now_ns)
 {
@@ -71,7 +71,7 @@ static __noinline void switch_ruled(struct wakegov_cpu *cpu, struct task_struct 
 		return; /* never NULL; the verifier needs the check */
 	if (settings.follow & WAKEGOV_FOLLOW_COMMANDS)
 		learn_command();
-	look_for_clamps(prev);
+	detect_clamps(prev);
 	if (settings.placing)
 		switch_placed(cpu, prev, next, sleeps, now_ns);
 	if (settings.idle_latencies && next->pid)
@@ -103,17 +103,17 @@ static inline bool is_recent(struct wakegov_cpu *cpu, const struct task_struct *
 	return recent_of(cpu, task)->pid == (__u32)task->pid;
 }
 
-/* Whether what the task is known to need is news of the CPU. */
+/* Whether the task's remembered need is news for this CPU. */
 static inline bool needs_more(const struct wakegov_cpu *cpu, __u32 est_q)
 {
 	return est_q > cpu->band_high_q && cpu->armed & WAKEGOV_ARM_BAND;
 }
 
 /*
- * Most switches of a task are accounted together with the first one of the next jiffy, and take no
- * clock. A task that comes to an idle CPU for a moment only, as a reader does for each request, and
- * was so before, comes and leaves unseen: it is noted that it runs, and then for how long, by the
- * scheduler's count of its time.
+ * Most switches of a task are accounted with the first one of the next jiffy, without a clock read.
+ * A task such as a reader comes to an idle CPU for a moment at each request. If it did so before,
+ * it comes and leaves *unseen*: the CPU records only that it runs. Its CPU time follows later from
+ * the scheduler's sum_exec_runtime.
  */
 static inline bool comes_unseen(struct wakegov_cpu *cpu, const struct task_struct *next)
 {
@@ -128,7 +128,7 @@ static inline bool comes_unseen(struct wakegov_cpu *cpu, const struct task_struc
 	return true;
 }
 
-/* Counts a wait for I/O. Returns false if that takes the clock. */
+/* Counts a wait for I/O. Returns false if that needs a clock read. */
 static inline bool counts_wait(struct wakegov_cpu *cpu, struct task_struct *task, __u32 state)
 {
 	struct wakegov_slot *slot;
@@ -161,9 +161,9 @@ static inline bool leaves_unseen(struct wakegov_cpu *cpu, struct task_struct *pr
 }
 
 /*
- * sched_switch's arguments: bool preempt, struct task_struct *prev, *next, unsigned int prev_state.
- * They are read where they are needed, and not as a bool: to keep them in registers that have to be
- * saved would take more instructions.
+ * The arguments of sched_switch: bool preempt, struct task_struct *prev, *next, unsigned int
+ * prev_state. Each is read where it is needed, and preempt not as a bool: kept in callee-saved
+ * registers they would cost more instructions.
  */
 typedef const volatile unsigned long long *switch_arguments;
 
@@ -177,15 +177,15 @@ static inline struct task_struct *next_of(switch_arguments arguments)
 	return (void *)arguments[2];
 }
 
-/* The state of the task that leaves, 0: it could run on. */
+/* The state of the leaving task; 0: it is still runnable. */
 static inline __u32 sleeps_after(switch_arguments arguments)
 {
 	return arguments[0] ? 0 : arguments[3];
 }
 
 /*
- * idle_inject/N, by which a cooling device has a CPU idle while there is work: play_idle_precise()
- * gives it PF_IDLE later than the switch to it.
+ * idle_inject/N, with which a cooling device idles a CPU that has work. play_idle_precise() sets
+ * PF_IDLE only after the switch to it.
  */
 static inline bool injects_idle(const struct task_struct *task)
 {
@@ -210,7 +210,7 @@ static inline bool passes_unseen(struct wakegov_cpu *cpu, switch_arguments argum
 	    (next->prio < MAX_RT_PRIO && (is_realtime(next) || injects_idle(next))) ||
 	    (is_in_iowait(prev) && sleeps_after(arguments)))
 		return false;
-	/* One of which nothing is known counts with the CPU only. */
+	/* An unknown task counts for its CPU only. */
 	if (prev_stored ? !was_accounted(cpu, prev)
 			: (__u32)bpf_jiffies64() != cpu->accounted_jiffy)
 		return false;
@@ -232,13 +232,13 @@ static inline bool switch_unseen(struct wakegov_cpu *cpu, switch_arguments argum
 		       : leaves_unseen(cpu, prev_of(arguments), sleeps_after(arguments));
 }
 
-/* For how long the running task, which came unseen, has run. */
+/* The CPU time of the running task, which came unseen. */
 static inline __u64 ran_unseen_ns(struct wakegov_cpu *cpu, const struct task_struct *task)
 {
 	return is_recent(cpu, task) ? task->se.sum_exec_runtime - cpu->came_ran_ns : 0;
 }
 
-/* The running task came unseen. Returns whether the CPU left its band while it was idle. */
+/* The running task came unseen. Returns whether the CPU left its band meanwhile by being idle. */
 static inline bool date_burst(struct wakegov_cpu *cpu, const struct task_struct *task, __u64 now_ns)
 {
 	__u64 since_ns = account_came(&cpu->load, ran_unseen_ns(cpu, task), now_ns);
@@ -247,7 +247,7 @@ static inline bool date_burst(struct wakegov_cpu *cpu, const struct task_struct 
 	       outside_band(cpu, since_ns);
 }
 
-/* The task's own utilisation is as of its last switch that was accounted. */
+/* The task's own utilisation is as of its last accounted switch. */
 static inline void account_leaving(struct wakegov_cpu *cpu, struct task_struct *task, __u32 sleeps,
 				   __u64 now_ns)
 {
@@ -271,8 +271,8 @@ static inline void account_coming(struct wakegov_cpu *cpu, struct task_struct *t
 }
 
 /*
- * Remembers the task that leaves, as it may be back. Where each switch is accounted no task comes
- * unseen, but for one that was remembered before; nor does a real-time task ever.
+ * Remembers the leaving task, which may come back. While each switch is accounted, only a task that
+ * was remembered before comes unseen. A real-time task never does.
  */
 static inline void note_recent(struct wakegov_cpu *cpu, const struct task_struct *task,
 			       __u64 now_ns)
@@ -288,9 +288,9 @@ static inline void note_recent(struct wakegov_cpu *cpu, const struct task_struct
 }
 
 /*
- * Accounts both tasks' utilisation, but not that of the idle task, an injected one, and the daemon.
- * A task that makes way for the daemon runs on for the CPU: else the daemon would find it idle
- * whenever it looks, without what that task needs, and be told so as soon as it sleeps.
+ * Accounts the utilisation of both tasks, except the idle task, injected idleness and the daemon.
+ * While the daemon runs, the preempted task keeps running for the accounting. Otherwise the CPU
+ * would look idle to the daemon, and report that task's need as soon as the daemon sleeps.
  */
 static inline bool switch_tasks(struct wakegov_cpu *cpu, struct task_struct *prev,
 				struct task_struct *next, bool prev_stored, bool next_stored,
@@ -299,7 +299,7 @@ static inline bool switch_tasks(struct wakegov_cpu *cpu, struct task_struct *pre
 	__u32 next_pid = next->pid;
 	bool left_band = false;
 
-	/* Another one is running while the daemon runs, and none before the first switch. */
+	/* Not equal while the daemon runs, or before the first switch. */
 	if (cpu->load.running && cpu->load.running == (__u32)prev->pid) {
 		if (!cpu->load.busy_since_ns)
 			left_band = date_burst(cpu, prev, now_ns);
@@ -325,7 +325,7 @@ static inline bool switch_tasks(struct wakegov_cpu *cpu, struct task_struct *pre
 	return left_band;
 }
 
-/* Counts a wait for I/O, or looks for I/O without one. */
+/* Counts a wait for I/O, or checks for I/O without a wait. */
 static inline void go_to_sleep(struct task_struct *task, __u32 state, __u64 now_ns)
 {
 	if (is_in_iowait(task))
@@ -335,8 +335,8 @@ static inline void go_to_sleep(struct task_struct *task, __u32 state, __u64 now_
 }
 
 /*
- * Only a CPU that has work compares its utilisation with the band. The utilisation of an idle CPU
- * may be outside, and then each switch to the daemon and back would wake the daemon.
+ * Only a CPU with work compares its utilisation with the band. An idle CPU's may be outside, and
+ * each switch to the daemon and back would then wake the daemon.
  */
 static inline bool needs_look(const struct wakegov_cpu *cpu, bool worked, __u64 now_ns)
 {
@@ -349,14 +349,14 @@ static inline bool needs_look(const struct wakegov_cpu *cpu, bool worked, __u64 
 }
 
 /*
- * Not inline: switches that are not accounted would pay for the registers that it saves. It reads
- * the program's arguments itself, so that the verifier meets one state to check it in, not several.
+ * Not inline: unaccounted switches would pay for the registers that it saves. It reads the
+ * program's arguments itself, so that the verifier checks it from one state only.
  */
 static __noinline int account_at_switch(struct wakegov_cpu *cpu, switch_arguments arguments)
 {
 	struct task_struct *prev = prev_of(arguments), *next = next_of(arguments);
 	__u32 sleeps = sleeps_after(arguments);
-	/* Once, before there are branches. */
+	/* Loaded once, before there are branches: see has_storage(). */
 	bool prev_stored = has_storage(prev), next_stored = has_storage(next);
 	__u64 now_ns = bpf_ktime_get_ns();
 	bool worked, awaited;
@@ -386,7 +386,7 @@ static __noinline int chains_at_switch(struct wakegov_cpu *cpu, switch_arguments
 {
 	struct task_struct *prev = prev_of(arguments), *next = next_of(arguments);
 
-	cpu->context = 0; /* there is no switch in an interrupt */
+	cpu->context = 0; /* no switch happens in an interrupt */
 	cpu->chain_since_ns = 0;
 	switch_chains(cpu, prev, next, sleeps_after(arguments));
 	return 0;

@@ -11,8 +11,8 @@ static inline struct wakegov_device *device_at(__u32 index)
 }
 
 /*
- * The sequence number (diskseq) of the whole disk of a queue; it changes with the medium. 0: the
- * queue belongs to no disk, as a controller's.
+ * The sequence number (diskseq) of a queue's whole disk, which changes with the medium. 0: the
+ * queue has no disk, as a controller's.
  */
 static inline __u64 seq_of(const struct request_queue *queue)
 {
@@ -20,9 +20,8 @@ static inline __u64 seq_of(const struct request_queue *queue)
 }
 
 /*
- * With more disks than places, each request to one of the others would search all places twice. A
- * disk that found no place is remembered, until the daemon clears it at its next look at the
- * devices.
+ * With more disks than places, each request to a disk without one would search all places twice.
+ * Such a disk is remembered until the daemon clears it at its next check of the devices.
  */
 static inline bool is_unplaced(__u64 seq)
 {
@@ -41,14 +40,14 @@ VERIFIED_ONCE __u32 find_device(__u64 seq)
 	return WAKEGOV_DEVICES;
 }
 
-/* In the index of a place: the disk has taken it just now. */
+/* A flag in the index of a place that the disk has just claimed. */
 #define NEWLY_TAKEN (1U << 31)
 
 /*
- * Takes a place at the first request; WAKEGOV_DEVICES if there is none. Two CPUs that do so at once
+ * Claims a place at the first request; WAKEGOV_DEVICES if none is free. Two CPUs that do so at once
  * try places in the same order, so one finds the other's.
  */
-VERIFIED_ONCE __u32 take_device(__u64 seq)
+VERIFIED_ONCE __u32 claim_device(__u64 seq)
 {
 	for (int i = 0; i < WAKEGOV_DEVICES; i++) {
 		__u32 index = (seq + i) % WAKEGOV_DEVICES;
@@ -64,8 +63,8 @@ VERIFIED_ONCE __u32 take_device(__u64 seq)
 }
 
 /*
- * Releases the place if no record can be emitted: until the daemon has classified a device, a
- * stacked one would count twice.
+ * Releases the place if no record can be emitted: a stacked device would count twice until the
+ * daemon classifies it.
  */
 static inline bool introduce_device(struct wakegov_device *device, struct request_queue *queue,
 				    __u32 index)
@@ -91,7 +90,7 @@ static __noinline struct wakegov_device *look_up_device(struct request_queue *qu
 	if (!is_unplaced(seq)) {
 		place = find_device(seq);
 		if (place == WAKEGOV_DEVICES)
-			place = take_device(seq);
+			place = claim_device(seq);
 	}
 	index = place % WAKEGOV_DEVICES;
 	if (place == WAKEGOV_DEVICES ||
@@ -104,9 +103,9 @@ static __noinline struct wakegov_device *look_up_device(struct request_queue *qu
 }
 
 /*
- * The queue's device; its index is then in the CPU's last_device, where it mostly was before. A
- * new queue may have an old one's address, and a disk may get another medium: the daemon notices
- * that while it follows tasks.
+ * The queue's device; the CPU's last_device then has its index, and mostly had it before. A new
+ * queue may reuse an address, and a disk may get another medium: the daemon notices both while it
+ * follows tasks.
  */
 static inline struct wakegov_device *device_of(struct request_queue *queue, struct wakegov_cpu *cpu,
 					       bool followed)

@@ -2,9 +2,9 @@
 #pragma once
 
 /*
- * The attributes of tasks that rules ask for. A change emits a record, and an iterator dumps all
- * tasks on request. A child starts with its parent's attributes, so only children of tasks that
- * match rules are reported, and most of them wait: what ends before is never reported.
+ * The attributes of tasks for the keys of rules. A change emits a record, and an iterator dumps all
+ * tasks on request. A child starts with its parent's attributes, so only children of matching tasks
+ * are reported. Most of them wait first, and those that exit during the wait are never reported.
  */
 
 #include "clamped.bpf.h"
@@ -12,8 +12,8 @@
 #include "slot.bpf.h"
 
 /*
- * Read before it is seen that the task is not exiting: the task lives as long as the number stays
- * the same.
+ * Read before the check that the task is not exiting: if the number is unchanged, the task still
+ * lives.
  */
 static inline __u32 ends_of(const struct task_struct *task)
 {
@@ -43,7 +43,7 @@ static inline struct wakegov_child *child_at(__u32 pid)
 	return &children[pid % WAKEGOV_CHILDREN];
 }
 
-/* Ends the wait of a child. Returns false where it did not wait. */
+/* Ends the wait of a child. Returns false if it did not wait. */
 static inline bool end_child_wait(__u32 pid)
 {
 	struct wakegov_child *child = child_at(pid);
@@ -51,7 +51,7 @@ static inline bool end_child_wait(__u32 pid)
 	return child->pid == pid && __sync_val_compare_and_swap(&child->pid, pid, 0) == pid;
 }
 
-/* A full ring buffer is counted: the daemon then has all tasks dumped. */
+/* A full ring buffer is counted, and makes the daemon dump all tasks. */
 static inline struct wakegov_facts_record *reserve_facts(void)
 {
 	struct wakegov_facts_record *record = bpf_ringbuf_reserve(&records, sizeof(*record), 0);
@@ -70,7 +70,7 @@ static inline struct wakegov_facts_record *reserve_facts(void)
 	return record;
 }
 
-/* Reports a child that waits: as what it was when it began, or, if not whole, only its parent. */
+/* Reports a waiting child with its attributes as of the fork; if not whole, only its parent. */
 VERIFIED_ONCE int report_child(__u32 pid, bool whole)
 {
 	struct wakegov_facts_record *record = NULL;
@@ -121,11 +121,11 @@ static inline void emit_process(struct task_struct *task)
 }
 
 /*
- * Lets the child wait, if what its parent's rules give is its own by now: classes and clamps are
- * inherited, and a boost is for tasks that have lived for longer. Returns false where it may not,
- * or its place is taken.
+ * Lets the child wait, if it has all effects of its parent's rules already: it inherits classes and
+ * clamps, and boosts are for tasks that have lived for longer. Returns false if it may not wait, or
+ * if its place is taken.
  */
-static inline bool put_child(__u32 parent_pid, bool clamped, struct task_struct *child)
+static inline bool defer_child(__u32 parent_pid, bool clamped, struct task_struct *child)
 {
 	__u32 pid = child->pid;
 	struct wakegov_child *place = child_at(pid);
@@ -145,19 +145,19 @@ static inline bool put_child(__u32 parent_pid, bool clamped, struct task_struct 
 	return true;
 }
 
-/* moved: its cgroup is not the parent's. */
+/* moved: the child has another cgroup than its parent. */
 static __noinline void follow_fork(__u32 parent_pid, struct task_struct *child, bool moved)
 {
 	bool clamped = settings.follow_clamps && has_clamps(child), inherits;
 	__u32 pid = child->pid, one = 1;
 
 	inherits = settings.follow && bpf_map_lookup_elem(&matching, &parent_pid);
-	/* Else rules see nothing in it that its parent has not. */
+	/* Rules see no other difference between a child and its parent. */
 	if (inherits || (settings.follow & WAKEGOV_FOLLOW_CGROUPS && moved)) {
 		report_child(parent_pid, true);
 		if (inherits)
 			bpf_map_update_elem(&matching, &pid, &one, BPF_ANY);
-		if (inherits && !moved && put_child(parent_pid, clamped, child))
+		if (inherits && !moved && defer_child(parent_pid, clamped, child))
 			return;
 		emit_facts(child, NULL);
 	}
@@ -165,7 +165,7 @@ static __noinline void follow_fork(__u32 parent_pid, struct task_struct *child, 
 		emit_class(WAKEGOV_RECORD_CHILD, parent_pid, pid, 0);
 }
 
-/* The end of a child that waits is as little reported as its beginning was. */
+/* A child that waits disappears unreported. */
 static __noinline void follow_end(__u32 pid)
 {
 	bool waits = end_child_wait(pid);
@@ -182,7 +182,7 @@ static __noinline void follow_exec(struct task_struct *task)
 		emit_facts(task, NULL);
 }
 
-/* Runs before task->comm has the new name; an exec renames as well. */
+/* Runs before task->comm changes. An exec renames the task too. */
 SEC("tp_btf/task_rename")
 int BPF_PROG(on_task_rename, struct task_struct *task, const char *comm)
 {

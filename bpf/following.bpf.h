@@ -2,34 +2,34 @@
 #pragma once
 
 /*
- * When chains are followed. Not while all CPUs are full, as no chain could ask for more then; and
- * not all the time where they go on as they are, which takes a fifth of the cost. Each time that
- * they are followed again begins a generation: chain_start().
+ * Decides when chains are followed. They are not while all CPUs are full, as no chain could ask for
+ * more. While they are steady, they are followed for a fifth of the time, at a fifth of the cost. A
+ * new generation begins whenever following resumes: chain_start().
  */
 
 #include "maps.bpf.h"
 #include "wakegov/chain.h"
 
 /*
- * Chains that have not changed for CHAINS_SETTLED_NS are followed for CHAINS_FOLLOWED_NS at a time:
- * a fifth of the time. What changes while they are not followed is seen as much later.
+ * Chains unchanged for CHAINS_SETTLED_NS are followed for CHAINS_FOLLOWED_NS at a time, a fifth of
+ * the time. A change in between is seen that much later.
  */
 #define CHAINS_SETTLED_NS  100000000ULL
 #define CHAINS_FOLLOWED_NS 8000000ULL
 #define CHAINS_PAUSED_NS   DECAY_HALF_LIFE_NS
 
-/* A chain that comes to a CPU in each of these times goes on to count there. */
+/* A chain that comes to a CPU in each followed time continues to count there. */
 _Static_assert(CHAINS_PAUSED_NS + 2 * CHAINS_FOLLOWED_NS <= WAKEGOV_CHAIN_HOLD_NS,
 	       "the pause is too long");
 
 /* Not static: tests write them. */
-bool chains_change;	       /* one of them has changed since the last choose_following() */
-__u64 chains_pause_ns;	       /* when the next pause may begin … */
-static __u64 chains_resume_ns; /* … and when this one ends; 0: there is none */
+bool chains_change;	       /* a chain has changed since the last choose_following() */
+__u64 chains_pause_ns;	       /* earliest start of the next pause … */
+static __u64 chains_resume_ns; /* … and end of the present one; 0: there is none */
 
 /*
- * The last generation that did not end a pause. It began after longer than that, with tasks that
- * wait for a CPU: of those that slept before it is not known until when.
+ * The last generation that did not end a pause. It began after a longer time, with runnable tasks:
+ * the sleep of a task that slept before it may have ended at any time.
  */
 static __u32 chains_unpaused;
 
@@ -63,14 +63,14 @@ static __noinline int resume_chains(__u64 now_ns)
 	}
 	chains_resume_ns = 0;
 	followed_chains = generation + 1;
-	if (!settings.chains) /* the daemon has just ended them */
+	if (!settings.chains) /* the daemon has just stopped it */
 		followed_chains = 0;
 	return 0;
 }
 
 /*
- * A chain came to a CPU where it, or another, was gap_ns ago. One that comes seldom could be missed
- * while chains are followed: its next arrival is waited for, as long as this one counts there.
+ * A chain arrived at a CPU, gap_ns after the last arrival of any. A rare one could miss the times
+ * in which chains are followed: following continues for the hold time, to see its next arrival.
  */
 static inline void note_arrival(__u64 gap_ns, __u64 now_ns)
 {
@@ -79,9 +79,9 @@ static inline void note_arrival(__u64 gap_ns, __u64 now_ns)
 }
 
 /*
- * With the default headroom a CPU asks for the highest frequency from 13/16 of its capacity on.
- * Once it is full it is so until then; to become so it takes a little more. Of a CPU without a
- * domain the frequency is not known.
+ * With the default headroom a CPU asks for the highest frequency from 13/16 of its capacity. A full
+ * CPU stays full down to that; it becomes full a little above. The frequency of a CPU without a
+ * domain is unknown.
  */
 static inline bool is_cpu_full(const struct wakegov_cpu *cpu)
 {
@@ -114,8 +114,8 @@ static inline bool are_all_full(void)
 }
 
 /*
- * After the CPU was accounted. The daemon finds out later that all CPUs are full, and then also
- * traces less. A CPU that is idle and full by its last look has room when it is woken.
+ * Called after the CPU was accounted. The daemon learns later that all CPUs are full, and then
+ * traces less too. A CPU that was full when it went idle has room from its next wake-up.
  */
 static __noinline int choose_following(struct wakegov_cpu *cpu, __u64 now_ns)
 {

@@ -8,8 +8,8 @@
 #include "wakegov/decay.h"
 
 /*
- * Runs on the CPU that changes the frequency, which may be another one than the CPU whose frequency
- * changes. So it only replaces the level: time since that CPU's last event (a tick at most) is
+ * Runs on the CPU that changes the frequency, which may be another than the CPU whose frequency
+ * changes. So it only replaces the level: the time since that CPU's last event, a tick at most, is
  * accounted at the new level.
  */
 SEC("tp_btf/cpu_frequency")
@@ -36,7 +36,7 @@ static inline bool are_own(const struct wakegov_limits *limits, const struct wak
 	       limits->hardware_max_khz == own->hardware_max_khz;
 }
 
-/* What the daemon wrote itself is no news, unless limits of others, turbo or governor changed. */
+/* The daemon's own write is no news, unless limits of others, turbo or the governor changed. */
 SEC("tp_btf/cpu_frequency_limits")
 int BPF_PROG(on_cpu_frequency_limits, struct cpufreq_policy *policy)
 {
@@ -56,7 +56,7 @@ int BPF_PROG(on_cpu_frequency_limits, struct cpufreq_policy *policy)
 
 /*
  * Each phase of a suspend begins and ends with this event. At the end of this phase cpufreq
- * restarts its governors; processes, also the daemon, resume a little later.
+ * restarts its governors. The processes, the daemon included, resume a little later.
  */
 SEC("tp_btf/suspend_resume")
 int BPF_PROG(on_suspend_resume, const char *action, int value, bool begins)

@@ -2,8 +2,8 @@
 #pragma once
 
 /*
- * A boost ends a hold time after its task's last I/O. A timer for each slot watches for that end
- * and emits a record, so that the daemon does not wake up to look.
+ * A boost ends a hold time after its task's last I/O. A timer for each slot waits for that moment
+ * and emits a record, so the daemon need not wake up to check.
  */
 
 #include "bytes.bpf.h"
@@ -19,7 +19,7 @@ struct {
 	__type(value, struct hold);
 } holds SEC(".maps");
 
-/* Emits one record. If the ring buffer is full, the timer tries again after another hold time. */
+/* Emits one record. If the ring buffer is full, tries again after another hold time. */
 static int on_hold_end(void *map, __u32 *index, struct hold *hold)
 {
 	struct wakegov_slot *slot = slot_at(*index);
@@ -29,7 +29,7 @@ static int on_hold_end(void *map, __u32 *index, struct hold *hold)
 		return 0;
 	now_ns = bpf_ktime_get_ns();
 	if (settings.by_bytes && is_live(slot))
-		see_bytes(slot, now_ns);
+		read_bytes(slot, now_ns);
 	end_ns = wakegov_slot_last_ns(slot) + hold_ns;
 	if (end_ns > now_ns)
 		hold_ns = end_ns - now_ns;
@@ -41,10 +41,7 @@ static int on_hold_end(void *map, __u32 *index, struct hold *hold)
 	return 0;
 }
 
-/*
- * The daemon runs this. A timer cannot be set up by the programs of wake-ups, which run under
- * locks.
- */
+/* The daemon runs this: the programs at wake-ups run under locks, and cannot set up a timer. */
 SEC("syscall")
 int watch_hold(struct wakegov_watch *watch)
 {

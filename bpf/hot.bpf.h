@@ -2,8 +2,8 @@
 #pragma once
 
 /*
- * Counts how often tasks do I/O. A task with enough I/O per window takes a slot, from which the
- * daemon then reads its totals.
+ * Counts the I/O of tasks. A task with enough I/O in a window claims a slot, from which the daemon
+ * then reads its totals.
  */
 
 #include "bytes.bpf.h"
@@ -13,7 +13,7 @@ enum io_kind { IO_WAIT, IO_START };
 
 /*
  * I/O of tasks without a slot in the present window. Tasks whose pids have the same remainder share
- * one count, so a slow task may take a slot; the daemon releases it.
+ * one count, so a slow task may claim a slot; the daemon releases it.
  */
 struct cold_tasks {
 	__u64 window_ns; /* start of the window */
@@ -73,8 +73,8 @@ static __noinline void count_cold_io(struct task_struct *task, enum io_kind kind
 }
 
 /*
- * A wait that cannot be interrupted is for a request that the task has just sent, others are for
- * any of its queue.
+ * An uninterruptible wait is for the request that the task has just sent; others are for any
+ * request in its queue.
  */
 static inline void note_wait(struct wakegov_slot *slot, __u32 state, __u64 now_ns)
 {

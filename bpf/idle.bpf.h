@@ -2,9 +2,9 @@
 #pragma once
 
 /*
- * Idle latency: emits a record when a task begins to run that asks for shorter exits from idle than
- * the daemon holds, and keeps the shortest that was asked for since the daemon last read it. While
- * no task has an idle latency, this is not called.
+ * Idle latency: emits a record when a task runs whose idle latency is below the one that the daemon
+ * holds, and keeps the lowest since the daemon last read it. Not called while no task has an idle
+ * latency.
  */
 
 #include "maps.bpf.h"
@@ -15,7 +15,7 @@ static __noinline void check_idle_latency(__u32 pid)
 
 	if (!us)
 		return;
-	/* An update that another CPU's overwrites is repeated when the task runs again. */
+	/* If another CPU overwrites this, the task's next run repeats it. */
 	if (*us < idle_asked_us)
 		idle_asked_us = *us;
 	if (*us < idle_held_us && emit(WAKEGOV_RECORD_IDLE_LATENCY, bpf_get_smp_processor_id(), 0))

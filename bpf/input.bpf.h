@@ -2,14 +2,14 @@
 #pragma once
 
 /*
- * Input events that begin a chain: a key or a button that goes down, of which a touch is one. Which
- * key, and of which device, is not read. A pointer that moves begins none, nor does a key that goes
- * up or repeats, nor a switch. A click that ends within INPUT_NS is one event's work.
+ * Input events that begin a chain: a key or a button goes down; a touch is a button. The programs
+ * read neither the key nor the device. The motion of a pointer begins no chain, nor does the
+ * release or repetition of a key, or a switch. A click that ends within INPUT_NS is one event's
+ * work.
  *
- * There is no tracepoint. drivers/input/input.c calls this function of the kernel for each event
- * that changes something, before it passes it on: drivers also report a button that stays as it is,
- * with each move. Who has the device open is woken before the interrupt ends, or the task sleeps
- * that came here.
+ * There is no tracepoint. drivers/input/input.c calls this function for each event that changes
+ * something, before it passes the event on; drivers also report unchanged buttons with each motion.
+ * The reader of the device is woken before the interrupt ends, or before the injecting task sleeps.
  */
 
 #include "chain.bpf.h"

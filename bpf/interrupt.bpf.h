@@ -2,26 +2,26 @@
 #pragma once
 
 /*
- * Whether this CPU handles an interrupt, by the kernel's preempt count: programs at the beginning
- * and the end of each interrupt would say it too, and be called a hundred times as often as it is
- * asked. And since when a device's interrupt keeps a CPU from being idle, while readers are
- * measured.
+ * Whether this CPU handles an interrupt, by the kernel's preempt count. Programs at each
+ * interrupt's start and end would know it too, but run a hundred times as often as the question
+ * arises. Also, while readers are measured: since when a device's interrupt has kept the CPU from
+ * idling.
  */
 
 #include "maps.bpf.h"
 
-/* Of the preempt count, include/linux/preempt.h: the NMI's bits are next to those of interrupts. */
-#define IN_SOFTIRQ 0x00000100 /* it is being served; twice as much where softirqs are disabled */
+/* Bits of the preempt count, include/linux/preempt.h; NMI's bits follow those of interrupts. */
+#define IN_SOFTIRQ 0x00000100 /* a softirq is served; twice this where softirqs are disabled */
 #define IN_HARDIRQ 0x00ff0000
 
-/* x86 has it in a variable of each CPU, so far behind its run queue; 0: this kernel does not. */
+/* On x86 the offset of the per-CPU variable from the run queue; 0: this kernel has none. */
 const volatile __s64 preempt_count_at = 0;
 /* Whether the kernel has bpf_rdonly_cast(), since 6.2. */
 const volatile bool casts = false;
 
 extern void *bpf_rdonly_cast(const void *object, __u32 btf_id) __ksym __weak;
 
-/* A copy by a helper takes 120 instructions more. */
+/* A copy by a helper costs 120 instructions more. */
 static inline __u32 read_number(__u64 address)
 {
 	const struct plist_node *begins_with_int;
@@ -36,7 +36,7 @@ static inline __u32 read_number(__u64 address)
 	return number;
 }
 
-/* Whether the kernel has it in a field of each task. */
+/* Whether the kernel keeps the count in each task. */
 static inline bool is_count_in_task(void)
 {
 	return bpf_core_field_exists(((struct task_struct *)NULL)->thread_info.preempt_count);
@@ -61,8 +61,8 @@ static inline __u32 preempt_count(struct wakegov_cpu *cpu)
 }
 
 /*
- * Of IN_HARDIRQ and IN_SOFTIRQ what holds for this CPU; 0: no interrupt. PREEMPT_RT counts softirqs
- * in the task that serves them.
+ * The bits IN_HARDIRQ and IN_SOFTIRQ of this CPU; 0: no interrupt. PREEMPT_RT counts softirqs in
+ * the task that serves them.
  */
 static inline __u32 interrupts_here(struct wakegov_cpu *cpu)
 {
@@ -76,8 +76,8 @@ static inline __u32 interrupts_here(struct wakegov_cpu *cpu)
 #define IRQF_PERCPU 0x400 /* include/linux/interrupt.h */
 
 /*
- * On Arm the CPU's own timer and its IPIs come through these tracepoints, on x86 they do not: they
- * are not measured on either. An interrupt of a task is in the task's time.
+ * On Arm the CPU's own timer and its IPIs pass these tracepoints, on x86 they do not: neither
+ * measures them. An interrupt of a running task counts as the task's time.
  */
 SEC("tp_btf/irq_handler_entry")
 int BPF_PROG(on_irq_handler_entry, int irq, struct irqaction *action)

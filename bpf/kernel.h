@@ -2,8 +2,8 @@
 #pragma once
 
 /*
- * The kernel's types, reduced to the fields that wakegov touches: CO-RE relocates each by name at
- * load, so one object runs on every kernel that has them, and a reader sees all that is read.
+ * The kernel's types, reduced to the fields that wakegov uses. CO-RE relocates each field by name
+ * at load, so one object runs on every kernel that has them, and the list is complete.
  */
 
 #include <linux/types.h>
@@ -19,7 +19,7 @@
 
 struct thread_info {
 	__u32 cpu;
-	__u32 preempt_count; /* not on x86; the lower half of it on arm64 */
+	__u32 preempt_count; /* not on x86; on arm64 its lower half */
 };
 
 struct uclamp_se {
@@ -207,7 +207,7 @@ struct cpufreq_policy {
 	unsigned int min;
 	unsigned int max;
 	struct cpufreq_governor *governor;
-	struct freq_qos_request *min_freq_req; /* not pointers in 7.x */
+	struct freq_qos_request *min_freq_req; /* in 7.x not pointers */
 	struct freq_qos_request *max_freq_req;
 	struct kobject kobj;
 };

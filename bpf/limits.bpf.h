@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #pragma once
 
-/* What was asked for in scaling_min_freq and scaling_max_freq, and what came of it. */
+/* The requests behind scaling_min_freq and scaling_max_freq, and the resulting limits. */
 
 #include "kernel.h"
 #include "wakegov/abi.h"
 
 #define SYSFS_MAGIC 0x62656572 /* include/uapi/linux/magic.h */
 
-/* The policy to whose directory an open file of sysfs belongs, as sysfs_file_kobj() finds it. */
+/* The cpufreq policy whose directory in sysfs has this open file, as in sysfs_file_kobj(). */
 static inline struct cpufreq_policy *policy_of(const struct file *file)
 {
 	struct seq_file *seq = BPF_CORE_READ(file, private_data);

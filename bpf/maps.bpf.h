@@ -14,7 +14,7 @@ struct {
 	__type(value, struct wakegov_cpu);
 } cpus SEC(".maps");
 
-/* The utilisation of tasks that were running at a tick, and of their children. */
+/* The utilisation of tasks that ran at a tick, and of their children. */
 struct {
 	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
 	__uint(map_flags, BPF_F_NO_PREALLOC);
@@ -23,10 +23,10 @@ struct {
 } tasks SEC(".maps");
 
 /*
- * The chains of such tasks and of their parents, in pairs by the remainder of their thread ids: of
- * a hundred at work, one in a thousand finds both places of its pair taken. In task storage each
- * fork had to allocate a child's: 1,119 instructions in place of 167. It is not mapped into the
- * daemon, whose memory it would be.
+ * The chains of such tasks and of their parents, in pairs by the remainder of the thread id: with a
+ * hundred tasks at work, one in a thousand finds both places of its pair taken. Task storage would
+ * have to allocate a child's at each fork: 1,119 instructions instead of 167. The map is not mapped
+ * into the daemon, which would then be charged for its memory.
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -35,18 +35,18 @@ struct {
 	__type(value, struct wakegov_chain_pair);
 } chains SEC(".maps");
 
-/* Bursts of tasks that were running at a tick or have a clamp class. */
+/* Bursts of tasks that ran at a tick or have a clamp class. */
 struct task_run {
 	__u64 full_burst_ns; /* CPU time since the wake-up, scaled to full capacity */
-	__u64 whole_ns;	     /* the same without an upper bound, for classes that are timed */
-	__u64 seen_ns;	     /* the same, with smaller steps; real time while mean_ns is 0 */
-	__u64 real_ns;	     /* the same as real time, not scaled */
+	__u64 whole_ns;	     /* the same without an upper bound, for classes with a response time */
+	__u64 seen_ns;	     /* the same in smaller steps; real time while mean_ns is 0 */
+	__u64 real_ns;	     /* the same in real time, unscaled */
 	__u64 told_ns;	     /* when co_runner last changed */
 	__u32 mean_ns;	     /* mean of past bursts at full capacity */
-	__u32 generation;    /* generation of task_classes from which class was read */
+	__u32 generation;    /* generation of task_classes at which class was read */
 	__u32 class;
-	__u32 co_runner; /* the class of the capped tasks beside which it was last reported; 0: none
-			  */
+	__u32 co_runner; /* the class of the capped tasks that it was last reported beside; 0:
+			  * none */
 	__u32 co_runner_generation;
 	__u32 own; /* its own clamps as last reported: wakegov_own() */
 	__u64 own_told_ns;
@@ -79,7 +79,7 @@ struct {
 	__type(value, __u32);
 } matching SEC(".maps");
 
-/* What each process runs, while a rule asks for it. */
+/* The program of each process, while a rule goes by it. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(map_flags, BPF_F_NO_PREALLOC);
@@ -112,7 +112,7 @@ struct {
 } records SEC(".maps");
 
 /*
- * In .bss, not in maps of their own: a look-up takes half the instructions, and cannot fail. All of
+ * In .bss instead of separate maps: a look-up takes half the instructions, and cannot fail. All of
  * it is mapped into the daemon (src/tracer/programs.c).
  */
 struct wakegov_slot slots[WAKEGOV_SLOTS];
@@ -123,48 +123,48 @@ volatile struct wakegov_settings settings;
 volatile __u32 hot_tasks[WAKEGOV_HOT];
 volatile __u32 ruled_tasks[WAKEGOV_RULED];
 struct wakegov_bursts bursts[WAKEGOV_CLAMP_CLASSES];
-/* Sequence numbers of disks that found no place, hashed by remainder. The daemon clears them. */
+/* Sequence numbers of disks without a place, hashed by remainder. The daemon clears them. */
 volatile __u64 unplaced[WAKEGOV_UNPLACED];
-/* Exits of tasks with a pid of this remainder. */
+/* Exits of tasks whose pid has this remainder. */
 volatile __u32 task_ends[WAKEGOV_ENDS];
 struct wakegov_child children[WAKEGOV_CHILDREN];
-volatile __u32 children_wait;	  /* the daemon knows that some do */
-volatile __u32 ticks_ended;	  /* while only ticks are traced, those of a domain ended */
-volatile __u32 followed_chains;	  /* settings.chains; 0: they are not followed … */
-volatile __u64 chains_stopped_ns; /* … since then */
-volatile __u64 chains_skipped_ns; /* the sum of such times until now */
+volatile __u32 children_wait;	  /* the daemon knows that some wait */
+volatile __u32 ticks_ended;	  /* while only ticks are traced: the ticks of a domain ended */
+volatile __u32 followed_chains;	  /* settings.chains; 0: chains are not followed … */
+volatile __u64 chains_stopped_ns; /* … since this time */
+volatile __u64 chains_skipped_ns; /* the sum of such times so far */
 struct wakegov_shares process_shares;
 volatile __u32 n_processes;	  /* in the map */
-volatile __u64 processes_refused; /* found no place in it */
+volatile __u64 processes_refused; /* processes that found no place in it */
 volatile __s64 n_stored;	  /* entries of task storage */
-volatile __s64 n_stored_found;	  /* of those that dump_tasks() has seen */
-volatile __u64 stored_refused;	  /* times that a task got no entry */
-volatile __u64 chains_refused;	  /* times that a tick met a task that got no place in chains */
-volatile __u32 clamps_seen; /* since own clamps are followed, a task with such clamps was seen */
-/* The shortest idle latency that tasks asked for since the daemon read it, and what is held. */
+volatile __s64 n_stored_found;	  /* those that dump_tasks() saw */
+volatile __u64 stored_refused;	  /* how often a task got no entry */
+volatile __u64 chains_refused;	  /* ticks that met a task without a place in chains */
+volatile __u32 clamps_seen;	  /* a task with own clamps was seen since they are followed */
+/* The lowest idle latency of tasks since the daemon last read it, and the one that it holds. */
 volatile __u32 idle_asked_us;
 volatile __u32 idle_held_us;
 volatile __u32 news; /* pending news of all CPUs and of the machine: enum wakegov_news */
 
 /*
  * Whether any BPF program keeps storage for the task. Most tasks have none, and this test takes a
- * seventh of the time of a look-up that fails.
+ * seventh of the time of a failing look-up.
  *
- * Where the verifier meets the load of a pointer from a task or a request, it searches all types of
- * the kernel by name several times, which takes 1 to 2 ms: so such pointers are loaded once, before
- * a program has branches.
+ * When the verifier meets the load of a pointer from a task or a request, it searches all types of
+ * the kernel by name several times, for 1 to 2 ms. So a program loads such pointers once, before it
+ * has branches.
  */
 static inline bool has_storage(const struct task_struct *task)
 {
 	struct bpf_local_storage *storage = task->bpf_storage;
 
-	__asm__ volatile("" : "+r"(storage)); /* or a compiler moves the load into the branches */
+	__asm__ volatile("" : "+r"(storage)); /* keeps compilers from moving the load */
 	return storage;
 }
 
 /*
- * Whether the task may get an entry of task storage: its memory is the daemon's. An exiting task's
- * are no longer counted.
+ * Whether the task may get an entry of task storage, whose memory is charged to the daemon. Exiting
+ * tasks' entries are no longer counted.
  */
 static inline bool may_store(const struct task_struct *task)
 {
@@ -176,7 +176,7 @@ static inline bool may_store(const struct task_struct *task)
 	return false;
 }
 
-/* The task's entry, which is added if need be. NULL: it has none and may not get one. */
+/* Finds or adds the task's entry. NULL: it has none and may not get one. */
 static inline void *find_or_add_stored(void *map, struct task_struct *task)
 {
 	void *stored = bpf_task_storage_get(map, task, NULL, 0);
@@ -195,7 +195,7 @@ static inline __s64 count_stored(struct task_struct *task)
 	       !!bpf_task_storage_get(&task_runs, task, NULL, 0);
 }
 
-/* BPF_CORE_READ_BITFIELD() without its branches by size: a bit field of unsigned has four bytes. */
+/* BPF_CORE_READ_BITFIELD() without its branches by size: an unsigned bit field has four bytes. */
 static inline bool is_in_iowait(const struct task_struct *task)
 {
 	__u64 word =
@@ -249,7 +249,7 @@ static inline bool emit(__u32 type, __u32 cpu, __u32 slot)
 	return emit_class(type, cpu, slot, 0);
 }
 
-/* Leaves news for the daemon's next look. cpu is NULL for news of the whole machine. */
+/* Leaves news for the daemon's next round; cpu is NULL for news of the whole machine. */
 static inline void keep_news(struct wakegov_cpu *cpu, __u32 what)
 {
 	if (cpu)

@@ -2,9 +2,8 @@
 #pragma once
 
 /*
- * Placement: reports the forks of placed tasks, and those that had to wait in a cache in which no
- * CPU has been idle for long. While no rule or class with a placement has a task, these functions
- * are not called.
+ * Placement: reports forks of placed tasks, and placed tasks that had to wait in a cache without an
+ * idle CPU for long. Not called while no rule or class with a placement has a task.
  */
 
 #include "maps.bpf.h"
@@ -22,8 +21,8 @@ static inline struct wakegov_cache *cache_of(const struct wakegov_cpu *cpu)
 }
 
 /*
- * The CPU that becomes busy last writes the time since when its cache is full. Another CPU may be
- * idle again by then, so is_full() also compares n_busy.
+ * The CPU that becomes busy last records the start of its cache's fullness. Another CPU may be idle
+ * again by then, so is_full() also compares n_busy.
  */
 static inline void note_busy(struct wakegov_cpu *cpu, bool busy, __u64 now_ns)
 {
@@ -47,7 +46,7 @@ static inline bool is_full(const struct wakegov_cache *cache, __u64 now_ns)
 	return cache->n_busy >= cache->n_cpus && now_ns - cache->full_since_ns >= WAKEGOV_FULL_NS;
 }
 
-/* Shorter waits than this are for interrupts and work of the kernel, which every CPU has. */
+/* Shorter waits are for interrupts and work of the kernel, which every CPU has. */
 #define FULL_WAIT_NS 1000000ULL
 
 static __noinline void waking_placed(struct task_struct *task)
@@ -58,7 +57,7 @@ static __noinline void waking_placed(struct task_struct *task)
 		placed->waits_since_ns = bpf_ktime_get_ns();
 }
 
-/* Emits a record when a task of the group had to wait in a cache that has been full for long. */
+/* Emits a record when a task of the group had to wait in a cache that was full for long. */
 static inline void enter_placed(const struct wakegov_cpu *cpu, struct task_struct *task,
 				__u64 now_ns)
 {
@@ -94,7 +93,7 @@ static __noinline void switch_placed(struct wakegov_cpu *cpu, struct task_struct
 		enter_placed(cpu, next, now_ns);
 }
 
-/* A child starts in its parent's group and with its affinity; the daemon may change that. */
+/* A child starts in its parent's group with its parent's affinity; the daemon may change both. */
 static __noinline void fork_placed(__u32 parent_pid, struct task_struct *child)
 {
 	struct wakegov_placed *from = find_placed(parent_pid), born = { 0 };

@@ -2,9 +2,9 @@
 #pragma once
 
 /*
- * What processes run: the program and its arguments. Both are read without a lock and without a
- * page fault, so that no process can make its reader wait. The kernel knows the program of any
- * task. Arguments lie in the process's own memory, and are read while it is the current one.
+ * The program and the arguments of processes. Both are read without a lock and without a page
+ * fault, so that no process can make its reader wait. The kernel knows the program of any task.
+ * Arguments lie in the process's own memory, so they are read while the process is the current one.
  */
 
 #include "facts.bpf.h"
@@ -52,7 +52,7 @@ static long step_up(__u32 index, struct exe_walk *walk)
 
 /*
  * Walks up to the root of the mount namespace. The verifier checks the step of bpf_loop() once, but
- * a plain loop in every state: a plain loop took a third of the time to load all programs.
+ * a plain loop in every state: that took a third of the time to load all programs.
  */
 static __noinline void read_exe(struct mm_struct *mm, struct wakegov_process *process)
 {
@@ -89,7 +89,7 @@ static inline struct wakegov_process *find_process(__u32 tgid)
 	return bpf_map_lookup_elem(&processes, &tgid);
 }
 
-/* By the real user, who stays the same in a program with another's rights. */
+/* Counted for the real user, whom a setuid program does not change. */
 static inline struct wakegov_process *add_process(struct task_struct *task, __u32 tgid)
 {
 	__u32 uid = BPF_CORE_READ(task, cred, uid.val);
@@ -139,10 +139,10 @@ static __noinline void learn_process(struct task_struct *task, bool is_current)
 }
 
 /*
- * Adds a process that began before it was followed. A different mm shows an exec that was missed,
- * and also one that happened during this function: then the entry may mix both programs.
+ * Adds a process that began before processes were followed. A different mm shows a missed exec. An
+ * exec during this function shows too; the entry may then mix both programs.
  */
-static __noinline void learn_found(struct task_struct *task)
+static __noinline void add_found_process(struct task_struct *task)
 {
 	struct wakegov_process *process;
 	struct mm_struct *mm = task->mm;
@@ -159,8 +159,8 @@ static __noinline void learn_found(struct task_struct *task)
 }
 
 /*
- * Reads the arguments of the current process if it began before it was followed. In a switch that
- * is still the one that stops running.
+ * Reads the arguments of the current process if it began before processes were followed. In a
+ * switch the current process is the one that stops running.
  */
 VERIFIED_ONCE int learn_command(void)
 {
@@ -191,7 +191,7 @@ static inline void follow_end_of_process(struct task_struct *task)
 		remove_process(task->tgid);
 }
 
-/* Writes the CPU of a task: moves keep it up to date, except while no program ran. */
+/* Writes the CPU of a task, which moves keep up to date unless no program was attached. */
 static inline void find_cpu(struct task_struct *task)
 {
 	struct wakegov_slot *slot = may_be_hot(task->pid) ? find_slot(task->pid) : NULL;
@@ -210,7 +210,7 @@ int dump_tasks(struct bpf_iter__task *context)
 	if (!task || task->flags & PF_EXITING)
 		return 0;
 	if (settings.follow & WAKEGOV_FOLLOW_PROCESSES)
-		learn_found(task);
+		add_found_process(task);
 	report_child(task->pid, true);
 	find_cpu(task);
 	n_stored_found += count_stored(task);

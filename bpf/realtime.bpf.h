@@ -2,16 +2,16 @@
 #pragma once
 
 /*
- * Real-time tasks. Their utilisation does not say what they need, since they are to be done by a
- * time that only they know. So they get what schedutil gives them: see effective_cpu_util() in
+ * Real-time tasks. Their utilisation does not tell their need, since only they know their
+ * deadlines. They get the same as from schedutil: see effective_cpu_util() in
  * kernel/sched/syscalls.c (before Linux 6.11 in core.c).
  */
 
 #include "maps.bpf.h"
 
 /*
- * Also a task that inherits a real-time priority from a waiter. Kernel threads are not: work of an
- * interrupt is to get the same in a thread as in a handler, and the stop task does not belong here.
+ * Includes a task that inherits a real-time priority from a waiter. Excludes kernel threads: an
+ * interrupt's work gets the same in a thread as in a handler; and the stop task is not meant.
  */
 static inline bool is_realtime(const struct task_struct *task)
 {
@@ -19,9 +19,9 @@ static inline bool is_realtime(const struct task_struct *task)
 }
 
 /*
- * What the CPU is known to need while the task runs: the bandwidth of its deadline tasks; else all
- * that it has, but no more than the minimum clamp, which sched_util_clamp_min_rt_default sets for
- * tasks that have none of their own.
+ * The CPU's need while the task runs: the bandwidth of its deadline tasks; for other real-time
+ * tasks all its capacity, but at most the minimum clamp, which sched_util_clamp_min_rt_default sets
+ * for tasks without one of their own.
  */
 static inline __u32 realtime_need_q(const struct account_cpu *cpu, const struct task_struct *task)
 {

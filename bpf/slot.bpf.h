@@ -5,7 +5,7 @@
 
 #include "maps.bpf.h"
 
-/* The number of hot tasks with a pid of this remainder. If 0, a look-up of the slot is skipped. */
+/* The number of hot tasks whose pid has this remainder; 0: skips the look-up of the slot. */
 static inline __u32 *hot_count(__u32 pid)
 {
 	return (__u32 *)&hot_tasks[pid % WAKEGOV_HOT];
@@ -38,8 +38,8 @@ static __noinline struct wakegov_slot *find_displaced_slot(__u32 pid)
 }
 
 /*
- * The slot of a task. Tasks that do much I/O have one, mostly in the first place that is tried, and
- * this does not read the counters of may_be_hot(). Where most tasks have none, call that first.
+ * The slot of a task. A hot task mostly has it in the first place tried, and this skips the
+ * counters of may_be_hot(). Where most tasks are cold, call that first.
  */
 static inline struct wakegov_slot *find_slot(__u32 pid)
 {
@@ -61,7 +61,7 @@ static inline __u32 next_id(__u32 id, __u32 index)
 	return (((id >> WAKEGOV_SLOT_BITS) + 2) | 1) << WAKEGOV_SLOT_BITS | index;
 }
 
-/* Takes a slot for the task. Returns its index, WAKEGOV_SLOTS if all are taken. */
+/* Claims a slot for the task. Returns its index, or WAKEGOV_SLOTS if all are taken. */
 VERIFIED_ONCE __u32 claim_slot_index(__u32 pid)
 {
 	for (int i = 0; i < WAKEGOV_SLOT_PROBES; i++) {

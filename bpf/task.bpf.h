@@ -21,8 +21,8 @@ static __noinline void wake_ruled(struct task_struct *task)
 }
 
 /*
- * An interrupt ends the wait of a task: where its CPU was idle, what it took so far is the task's
- * work, and the CPU's. One in an I/O wait did not wait for a timer.
+ * An interrupt ends the wait of a task. On an idle CPU the interrupt's time so far is the task's
+ * work, and the CPU's. A task in an I/O wait did not wait for a timer.
  */
 static __noinline void wake_hot(struct wakegov_slot *slot, struct wakegov_cpu *cpu,
 				const struct task_struct *task)
@@ -31,13 +31,13 @@ static __noinline void wake_hot(struct wakegov_slot *slot, struct wakegov_cpu *c
 
 	if (!slot || !cpu || !interrupts_here(cpu))
 		return;
-	/* Else its end was missed, when the programs were detached in between. */
+	/* An older time: the programs were detached, and the interrupt's end was missed. */
 	if (cpu->interrupted_ns > cpu->load.switched_ns) {
 		now_ns = bpf_ktime_get_ns();
 		took_ns = now_ns - cpu->interrupted_ns;
 		slot->interrupts_ns += took_ns;
 		cpu->load.worked_ns += took_ns;
-		cpu->interrupted_ns = now_ns; /* the rest is the work of the next that it wakes */
+		cpu->interrupted_ns = now_ns; /* the rest is work of the next task that it wakes */
 	}
 	if (is_in_iowait(task) && slot->device != WAKEGOV_NO_DEVICE)
 		device_at(slot->device)->completion_cpu = bpf_get_smp_processor_id();
@@ -60,7 +60,7 @@ int BPF_PROG(on_sched_waking, struct task_struct *task)
 	return 0;
 }
 
-/* What it runs elsewhere must not count as work here. Another task may get its number. */
+/* Its work elsewhere must not count here. Another task may get its number. */
 static inline void forget_recent(struct wakegov_cpu *cpu, const struct task_struct *task)
 {
 	if (is_recent(cpu, task))
@@ -114,7 +114,7 @@ int BPF_PROG(on_sched_migrate_task, struct task_struct *task, int to)
 	return 0;
 }
 
-/* What a task did since it came unseen is accounted when it leaves. */
+/* The work of a task that came unseen is accounted when it leaves. */
 static inline void bring_up_to_date(struct account_task *load, const struct task_struct *task,
 				    const struct wakegov_cpu *cpu)
 {
@@ -149,8 +149,8 @@ int BPF_PROG(on_sched_process_fork, struct task_struct *parent, struct task_stru
 }
 
 /*
- * The current task has forked this one. The kernel skips a program while the same one is
- * interrupted on that CPU. A task cannot be preempted here, so no child is missed.
+ * The current task has forked this one. The kernel skips a program that the same program interrupts
+ * on a CPU; a task cannot be preempted here, so no child is missed.
  */
 SEC("tp_btf/sched_wakeup_new")
 int BPF_PROG(on_sched_wakeup_new, struct task_struct *child)
@@ -162,18 +162,18 @@ int BPF_PROG(on_sched_wakeup_new, struct task_struct *child)
 	if (settings.new_tasks) {
 		cpu = cpu_at(child->thread_info.cpu);
 		if (cpu)
-			cpu->accounted_jiffy = 0; /* so that its first switch is accounted */
+			cpu->accounted_jiffy = 0; /* makes its first switch accounted */
 	}
 	if (settings.follow & WAKEGOV_FOLLOW_PROCESSES)
 		follow_new_process(parent, child);
 	if (settings.placing)
-		fork_placed(parent->pid, child); /* first: it still has its parent's affinity */
+		fork_placed(parent->pid, child); /* first, as it still has its parent's affinity */
 	if (settings.follow || settings.follow_clamps)
 		follow_fork(parent->pid, child, child->cgroups != parent->cgroups);
 	return 0;
 }
 
-/* All that is kept by this number goes. */
+/* Drops all that is stored by this number. */
 static inline void end_number(struct task_struct *task, __u32 pid)
 {
 	struct wakegov_slot *slot;
@@ -193,8 +193,8 @@ static inline void end_number(struct task_struct *task, __u32 pid)
 }
 
 /*
- * A thread other than the leader takes over the leader's number when it execs. It is as if it had
- * forked that task, which has what it has, and had ended.
+ * A thread other than the leader gets the leader's number when it execs. This copies its state, as
+ * if it had forked that task and exited.
  */
 static __noinline void change_number(struct task_struct *task, __u32 old_pid)
 {
@@ -204,7 +204,7 @@ static __noinline void change_number(struct task_struct *task, __u32 old_pid)
 	end_number(task, old_pid);
 }
 
-/* on_task_rename() takes its new name. */
+/* on_task_rename() reads its new name. */
 SEC("tp_btf/sched_process_exec")
 int BPF_PROG(on_sched_process_exec, struct task_struct *task, int old_pid)
 {
@@ -219,8 +219,8 @@ int BPF_PROG(on_sched_process_exec, struct task_struct *task, int old_pid)
 }
 
 /*
- * The utilisation of a process goes back to its parent, where the work goes on. That of a thread
- * does not.
+ * An exiting process returns its utilisation to its parent, where the work goes on; a thread does
+ * not.
  */
 static inline void give_back_load(struct task_struct *task, struct wakegov_cpu *cpu)
 {

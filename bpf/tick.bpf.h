@@ -9,8 +9,8 @@
 #include "cpu.bpf.h"
 
 /*
- * Only a task that runs at a tick gets task storage: its bursts are long enough to matter. Storage
- * can be allocated here, but not under the run queue's lock in a switch.
+ * Only a task that runs at a tick gets task storage: its bursts are long enough to matter. A tick
+ * may allocate it; a switch, under the run queue's lock, may not.
  */
 static inline void account_running(struct wakegov_cpu *cpu, __u64 stolen_ns, __u64 now_ns)
 {
@@ -19,7 +19,7 @@ static inline void account_running(struct wakegov_cpu *cpu, __u64 stolen_ns, __u
 
 	if (stolen_ns)
 		account_stolen(&cpu->load, load, stolen_ns, now_ns);
-	/* It may be that since the last tick only. */
+	/* The task may be real-time only since the last tick. */
 	if (is_realtime(task)) {
 		account_known_need(&cpu->load, realtime_need_q(&cpu->load, task));
 		cpu->load.est_q = cpu->load.last_est_q;
@@ -35,8 +35,8 @@ static inline void account_running(struct wakegov_cpu *cpu, __u64 stolen_ns, __u
 }
 
 /*
- * A tick meets a task that came unseen. The scheduler counts a task's time at the end of a tick, so
- * from the second one on it is known when the task came. Returns whether it is.
+ * A tick meets a task that came unseen. The scheduler updates sum_exec_runtime at the end of a
+ * tick, so the second tick can tell when the task came. Returns whether it could.
  */
 static inline bool tick_unseen(struct wakegov_cpu *cpu, struct task_struct *task, __u64 ticked_ns)
 {
@@ -50,8 +50,8 @@ static inline bool tick_unseen(struct wakegov_cpu *cpu, struct task_struct *task
 #define LATE_NS 500000ULL
 
 /*
- * By how much the timer is late because the hypervisor took the CPU away; 0 for a delay that
- * interrupts explain. Expiry times of other clocks than CLOCK_MONOTONIC lie far ahead of it.
+ * How late the timer is because the hypervisor took the CPU away; 0 for a delay that interrupts
+ * explain. Expiry times of clocks other than CLOCK_MONOTONIC lie far in the future.
  */
 static inline __u64 lateness(const struct hrtimer *timer, __u64 now_ns)
 {
@@ -61,9 +61,9 @@ static inline __u64 lateness(const struct hrtimer *timer, __u64 now_ns)
 }
 
 /*
- * Whether the tick's work was done here a moment ago. A disk's or a server's timers may expire much
- * more often than the tick, so the clock is not read for this: timers know when they are due, and
- * jiffies say when the hypervisor took the CPU away.
+ * Whether this CPU did the tick's work a moment ago. Timers of a disk or a server may expire far
+ * more often than the tick, so this reads no clock: the timers' expiry times show the time, and
+ * jiffies show when the hypervisor took the CPU away.
  */
 static inline bool is_early(struct wakegov_cpu *cpu, const struct hrtimer *timer)
 {
@@ -75,8 +75,8 @@ static inline bool is_early(struct wakegov_cpu *cpu, const struct hrtimer *timer
 	return false;
 }
 
-/* The task ran before the programs were attached: accounting takes it to begin now. */
-static inline void meet_unseen(struct wakegov_cpu *cpu, struct task_struct *task)
+/* The task ran before the programs were attached: for the accounting it begins now. */
+static inline void begin_found(struct wakegov_cpu *cpu, struct task_struct *task)
 {
 	__u64 now_ns = bpf_ktime_get_ns();
 
@@ -87,12 +87,12 @@ static inline void meet_unseen(struct wakegov_cpu *cpu, struct task_struct *task
 	account_switch(&cpu->load, task->pid, now_ns);
 }
 
-/* When a tick last met a task on one of its CPUs, while only ticks are traced. */
+/* While only ticks are traced: when a tick last met a task on a CPU of the domain. */
 static __u64 domain_ticked_ns[WAKEGOV_DOMAINS];
 
 /*
- * The ticks of a domain end when all its CPUs are idle, so others look, each tick at the domain of
- * another CPU: if one CPU in four works, a domain of one CPU is looked at every four ticks.
+ * A domain's ticks end when all its CPUs are idle, so each tick checks another CPU's domain: if one
+ * CPU in four works, a domain of one CPU is checked every four ticks.
  */
 static __noinline int watch_domains(struct wakegov_cpu *cpu, __u64 now_ns)
 {
@@ -117,8 +117,8 @@ static __noinline int watch_domains(struct wakegov_cpu *cpu, __u64 now_ns)
 }
 
 /*
- * Whether the task was switched to before the last tick, or is one that ticks have met. Of one that
- * came at a switch that was not accounted it is not known when.
+ * Whether the task has run since before the last tick, or ticks have met it before. The start of a
+ * task that came at an unaccounted switch is unknown.
  */
 static inline bool has_run_on(struct wakegov_cpu *cpu, const struct task_struct *task, __u64 now_ns)
 {
@@ -137,7 +137,7 @@ static __noinline int account_at_tick(struct task_struct *task, const struct hrt
 	if (!cpu)
 		return 0;
 	if (!cpu->load.running || is_own(task)) {
-		meet_unseen(cpu, task);
+		begin_found(cpu, task);
 		return 0;
 	}
 	if (is_early(cpu, timer))
@@ -148,8 +148,8 @@ static __noinline int account_at_tick(struct task_struct *task, const struct hrt
 	cpu->ticks++;
 	if (settings.only_ticks_since_ns)
 		watch_domains(cpu, now_ns);
-	look_for_clamps(task);	   /* a busy loop is at no switch */
-	watch_bytes(task, now_ns); /* one that polls goes to no sleep */
+	detect_clamps(task);	   /* a busy loop has no switch */
+	watch_bytes(task, now_ns); /* a polling task never sleeps */
 	if (settings.chains)
 		tick_chains(cpu, task);
 	if (!cpu->load.busy_since_ns && !tick_unseen(cpu, task, ticked_ns))
@@ -161,13 +161,13 @@ static __noinline int account_at_tick(struct task_struct *task, const struct hrt
 		learn_command();
 	stolen_ns = lateness(timer, now_ns);
 	/*
-	 * Time before the timer's expiry may have been stolen as well: drop all of it, so that it
-	 * makes no burst long.
+	 * Time before the timer's expiry may have been stolen too. Drop all of it, so that it makes
+	 * no burst long.
 	 */
 	if (settings.n_clamp_classes && stolen_ns)
 		cpu->met_ns = now_ns;
 	else if (settings.n_clamp_classes || (settings.follow_own && has_clamps(task)))
-		awaited = meet_task(cpu, task, now_ns);
+		awaited = tick_bursts(cpu, task, now_ns);
 	account_running(cpu, stolen_ns, now_ns);
 	if (settings.chains && !settings.only_ticks_since_ns)
 		choose_following(cpu, now_ns);

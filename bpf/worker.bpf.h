@@ -4,7 +4,7 @@
 /*
  * io_uring's workers. When a request cannot be sent at once, because no tag is free or the file
  * system would sleep, the kernel hands it to a worker thread of the ring's owner. The worker sends
- * and waits in the owner's place, so its I/O is counted for the owner.
+ * and waits in the owner's place, so its I/O counts for the owner.
  */
 
 #include "slot.bpf.h"
@@ -13,8 +13,8 @@
 
 /*
  * The owner's pid, which io_wq_worker() in io-wq.c writes into the worker's name; 0: it was
- * renamed. The structures that lead to the owner changed in 6.3; for those that a kernel lacks,
- * libbpf would search the BTF of modules, for which the daemon has no right.
+ * renamed. The structures that lead to the owner changed in 6.3, and libbpf would search the BTF of
+ * modules for a missing one, which the daemon may not do.
  */
 static __noinline __u32 owner_of(struct task_struct *task)
 {

@@ -2,9 +2,9 @@
 #pragma once
 
 /*
- * The interface of the BPF programs and the tracer. The maps of CPUs and task slots are mapped into
- * the daemon, which reads them without a system call. Every field has one writing side, named
- * below.
+ * The interface between the BPF programs and the tracer. The maps of CPUs and task slots are mapped
+ * into the daemon, which reads them without a system call. Each field is written by one side only,
+ * named below.
  */
 
 #include <linux/types.h>
@@ -32,7 +32,7 @@
 #define WAKEGOV_CHILD_FILLED  0xffffffffU /* a place that is being filled */
 #define WAKEGOV_ENDS	      1024	  /* counters of exits, by pid */
 #define WAKEGOV_PROCESSES     4096 /* processes with known program and arguments: 16 MiB … */
-#define WAKEGOV_USER_PLACES   3072 /* … of which so many are for other users than root */
+#define WAKEGOV_USER_PLACES   3072 /* … and how many of them users but root may fill */
 #define WAKEGOV_EXE_SIZE      512
 #define WAKEGOV_EXE_DEPTH     64  /* names in a path, and mounts on its way up */
 #define WAKEGOV_NAME_SIZE     256 /* NAME_MAX and a NUL */
@@ -40,24 +40,23 @@
 #define WAKEGOV_RING_BYTES    (64 * 1024)
 #define WAKEGOV_DISK_SIZE     32
 #define WAKEGOV_NO_DOMAIN     0xffffffffU
-#define WAKEGOV_LOOK_WINDOWS  5	 /* a look for tasks that never wait takes so many window_ns */
+#define WAKEGOV_LOOK_WINDOWS  5	 /* a look for tasks that never wait lasts this many window_ns */
 #define WAKEGOV_CACHES	      64 /* last-level caches, or clusters, among which tasks are placed */
 #define WAKEGOV_NO_CACHE      0xffffffffU
 #define WAKEGOV_PLACED_GROUPS 64
-#define WAKEGOV_FULL_NS	      5000000ULL /* a cache without an idle CPU for so long is full */
+#define WAKEGOV_FULL_NS	      5000000ULL /* a cache without an idle CPU for this long is full */
 #define WAKEGOV_DOMAINS	      1024
-/* Without a tick that meets a task for so long, two of the slowest kernels, a CPU is idle. */
+/* A CPU is idle when no tick meets a task for this long: two ticks of HZ=100. */
 #define WAKEGOV_NO_TICK_NS  20000000ULL
-#define WAKEGOV_CHAIN_PAIRS 2048 /* of places for tasks whose chains are known */
-/* A chain counts on a CPU for so long after it was last there. */
+#define WAKEGOV_CHAIN_PAIRS 2048 /* pairs of places for tasks of chains */
+/* A chain counts on a CPU for this long after it was last there. */
 #define WAKEGOV_CHAIN_HOLD_NS 50000000ULL
 /*
- * One at an input event's work, which need not come again: until another of its tasks comes there.
- * With twice the time, each key press costs the power of as much more time at the highest
- * frequency.
+ * The same for an input event's work, which may never return there; another of its tasks there ends
+ * it too. Twice the time: each key press costs that much more time at the highest frequency.
  */
 #define WAKEGOV_INPUT_HOLD_NS 10000000ULL
-#define WAKEGOV_CHAIN_STEP_NS 2000000ULL  /* by which its time there may be too early */
+#define WAKEGOV_CHAIN_STEP_NS 2000000ULL  /* its time there may be too early by this */
 #define WAKEGOV_IDLE_ANY      0xffffffffU /* an idle latency: none is asked for */
 
 /* The programs, in the order in which `wakegovctl status` lists them. */
@@ -85,7 +84,7 @@ enum wakegov_program {
 	WAKEGOV_PROGRAMS,
 };
 
-/* When to emit a record of a CPU; the kernel side clears the bit with the record. */
+/* The events for which a CPU emits a record; the kernel side clears the bit with the record. */
 enum wakegov_arm {
 	WAKEGOV_ARM_BAND = 1 << 0,    /* its utilisation leaves the band */
 	WAKEGOV_ARM_IDLE = 1 << 1,    /* it goes idle */
@@ -97,7 +96,7 @@ enum wakegov_arm {
  * the daemon; if the ring is full, the daemon is awake already.
  */
 enum wakegov_news {
-	WAKEGOV_NEWS_CPU = 1 << 0,    /* the CPU left its band, or went idle: its record was lost */
+	WAKEGOV_NEWS_CPU = 1 << 0,    /* a CPU record was lost: it left its band or is idle */
 	WAKEGOV_NEWS_LIMITS = 1 << 1, /* the limits of the CPU's domain changed */
 	WAKEGOV_NEWS_RESUME = 1 << 2, /* the machine was suspended, and its devices are back */
 	WAKEGOV_NEWS_CLAMPS = 1 << 3, /* clamps_seen was set */
@@ -110,7 +109,7 @@ enum wakegov_news {
  */
 struct wakegov_class_run {
 	__u64 ran_ns;
-	__u64 long_running_ns; /* a long-running one */
+	__u64 long_running_ns; /* when a long-running one did */
 	__u32 ran_pid;
 	__u32 long_running_pid;
 };
@@ -136,58 +135,58 @@ struct wakegov_cache {
 struct wakegov_placed {
 	__u32 group;
 	__u32 pad;
-	__u64 waits_since_ns; /* woken or preempted; 0: it runs or sleeps */
+	__u64 waits_since_ns; /* when it was woken or preempted; 0: it runs or sleeps */
 };
 
 /* The chain with the highest need on a CPU within the hold time. */
 struct wakegov_chain {
-	__u64 seen_ns;	/* when it was last there, or one that needs almost as much; 0: never … */
-	__u64 clock_ns; /* … the same by the run queue's clock … */
-	__u64 chain_ns; /* … and by the chains' */
+	__u64 seen_ns;	/* when it, or one of almost its need, was last there; 0: never … */
+	__u64 clock_ns; /* … the same time by the run queue's clock … */
+	__u64 chain_ns; /* … and by the chains' clock */
 	__u32 need_q;	/* its utilisation */
-	__u32 pid;	/* its task that came here … */
-	__u32 waker;	/* … and that one's waker; 0: it is at an input event's work */
-	__u32 input_at; /* when such a one last came here, in units of 2^20 ns; 0: never */
+	__u32 pid;	/* its task that ran here … */
+	__u32 waker;	/* … and that task's waker; 0: an input event's work */
+	__u32 input_at; /* when input work was last here, in units of 2^20 ns; 0: never */
 };
 
-/* Places for chains, each of the task with that number; 0: it is free. */
+/* Two places for chains, each held by the task with that number; 0: free. */
 struct wakegov_chain_pair {
 	__u32 pids[2];
-	__u32 users[2]; /* the number of its user, plus one; 0: no tick has met it */
+	__u32 users[2]; /* the owner's uid plus one; 0: no tick has met the task */
 	struct chain_task chains[2];
 };
 
 /*
- * The limits of a domain. What was last asked for, policy->min_freq_req and max_freq_req, is not
- * what reading the files gives.
+ * The limits of a domain. The requests, policy->min_freq_req and max_freq_req, differ from what the
+ * files show.
  */
 struct wakegov_limits {
-	__u32 fd;      /* for read_limits(): an open file of the domain, in the caller … */
-	__u32 known;   /* … and 0 if it is not in sysfs; else 0: nothing is expected */
-	__u32 min_khz; /* what was last asked for … */
+	__u32 fd;      /* read_limits() is passed the caller's descriptor of a file of it … */
+	__u32 known;   /* … and sets 0 if that is not in sysfs; else 0: nothing is expected */
+	__u32 min_khz; /* what was last requested … */
 	__u32 max_khz;
-	__u32 in_force_min_khz; /* … and what came of it, with the limits of others */
+	__u32 in_force_min_khz; /* … and the result, with the limits of others */
 	__u32 in_force_max_khz;
-	__u32 hardware_max_khz; /* the driver's highest frequency, by turbo */
+	__u32 hardware_max_khz; /* the driver's highest frequency, which turbo changes */
 	__u32 pad;
-	__u64 governor; /* the address of the domain's governor; 0: it is not known */
+	__u64 governor; /* the address of the domain's governor; 0: unknown */
 };
 
-/* A task that ran on the CPU lately, and nowhere else since; see switch_unseen(). */
+/* A task that ran on this CPU lately, and on no other since; see comes_unseen(). */
 struct wakegov_recent {
 	__u32 pid;	/* 0: none */
-	__u32 est_q;	/* what it is known to need */
-	__u32 jiffy;	/* when it was last accounted here … */
-	__u32 is_short; /* … and the CPU had worked for a moment only */
+	__u32 est_q;	/* its remembered need */
+	__u32 jiffy;	/* the jiffy in which it was last accounted here … */
+	__u32 is_short; /* … and whether the CPU had worked for a moment only */
 };
 
-/* There are few tasks between which a CPU switches; by the remainder of their numbers. */
+/* A CPU switches between few tasks. The place is the remainder of the pid. */
 #define WAKEGOV_RECENT 8
 
 struct wakegov_cpu {
 	/*
-	 * What each switch touches, beside its count: two cache lines.
-	 * Written by the kernel side, on the CPU itself but for what is said below
+	 * Each switch touches these two cache lines, and the switch counter. The kernel side writes
+	 * them, on the CPU itself, unless a comment below says otherwise.
 	 */
 	struct account_cpu load __attribute__((aligned(64))); /* the daemon writes capacity */
 
@@ -200,32 +199,32 @@ struct wakegov_cpu {
 
 	__u32 accounted_jiffy; /* when a switch was last accounted; written by the kernel side */
 
-	struct wakegov_chain chain; /* written by the kernel side, on the CPU itself */
+	struct wakegov_chain chain; /* by the kernel side, on the CPU itself */
 	struct chain_compared compared;
-	__u32 chain_high_q;	/* a chain that needs more emits a record; written by both */
-	__u8 context;		/* chain.bpf.h: what the current task is at */
+	__u32 chain_high_q;	/* a chain that needs more emits a record; both sides write it */
+	__u8 context;		/* enum context in chain.bpf.h: of the current task */
 	__u8 full;		/* its own utilisation keeps it at the highest frequency */
-	__u32 input_interrupts; /* those in which the last input event came here … */
-	__u32 input_jiffy;	/* … and when */
-	__u64 chain_since_ns;	/* since when the running task's chain is on; 0: it has none */
-	__u64 preempt_count;	/* where the kernel has it, on x86; 0: not known yet */
-	__u64 interrupted_ns;	/* since when a device's interrupt keeps it from idling; 0: none */
+	__u32 input_interrupts; /* the interrupts in which the last input event came here … */
+	__u32 input_jiffy;	/* … and its jiffy */
+	__u64 chain_since_ns;	/* start of the on-time of the running task's chain; 0: no chain */
+	__u64 preempt_count;	/* the kernel's address of it, on x86; 0: not known yet */
+	__u64 interrupted_ns;	/* start of a device's interrupt that ended idleness; 0: none */
 
 	/* written by the kernel side */
 	struct wakegov_recent recent[WAKEGOV_RECENT];
-	__u64 came_ran_ns; /* the scheduler's count of its time when one of them came unseen */
-	char chain_comm[TASK_COMM_SIZE]; /* the name of the task of chain.pid */
+	__u64 came_ran_ns;		 /* sum_exec_runtime of the task when it came unseen */
+	char chain_comm[TASK_COMM_SIZE]; /* name of the task chain.pid */
 
 	/* the fields that each request touches: a cache line */
 	__u32 last_device __attribute__((aligned(64))); /* of the last request sent here */
 	__u32 pad;
-	__u64 events[WAKEGOV_PROGRAMS]; /* those of requests are the first */
+	__u64 events[WAKEGOV_PROGRAMS]; /* by program; those of requests come first */
 
-	__u64 ticks; /* that met a task, but for the daemon */
-	/* when the work of a tick was last done here, by both clocks */
+	__u64 ticks; /* ticks that met a task, the daemon's excepted */
+	/* when a tick last did its work here, by both clocks */
 	__u64 ticked_ns;
 	__u64 ticked_jiffies;
-	__u32 watched; /* while only ticks are traced: the CPU whose domain the next one looks at */
+	__u32 watched; /* while only ticks are traced: the CPU whose domain the next tick checks */
 
 	__u64 drops_ring;    /* records lost because the ring buffer was full */
 	__u64 drops_slots;   /* tasks for which there was no slot */
@@ -233,23 +232,23 @@ struct wakegov_cpu {
 	__u32 capped_class;  /* class of the capped tasks that ran here last, the one with the
 				highest cap */
 	__u64 capped_ns;     /* when one of them last ran */
-	__u64 met_ns;	     /* when the running task was switched to, or last seen by a tick */
+	__u64 met_ns;	     /* when the running task was switched in, or last met by a tick */
 	__u32 met_pid;	     /* the last task that was examined here … */
 	__u16 met_class;     /* … its clamp class … */
 	__u16 met_counts;    /* … and whether it is long-running */
 
-	/* added to by the kernel side, taken away by the daemon */
+	/* set by the kernel side, cleared by the daemon */
 	__u32 news; /* enum wakegov_news */
 
-	/* written by the kernel side on a frequency change; first by the daemon */
-	__u32 freq_khz; /* load.level_q follows it; the daemon sets that to the measured level */
-	__u32 level_before_q; /* level before … */
-	__u64 level_since_ns; /* … this time */
+	/* written by the kernel side on a frequency change; the daemon writes the first value */
+	__u32 freq_khz; /* sets load.level_q; the daemon replaces that by the measured level */
+	__u32 level_before_q; /* the level before … */
+	__u64 level_since_ns; /* … the change at this time */
 
 	/* written by the daemon */
 	__u64 watch_ran; /* clamp classes, as bits: report when one of their tasks runs … */
 	__u64 watch_long_running;	  /* … or a long-running one */
-	struct wakegov_limits own_limits; /* of the domain; a change to these is no news */
+	struct wakegov_limits own_limits; /* limits that we wrote to the domain: they are no news */
 	__u32 max_khz;			  /* 0: the CPU has no known frequency */
 	__u32 domain;
 	__u32 cache; /* WAKEGOV_NO_CACHE: none in the table */
@@ -264,9 +263,9 @@ struct wakegov_cpu {
 
 /* A block device, the whole disk. */
 struct wakegov_device {
-	__u64 seq;	      /* sequence number of the disk and its medium; 0: free */
+	__u64 seq;	      /* diskseq, which changes with the medium; 0: free */
 	__u64 queue;	      /* address of its request queue */
-	__u32 completion_cpu; /* where an interrupt last ended the wait of one of its tasks */
+	__u32 completion_cpu; /* where an interrupt last ended a task's wait for it */
 	__u32 ignored;	      /* written by the daemon: stacked, counted at the bottom only */
 	char name[WAKEGOV_DISK_SIZE]; /* the kernel's name */
 } __attribute__((aligned(64)));
@@ -276,7 +275,7 @@ struct wakegov_slot_io {
 	__u32 device; /* index; WAKEGOV_NO_DEVICE: free */
 	__u32 used;   /* last use, in units of 2^20 ns */
 	__u64 ios;    /* requests that the task sent … */
-	__u64 writes; /* … of them those that write */
+	__u64 writes; /* … and how many of them were writes */
 };
 
 /*
@@ -284,32 +283,32 @@ struct wakegov_slot_io {
  * back.
  */
 struct wakegov_slot {
-	/* a counted wait touches one cache line only, a counted request the next as well */
+	/* A counted wait touches this cache line only; a counted request also touches the next. */
 	__u32 pid;  /* 0: free */
 	__u32 id;   /* generation and index: unique, never 0 */
-	__u32 live; /* the pid until the task exits: all that a look-up compares */
+	__u32 live; /* the pid until the task exits: the only field that a look-up compares */
 	__u32 cpu;
-	__u32 device; /* index of the one to which it sent its last counted request */
+	__u32 device; /* index of the device of its last counted request */
 	__u32 tgid;
 	__u64 last_start_ns;
 	__u64 last_wait_ns;
 	__u64 io_starts;     /* block requests started */
 	__u64 io_waits;	     /* number of sleeps in an I/O wait */
-	__u64 sync_waits;    /* of those the ones that could not be interrupted */
-	__u64 interrupts_ns; /* time of interrupts of idle CPUs until they woke it */
+	__u64 sync_waits;    /* those of them that could not be interrupted */
+	__u64 interrupts_ns; /* time of interrupts on idle CPUs until they woke the task */
 	struct wakegov_slot_io ios[WAKEGOV_SLOT_IOS];
 	__u64 told_move_ns;
-	__u64 hold_ns;	  /* set by the daemon: report after this time without I/O; 0 again then */
-	__u64 request_ns; /* set by the daemon: how long its requests are expected to last */
-	__u64 task;	  /* the kernel's address of the task … */
-	/* … and, as of the last read, the bytes that it had read and written, … */
+	__u64 hold_ns;	  /* set by the daemon: time without I/O until a report, which resets it */
+	__u64 request_ns; /* set by the daemon: expected duration of its requests */
+	__u64 task;	  /* the kernel's address of the task */
+	/* As of the last read: bytes read and written, … */
 	__u64 bytes;
-	__u64 ran_ns;	/* … how long it had run … */
-	__u64 delay_ns; /* … and been runnable without running */
+	__u64 ran_ns;	/* … CPU time, … */
+	__u64 delay_ns; /* … and time spent runnable without a CPU */
 	char comm[TASK_COMM_SIZE];
 } __attribute__((aligned(64)));
 
-/* The time of its last recorded I/O: what it sent last may be in flight yet. */
+/* The time of its last recorded I/O. Requests sent at that time may still be in flight. */
 static inline __u64 wakegov_slot_last_ns(const struct wakegov_slot *slot)
 {
 	__u64 sent_ns = slot->last_start_ns ? slot->last_start_ns + slot->request_ns : 0;
@@ -331,12 +330,12 @@ struct wakegov_watch {
 struct wakegov_process {
 	__u64 mm;	       /* address of its mm, which every exec replaces */
 	__u32 exe_bytes;       /* 0: not known */
-	__u32 exe_is_long;     /* it does not fit */
-	__u32 command_bytes;   /* bytes of it that fit */
-	__u32 command_is_read; /* known, though it may be empty */
-	__u32 uid;	       /* the real user, in whose share it is */
+	__u32 exe_is_long;     /* the path does not fit */
+	__u32 command_bytes;   /* the bytes that fit */
+	__u32 command_is_read; /* it is known, and may be empty */
+	__u32 uid;	       /* the real user, whose share the entry is counted in */
 	__u32 pad;
-	/* the names on its path, each with its NUL, from the file up to the root */
+	/* the names on its path from the file up to the root, each with its NUL */
 	char exe[WAKEGOV_EXE_SIZE + WAKEGOV_NAME_SIZE];
 	char command[WAKEGOV_COMMAND_SIZE]; /* arguments, each with its NUL */
 };
@@ -353,8 +352,8 @@ enum wakegov_follow {
 };
 
 /*
- * A child under its parent's rules, which has what these give from its first moment: it is reported
- * when it has lived for a while. The side that sets pid back to 0 reports it, or forgets it.
+ * A child whose parent matches rules. It inherits their effect at once, and is reported only after
+ * a while. The side that resets pid to 0 reports the child or drops it.
  */
 struct wakegov_child {
 	__u32 pid;    /* 0: none */
@@ -362,24 +361,24 @@ struct wakegov_child {
 	__u32 clamped;
 	__u32 pad;
 	__u64 born_ns;
-	struct task_facts facts; /* then */
+	struct task_facts facts; /* as of the fork */
 };
 
 /* Settings that a reload may change; in the BPF object's .bss, which is mapped. */
 struct wakegov_settings {
 	__u64 window_ns;    /* length of the window in which I/O is counted */
-	__u32 window_ios;   /* I/Os in a window from which on a task is reported; 0: none is */
+	__u32 window_ios;   /* I/Os in a window that make a task reported; 0: no task is */
 	__u32 own_tgid;	    /* the daemon's process, which is never reported */
 	__u64 move_gap_ns;  /* least time between two records of one task's moves */
-	__u32 by_bytes;	    /* no program traces starts of requests */
+	__u32 by_bytes;	    /* requests are computed from bytes: no program traces their starts */
 	__u32 learns;	    /* a learning period is under way */
 	__u64 look_next_ns; /* earliest report of a task by its bytes */
 	__u64 look_end_ns;  /* end of the present look, which is reported; 0: none */
-	__u64 look_seen_ns; /* the last request in it; 0: none yet */
+	__u64 look_seen_ns; /* time of the last request in the look; 0: none yet */
 
 	/*
-	 * What a switch does for rules, classes and clamps: where there are none, it tests once.
-	 * follow_own alone does not need every switch of a task.
+	 * The work of a switch for rules, classes and clamps. Where there are none, a switch tests
+	 * once. follow_own alone does not need every switch of a task.
 	 */
 	union {
 		__u64 at_switch;
@@ -409,15 +408,15 @@ struct wakegov_settings {
 	__u64 floored;				/* classes, as bits, that have a floor */
 	__u64 timed;				/* classes, as bits, with a response time */
 	__u32 follow_clamps;			/* report forked children with clamps */
-	__u32 new_tasks;			/* they need what account_new_task() says */
+	__u32 new_tasks;			/* new tasks count by account_new_task() */
 
-	__u32 chains; /* chains are followed: a number that no earlier time had; 0: they are not */
+	__u32 chains; /* chains are followed; a new number each time. 0: they are not followed */
 
-	/* Only ticks are traced since then, and the end of a domain's is news; 0: it is not so. */
+	/* Since when only ticks are traced, and the end of a domain's is news; 0: all is traced. */
 	__u64 only_ticks_since_ns;
 
 	/* placement */
-	__u32 placing_generation; /* incremented: no CPU is known to be busy */
+	__u32 placing_generation; /* incremented: every CPU's is_busy becomes invalid */
 
-	__s64 max_stored; /* how many entries of task storage there may be */
+	__s64 max_stored; /* most entries of task storage */
 };

@@ -2,29 +2,29 @@
 #pragma once
 
 /*
- * The utilisation of the chain that a task belongs to, one implementation for the BPF side and the
- * tests. A client that sends a request and sleeps, and the server that it wakes, are half idle
- * each, and yet one of the two always works. A task is *on* while it runs or could run, and also
- * while it sleeps for as long as those work for whom it waits: its waker, and those for whom that
- * one had waited. The rest of a sleep, which a timer or a device ends, is *external*.
+ * The utilisation of the chain that a task belongs to: one implementation for the BPF side and the
+ * tests. A client that sends a request and sleeps, and the server that it wakes, are each half
+ * idle, and yet one of the two always works. A task is *on* while it runs or is runnable. It is
+ * also on during a sleep while others work for it: its waker, and the tasks that the waker had
+ * waited for. The rest of a sleep, which a timer or a device ends, is *external*.
  *
  * The utilisation is the decayed share of on-time, with PELT's half-life, on PELT's clock: each
- * nanosecond counts by the speed at which it passed, and what a slow clock took longer, the *lost*
- * time, is caught up with in external waits. Without external waits the utilisation goes to
- * CHAIN_ONE at any speed, with them to what the work needs.
+ * nanosecond counts by the speed of its CPU. The *lost* time, by which a slow clock prolonged the
+ * work, is made up in external waits. Without external waits the utilisation goes to CHAIN_ONE at
+ * any speed. With them it goes to what the work needs.
  *
- * T sleeps at s, and W, which is on since b, wakes it. Since b T was on as well. If s is before b,
- * what W did from s to b is in its utilisation:
+ * Say T sleeps at s, and W, which is on since b, wakes it. T was then on since b as well. If s is
+ * before b, the utilisation of W tells what W did from s to b:
  *
  *	u_T(b) = u_W(b) + (u_T(s) − u_W(s)) · 2^(−(b − s) / half-life)
  *
- * This is exact when both are counted at the same speed and u_W(s) is known. Of each task the
- * utilisation at four past times is kept, the *marks*: when its present on-time began, when the one
- * before ended, and when two earlier ones began, of which the last is CHAIN_MARK_NS old or more. In
- * between it is taken as a straight line, before them as constant. The result is
- * never more than if T had been on from s to b itself.
+ * This is exact if both accrued at the same speed and u_W(s) is known. Each task has its
+ * utilisation at four past times, the *marks*: the start of its present on-time, the end of the
+ * previous one, and the starts of two earlier ones, the last at least CHAIN_MARK_NS older. Between
+ * marks it is interpolated, before them constant. The result is at most that of a T that was on
+ * from s to b.
  *
- * Times are those of one clock, by which CPUs are alike to some microseconds.
+ * All times are by one clock, on which CPUs differ by a few microseconds.
  */
 
 #include <stdbool.h>
@@ -34,28 +34,28 @@
 #define CHAIN_ONE  DECAY_Q(1024) /* always on */
 #define CHAIN_NEAR 16 /* needs, or demands, that are less than a 16th apart are the same */
 /*
- * Least time between the two older marks. A short wait does not move them; with twice the time, of
- * longer sleeps more is known, of shorter ones less.
+ * Least time between the two older marks; a short wait moves neither. Twice the time: longer sleeps
+ * are covered, and shorter ones more coarsely.
  */
 #define CHAIN_MARK_NS 8000000ULL
 /*
- * External waits catch up with four times their length at most. At the frequency that a headroom of
- * 1.25 chooses a fifth of the time is external, and no more than four times of that is lost.
+ * An external wait makes up four times its length at most. At the frequency of a headroom of 1.25 a
+ * fifth of the time is external, and the lost time is at most four times that.
  */
 #define CHAIN_CATCH_UP	   4
 #define CHAIN_LOST_MOST_NS (8 * DECAY_HALF_LIFE_NS)
 /*
- * Growth of less than this time is accounted later, at the speed of then. With twice the time, a
- * task that hops to a slow CPU is known there that much later.
+ * Growth for less than this time is accounted later, at the speed of that later moment. Twice the
+ * time: the need of a task that hops to a slow CPU appears there that much later.
  */
 #define CHAIN_LATE_NS 250000ULL
 
-/* What is known of a task that has not been on for so long is worth nothing. */
+/* After this long without on-time nothing is known of a task. */
 #define CHAIN_KEPT_NS 1000000000ULL
 
 enum chain_flags {
-	CHAIN_EXITED = 1 << 0, /* its place is free for another's */
-	CHAIN_INPUT = 1 << 1,  /* it does an input event's work */
+	CHAIN_EXITED = 1 << 0, /* another task may have its place */
+	CHAIN_INPUT = 1 << 1,  /* it works for an input event */
 };
 
 struct chain_mark {
@@ -64,31 +64,31 @@ struct chain_mark {
 	__u32 pad;
 };
 
-/* Who last worked for a task. */
+/* The task that last worked for another one. */
 struct chain_waker {
 	__u32 pid;    /* of the thread; 0: no task does */
-	__u32 looked; /* once since it woke the task: chain_look() */
+	__u32 looked; /* chain_credit_waker() counted it since the last wake-up */
 };
 
 struct chain_task {
-	struct chain_mark since;   /* the present on-time began */
-	struct chain_mark ended;   /* the one before ended */
-	struct chain_mark past[2]; /* earlier ones began; the newest first */
-	__u64 updated_ns; /* util_q is as of then; the task is on since, or was until slept_ns */
-	__u64 slept_ns;	  /* since when it sleeps; 0: it is on */
+	struct chain_mark since;   /* start of the present on-time */
+	struct chain_mark ended;   /* end of the previous one */
+	struct chain_mark past[2]; /* starts of earlier ones; the newest first */
+	__u64 updated_ns;	   /* util_q is as of then, on-time included up to slept_ns */
+	__u64 slept_ns;		   /* since when it sleeps; 0: it is on */
 	__u64 lost_ns;
 	struct chain_waker waker;
 	__u32 util_q; /* of CHAIN_ONE */
 	__u32 generation;
 	__u32 flags; /* enum chain_flags */
 	__u32 pad;
-	__u64 input_ns; /* until when an input event's work goes on, of CLOCK_MONOTONIC */
+	__u64 input_ns; /* end of its work for an input event, by CLOCK_MONOTONIC */
 };
 
-/* Which need was last compared with what a CPU asks for by itself. */
+/* The need that was last compared with the CPU's own demand. */
 struct chain_compared {
 	__u64 at_ns;
-	__u32 near_q; /* one above is not near, and so is news */
+	__u32 near_q; /* a need above this differs, and is news */
 	__u32 pad;
 };
 
@@ -98,7 +98,7 @@ static inline void chain_compare(struct chain_compared *compared, __u32 need_q, 
 	compared->at_ns = now_ns;
 }
 
-/* Whether the same need, or a higher one, was compared in the last most_ns. */
+/* Whether this need, or a higher one, was compared in the last most_ns. */
 static inline bool chain_is_compared(const struct chain_compared *compared, __u32 need_q,
 				     __u64 most_ns, __u64 now_ns)
 {
@@ -106,8 +106,8 @@ static inline bool chain_is_compared(const struct chain_compared *compared, __u3
 }
 
 /*
- * A chain's need as it is compared with what a CPU asks for by itself, as the core does: it has no
- * more of a CPU than the whole, and needs that are near are the same.
+ * The need of a chain for a comparison with the CPU's own demand, as in the core: at most the CPU's
+ * capacity, and lower by the difference that counts as equal.
  */
 static inline __u32 chain_compared_q(__u32 need_q, __u32 capacity)
 {
@@ -128,7 +128,7 @@ static inline void chain_grow(struct chain_task *task, __u64 on_ns, __u32 level)
 		task->lost_ns = CHAIN_LOST_MOST_NS;
 }
 
-/* The task, which is on, was so until now, at this level: 1024 is full speed. */
+/* The task, which is on, has been on until now, at this level; 1024: full speed. */
 VERIFIED_ONCE int chain_was_on(struct chain_task *task, __u64 now_ns, __u32 level)
 {
 	if (!task)
@@ -140,7 +140,7 @@ VERIFIED_ONCE int chain_was_on(struct chain_task *task, __u64 now_ns, __u32 leve
 	return 0;
 }
 
-/* Its utilisation after an external wait, which catches up with lost time. */
+/* The utilisation after an external wait, which makes up lost time. */
 static inline __u32 chain_rest(struct chain_task *task, __u64 external_ns)
 {
 	__u64 late_ns = task->lost_ns;
@@ -151,7 +151,7 @@ static inline __u32 chain_rest(struct chain_task *task, __u64 external_ns)
 	return decay_toward(task->util_q, 0, external_ns + late_ns);
 }
 
-/* The task, which sleeps, is on since then, with this utilisation. */
+/* The sleeping task is on since at_ns, with this utilisation. */
 static inline void chain_begin(struct chain_task *task, __u64 at_ns, __u32 util_q)
 {
 	if (task->since.at_ns >= task->past[0].at_ns + CHAIN_MARK_NS) {
@@ -167,7 +167,7 @@ static inline void chain_begin(struct chain_task *task, __u64 at_ns, __u32 util_
 	task->slept_ns = 0;
 }
 
-/* What its utilisation was, at a time between two marks. */
+/* The utilisation at a time between two marks. */
 static inline __u32 chain_between(const struct chain_mark *from, const struct chain_mark *to,
 				  __u64 at_ns)
 {
@@ -176,11 +176,11 @@ static inline __u32 chain_between(const struct chain_mark *from, const struct ch
 
 	if (!span || past >= span)
 		return to->util_q;
-	/* 2^10 steps of the span: enough, and no overflow */
+	/* 2^10 steps for the span: fine enough, and without overflow */
 	return from->util_q + (change * (__s64)((past << 10) / span) >> 10);
 }
 
-/* What its utilisation was, at a time before its present on-time. */
+/* The utilisation at a time before the present on-time. */
 static inline __u32 chain_past(const struct chain_task *task, __u64 at_ns)
 {
 	const struct chain_mark *past = task->past;
@@ -215,8 +215,8 @@ static inline void chain_follow(struct chain_task *task, const struct chain_task
 }
 
 /*
- * The task, which sleeps, is woken by one that is on since since_ns. Returns whether it was on all
- * the time, as if it had not slept: else chain_follow() says what came of it.
+ * A task that is on since since_ns wakes this sleeping one. Returns whether the task was on all the
+ * time, as if it had not slept. If not, call chain_follow().
  */
 static inline bool chain_wake(struct chain_task *task, __u64 since_ns, __u32 id)
 {
@@ -228,12 +228,12 @@ static inline bool chain_wake(struct chain_task *task, __u64 since_ns, __u32 id)
 }
 
 /*
- * A timer wakes the task, which sleeps, while its waker is on since since_ns. A wait with a
- * time-out in which that one worked was for it, as far as is known: the task was on, as if it had
- * not slept. So it counts once after each wake-up: a busy task that woke another one does not work
- * for it for ever. Returns whether it counts; else the wait was external.
+ * A timer wakes the sleeping task, whose last waker is on since since_ns. If the waker worked
+ * during the whole sleep, we assume that it worked for the task: a wait with a time-out. Then the
+ * task was on all the time. This counts once per wake-up, or a busy task would work for ever for
+ * each task that it once woke. Returns whether it counts; if not, the wait was external.
  */
-static inline bool chain_look(struct chain_task *task, __u64 since_ns)
+static inline bool chain_credit_waker(struct chain_task *task, __u64 since_ns)
 {
 	if (task->waker.looked || since_ns > task->slept_ns)
 		return false;
@@ -242,7 +242,7 @@ static inline bool chain_look(struct chain_task *task, __u64 since_ns)
 	return true;
 }
 
-/* The task, which runs, goes to sleep. */
+/* The running task goes to sleep. */
 static inline void chain_sleep(struct chain_task *task, __u64 now_ns, __u32 level)
 {
 	if (now_ns > task->updated_ns + CHAIN_LATE_NS)
@@ -251,8 +251,8 @@ static inline void chain_sleep(struct chain_task *task, __u64 now_ns, __u32 leve
 }
 
 /*
- * The task, which sleeps, was woken by no task: its wait was external, and who worked for it before
- * is forgotten when it was long.
+ * No task woke the sleeping task: its wait was external. After a long wait its former waker is
+ * forgotten.
  */
 VERIFIED_ONCE int chain_end_wait(struct chain_task *task, __u64 now_ns, __u32 level)
 {
@@ -269,10 +269,10 @@ VERIFIED_ONCE int chain_end_wait(struct chain_task *task, __u64 now_ns, __u32 le
 }
 
 /*
- * The task is on now, and not seen yet since chains are followed again, which begins a generation.
- * Their clock stands still while they are not followed. A task that slept before has done so until
- * now, as far as is known; of one that was on it is not known how it went on. Of one that was not
- * seen for long nothing is known.
+ * The task is on, for the first time in this generation. A generation begins when chains are
+ * followed again; their clock stands still while they are not. We assume that a task that slept has
+ * slept until now. The progress of one that was on is unknown. After CHAIN_KEPT_NS nothing is known
+ * of a task.
  */
 static inline void chain_start(struct chain_task *task, __u32 generation, __u64 now_ns, __u32 level)
 {
@@ -298,9 +298,9 @@ static inline void chain_start(struct chain_task *task, __u32 generation, __u64 
 }
 
 /*
- * Chains are followed, or again since this generation began, and the task is on. unpaused is the
- * last generation that did not end a pause: of a task that slept before it is not known until when.
- * Returns whether the task was known: else it begins now.
+ * Brings a task that is on into this generation. unpaused is the last generation that did not end a
+ * pause: the sleep of a task that slept before it may have ended at any time. Returns whether the
+ * task was in this generation already; if not, its on-time begins now.
  */
 static inline bool chain_know(struct chain_task *task, __u32 generation, __u32 unpaused,
 			      __u64 now_ns, __u32 level)
@@ -314,8 +314,8 @@ static inline bool chain_know(struct chain_task *task, __u32 generation, __u32 u
 }
 
 /*
- * The same, of a task that slept before and does so still: as far as is known it did all the while.
- * Returns whether that is known.
+ * The same for a task that sleeps, and is assumed to have slept all the while. Returns false if
+ * that is not known.
  */
 static inline bool chain_know_asleep(struct chain_task *task, __u32 generation, __u32 unpaused)
 {
@@ -334,7 +334,7 @@ static inline void chain_come(struct chain_task *task, __u64 now_ns, __u32 level
 		chain_was_on(task, now_ns, level);
 }
 
-/* The parent, which runs, has a new child: it goes on where the parent is. */
+/* The running parent has a new child, which continues the parent's work. */
 static inline void chain_fork(const struct chain_task *parent, struct chain_task *child, __u32 id)
 {
 	*child = *parent;

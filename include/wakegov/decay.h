@@ -48,9 +48,9 @@ static const __u32 decay_fine[32] = {
 };
 
 /*
- * delta_ns / DECAY_STEP_NS, below 2^30 ns. BPF has no wide multiplication by which a compiler would
- * get around the division: 2^8 of the 32000 go off as a shift, and so small a quotient is exact by
- * the inverse of the rest, 125.
+ * delta_ns / DECAY_STEP_NS, for less than 2^30 ns. BPF has no wide multiplication with which a
+ * compiler could replace the division. A shift divides by 2^8 of the 32000; multiplication by the
+ * inverse of the remaining 125 is exact for so small a quotient.
  */
 static inline __u64 decay_steps(__u64 delta_ns)
 {

@@ -2,16 +2,16 @@
 #pragma once
 
 /*
- * A program says what it is: of which class of wakegov's policy, such as "background", "utility" or
- * "user-interactive" ('wakegovctl hint classes' lists them).
+ * A program tells wakegov its class, such as "background", "utility" or "user-interactive"
+ * ('wakegovctl hint classes' lists the policy's classes).
  *
  *	int hint = wakegov_hint("background");
  *	...
  *	close(hint);
  *
- * The hint is for the calling process with all its threads, and, where the class says so, for what
- * it starts. It holds until the descriptor is closed, or the process and all that has inherited it
- * has ended. Nothing needs to be linked.
+ * The hint covers the calling process with all its threads and, if the class says so, the processes
+ * that it starts. It ends when the descriptor is closed, or when the process and all processes that
+ * inherited the descriptor have ended. There is no library to link.
  */
 
 #include <errno.h>
@@ -42,9 +42,9 @@ static inline int wakegov_hint_is_taken(int fd)
 }
 
 /*
- * Returns a descriptor, which is not inherited by exec, or a negative errno: -ENOENT or
- * -ECONNREFUSED where no wakegovd runs, -EINVAL for no class' name, -EACCES where it refuses, as it
- * does for a class that it has not, and -EIO for none of these. Waits for two seconds at most.
+ * Returns a descriptor, which exec does not inherit, or a negative errno: -ENOENT or -ECONNREFUSED
+ * without a running wakegovd, -EINVAL if class_name cannot be a class, -EACCES if wakegovd refuses,
+ * also for an unknown class, and -EIO otherwise. Waits for two seconds at most.
  */
 static inline int wakegov_hint(const char *class_name)
 {
@@ -53,7 +53,7 @@ static inline int wakegov_hint(const char *class_name)
 	char call[256];
 	int fd, n, error;
 
-	/* Names of classes are letters, digits and -_.@: only: there is nothing to escape. */
+	/* Names of classes consist of letters, digits and -_.@: only, so nothing needs escaping. */
 	n = snprintf(call, sizeof(call),
 		     "{\"method\":\"io.wakegov.HoldHint\",\"more\":true,"
 		     "\"parameters\":{\"class\":\"%s\"}}",

@@ -2,8 +2,8 @@
 #pragma once
 
 /*
- * The utilisation clamps that a task asks for itself, by sched_setattr(2) or uclampset(1), in one
- * word: 0 is that it asks for none.
+ * The utilisation clamps that a task has requested for itself, by sched_setattr(2) or uclampset(1),
+ * in one word. 0: it requested none.
  */
 
 #include <linux/types.h>

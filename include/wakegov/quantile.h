@@ -2,12 +2,12 @@
 #pragma once
 
 /*
- * A quantile of a stream of numbers, in two words: nine of ten of them are at most as large. A
- * number above the estimate raises it by nine steps, one below lowers it by one, so that it rests
- * where one of ten is above; it never passes the number that moves it. A step is a 256th of the
- * estimate, and doubles, up to an 8th, with each number of a row that is longer than chance makes
- * one in a hundred times: so it follows a change in some dozens of numbers. After Ma, Muthukrishnan
- * and Sandler, "Frugal streaming for estimating quantiles" (2013), with steps in proportion.
+ * The 90th percentile of a stream of numbers, in two words. A number above the estimate raises it
+ * by nine steps, one below lowers it by one step, so it settles where one number in ten is above.
+ * It never moves past the number that moves it. A step is a 256th of the estimate. In a row of
+ * numbers on one side that chance makes once in a hundred times, each further number doubles the
+ * step, up to an 8th: so it follows a change in some dozens of numbers. After Ma, Muthukrishnan and
+ * Sandler, "Frugal streaming for estimating quantiles" (2013), with relative steps.
  */
 
 #include <linux/types.h>
@@ -24,7 +24,7 @@ struct wakegov_quantile {
 #define WAKEGOV_QUANTILE_ABOVE 2
 #define WAKEGOV_QUANTILE_BELOW 44
 
-/* What a step is after so many in a row, of which chance makes as many as that. */
+/* The step after `row` numbers on one side; chance is the length of a row that chance explains. */
 static inline __u64 wakegov_quantile_step(__u64 value, __u32 row, __u32 chance)
 {
 	__u32 more = row > chance ? row - chance : 0;
@@ -39,7 +39,7 @@ static inline void wakegov_quantile_add(struct wakegov_quantile *quantile, __u64
 	__u64 value = quantile->value, step;
 
 	if (!value) {
-		/* One says little: what is below it counts at once as a row that is no chance. */
+		/* One number says little: a lower one counts at once as a row beyond chance. */
 		quantile->value = number;
 		quantile->below = WAKEGOV_QUANTILE_BELOW + WAKEGOV_QUANTILE_DOUBLE_MOST;
 	} else if (number > value) {

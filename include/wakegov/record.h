@@ -2,7 +2,7 @@
 #pragma once
 
 /*
- * What happened, as the BPF programs emit it and the tracer passes it on; totals are read when they
+ * Events, as the BPF programs emit them and the tracer passes them on. Totals are read when they
  * are needed.
  */
 
@@ -12,26 +12,26 @@
 
 enum wakegov_record_type {
 	WAKEGOV_RECORD_CPU,	     /* cpu left its band, or went idle */
-	WAKEGOV_RECORD_TASK,	     /* slot was taken, moved to another domain, has no I/O any
-				      * more, or its task exited */
-	WAKEGOV_RECORD_NEWS,	     /* news are waiting; see enum wakegov_news */
+	WAKEGOV_RECORD_TASK,	     /* slot was taken, moved to another domain, had no I/O for its
+				      * hold time, or lost its task */
+	WAKEGOV_RECORD_NEWS,	     /* news are pending; see enum wakegov_news */
 	WAKEGOV_RECORD_DEVICE,	     /* a block device was seen for the first time */
-	WAKEGOV_RECORD_CO_RUNNER,    /* pid runs for short beside capped tasks of a class, or, with
-				      * class 0, no longer */
+	WAKEGOV_RECORD_CO_RUNNER,    /* pid is a short-running task beside capped tasks of a class;
+				      * class 0: no longer */
 	WAKEGOV_RECORD_CHILD,	     /* parent forked pid, which has clamps */
-	WAKEGOV_RECORD_OWN,	     /* pid asks for other clamps than before, or has exited */
+	WAKEGOV_RECORD_OWN,	     /* pid changed its own clamps, or exited */
 	WAKEGOV_RECORD_BURSTS,	     /* the bursts of a class became longer or shorter */
 	WAKEGOV_RECORD_FACTS,	     /* a new or changed task, for the rules */
-	WAKEGOV_RECORD_CHILDREN,     /* the first of new children waits to be reported */
+	WAKEGOV_RECORD_CHILDREN,     /* the first of several new children waits for its report */
 	WAKEGOV_RECORD_GONE,	     /* pid, which matched rules, exited */
-	WAKEGOV_RECORD_LOOK,	     /* class 1: a task without a slot may do I/O that it does not
-				      * wait for; 0: the look for such tasks took its time */
+	WAKEGOV_RECORD_LOOK,	     /* class 1: a task without a slot may do I/O without waiting
+				      * for it; 0: the look for such tasks is over */
 	WAKEGOV_RECORD_SCAN,	     /* a process of several threads changed: dump them */
 	WAKEGOV_RECORD_PLACED_CHILD, /* parent, which is placed, forked pid */
 	WAKEGOV_RECORD_FULL_CACHE,   /* a task of the group had to wait: the cache is full */
-	WAKEGOV_RECORD_IDLE_LATENCY, /* a task runs that asks for less than what is held */
+	WAKEGOV_RECORD_IDLE_LATENCY, /* a task with a lower idle latency than the held one runs */
 
-	/* These are made by the tracer. */
+	/* The tracer makes these itself. */
 	WAKEGOV_RECORD_LIMITS,	   /* the limits of the domain of cpu changed */
 	WAKEGOV_RECORD_RESUME,	   /* the machine was suspended and goes on */
 	WAKEGOV_RECORD_DEVICE_END, /* a device that was reported in inputs has disappeared */
@@ -69,7 +69,7 @@ struct task_facts {
 	__s16 nice;
 	__u16 kernel_thread;
 	__u32 parent; /* the process that started it */
-	__u32 ends;   /* for tracer_task_lives(); 0: it is exiting */
+	__u32 ends;   /* for tracer_task_lives(); 0: the task is exiting */
 	__u32 pad;
 	char comm[TASK_COMM_SIZE];
 };
@@ -80,7 +80,7 @@ struct wakegov_facts_record {
 	struct task_facts facts;
 };
 
-/* Of a record of that type, which the ring has aligned to eight bytes. */
+/* The facts of a record of that type. The ring aligns records to eight bytes. */
 static inline const struct task_facts *wakegov_record_facts(const struct wakegov_record *record)
 {
 	const struct wakegov_facts_record *whole = (const void *)record;

@@ -2,9 +2,9 @@
 #pragma once
 
 /*
- * Shares of a table that the tasks of users fill: a user gets a place only while they hold fewer
- * than are free. So one user alone gets half of the table, and however many came before, there are
- * places for the next. Users whose ids have the same remainder share one count.
+ * Shares of a table that tasks of several users fill. A user gets a place only while the user holds
+ * fewer places than are free. So one user alone gets half of the table, and the next user always
+ * finds places. Users with the same remainder of their uid share one count.
  */
 
 #include <linux/types.h>

@@ -2,8 +2,8 @@
 #pragma once
 
 /*
- * The kernel's verifier checks a global function once, by its prototype, and any other again for
- * each state in which it is called. It returns an integer and takes five arguments at most.
+ * The kernel's verifier checks a global function once, by its prototype, but a static one again in
+ * each state of a call. A global one returns an integer and has at most five arguments.
  */
 #ifdef __bpf__
 #define VERIFIED_ONCE __attribute__((noinline))

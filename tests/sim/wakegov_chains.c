@@ -106,7 +106,7 @@ static void wake_by_timer(struct wakegov_sim *w, struct chain_task *chain)
 							  : NULL;
 
 	if (waker && waker->generation == GENERATION && !waker->slept_ns)
-		chain_look(chain, waker->since.at_ns);
+		chain_credit_waker(chain, waker->since.at_ns);
 }
 
 /* As wake_chain() in bpf/chain_wake.bpf.h. */

@@ -216,7 +216,7 @@ static void test_looks(void **state)
 		for (int wait = 0; wait < 1 + i % 2; wait++) {
 			go_to_sleep(&scene, &looker);
 			scene.now_ns += MS;
-			assert_int_equal(chain_look(&looker, worker.since.at_ns), !wait);
+			assert_int_equal(chain_credit_waker(&looker, worker.since.at_ns), !wait);
 			wake(&scene, &looker, NULL);
 		}
 		go_to_sleep(&scene, &looker);
@@ -231,7 +231,7 @@ static void test_looks(void **state)
 	scene.now_ns += MS;
 	wake(&scene, &worker, NULL);
 	scene.now_ns += MS;
-	assert_false(chain_look(&looker, worker.since.at_ns));
+	assert_false(chain_credit_waker(&looker, worker.since.at_ns));
 }
 
 static void follow_again(const struct scene *scene, struct chain_task *task, uint32_t generation)
