@@ -55,6 +55,10 @@ static inline void enter(struct task_struct *task, const struct cold_tasks *cold
 		give_back_slot(slot); /* the next full window tries again */
 }
 
+/*
+ * A task that is younger than a window may be a command that reads its program and ends: to learn
+ * of each would attach and detach programs at it, for which every CPU is interrupted.
+ */
 static __noinline void count_cold_io(struct task_struct *task, enum io_kind kind, __u64 now_ns)
 {
 	struct cold_tasks *cold = &cold_tasks[(__u32)task->pid % WAKEGOV_HOT];
@@ -68,7 +72,8 @@ static __noinline void count_cold_io(struct task_struct *task, enum io_kind kind
 	}
 	if (++cold->n[kind & 1] < settings.window_ios)
 		return;
-	enter(task, cold, now_ns);
+	if (now_ns - task->start_time >= settings.window_ns)
+		enter(task, cold, now_ns);
 	cold->window_ns = 0;
 }
 

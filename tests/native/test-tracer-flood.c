@@ -5,6 +5,7 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
+#include "shared/cleanup.h"
 #include "wakegov/abi.h"
 #include "work.h"
 
@@ -154,20 +155,25 @@ static void release_all(const struct native *native)
 /* Tasks that come and go, and nobody gives their slots back. */
 static void test_full_slots(void **state)
 {
-	/* Ten I/Os within a second, so that short-lived children reach it on a busy machine. */
-	const struct policy_io_boost easy = { .enabled = true,
-					      .min_rate_per_s = 10,
-					      .window_ns = NS_PER_S / IO_BOOST_ENTRY_WINDOWS };
+	/* Five I/Os within 50 ms, and each child lives for longer. */
+	const struct policy_io_boost easy = {
+		.enabled = true,
+		.min_rate_per_s = 100,
+		.window_ns = 50 * NS_PER_MS / IO_BOOST_ENTRY_WINDOWS,
+	};
 	struct native *native = *state;
 	uint64_t before = drops_of(native).slots;
 	uint32_t children = 0;
-	pid_t pid;
+	pid_t pids[32], pid;
 
 	release_all(native);
 	tracer_set_policy(native->tracer, &easy);
 	while (drops_of(native).slots == before && children < 4 * WAKEGOV_SLOTS) {
-		work_wait(work_read("native-short", children % 2, native->file, 15, 0));
-		children++;
+		for (size_t i = 0; i < ARRAY_SIZE(pids); i++)
+			pids[i] = work_read("native-short", i % 2, native->file, 60, 2000);
+		for (size_t i = 0; i < ARRAY_SIZE(pids); i++)
+			work_wait(pids[i]);
+		children += ARRAY_SIZE(pids);
 		native_consume(native);
 	}
 	print_message("the first task without a slot after %u children\n", children);

@@ -60,6 +60,24 @@ static void test_fast_reader_is_told(void **state)
 	work_end(slow);
 }
 
+/* To learn of each would attach and detach programs at every command that reads its own program. */
+static void test_short_reader_is_not_told(void **state)
+{
+	struct native *native = *state;
+	const struct policy_io_boost easy = { .enabled = true,
+					      .min_rate_per_s = 10,
+					      .window_ns = NS_PER_S / IO_BOOST_ENTRY_WINDOWS };
+	pid_t pid;
+
+	tracer_set_policy(native->tracer, &easy);
+	pid = work_read("native-short", NATIVE_CPU, native->file, 100, 0);
+	native_watch(native, pid);
+	assert_int_equal(work_wait(pid), 0);
+	native_consume(native);
+	assert_int_equal(native->watched_events, 0);
+	tracer_set_policy(native->tracer, &native->policy);
+}
+
 static void test_move_is_told(void **state)
 {
 	struct native *native = *state;
@@ -211,6 +229,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_fast_reader_is_told),
+		cmocka_unit_test(test_short_reader_is_not_told),
 		cmocka_unit_test(test_move_is_told),
 		cmocka_unit_test(test_exit_is_told),
 		cmocka_unit_test(test_hold_end_is_told),

@@ -66,7 +66,8 @@ static void test_counters_grow(void **state)
 	work_wait(work_exec(argv));
 	for (uint32_t cpu = 0; cpu < 2; cpu++) {
 		work_pin(0, cpu);
-		assert_int_equal(work_wait(work_read("native-few", !cpu, native->file, 500, 0)), 0);
+		assert_int_equal(work_wait(work_read("native-few", !cpu, native->file, 5000, 0)),
+				 0);
 	}
 	spinner = work_spin(NATIVE_OTHER);
 	work_pin(0, NATIVE_CPU);

@@ -92,11 +92,12 @@ class Harmless(unittest.TestCase):
             self.assertEqual({line.split()[0] for line in lines}, {line.split()[0] for line in file})
 
 
-# Of the kernel's governor's time, on Linux 7.2: a command at a terminal by setspeed took 1.12 to 1.17 of it in four
-# starts, and a collector's round 0.83 to 0.95. Where a new task counted for nothing both took about twice as long,
-# which is what these bounds refuse. "No slower" is not reached at the terminal: each fork and exec waits for the
-# daemon at the lowest frequency.
-MOST_TERMINAL, MOST_COLLECTOR = 1.3, 1.1
+# Of the kernel's governor's time, on Linux 7.2: a command at a terminal by setspeed took 1.08 to 1.12 of it in six runs,
+# by uclamp 0.99 to 1.03, and a collector's round 0.83 to 0.95; two runs of the kernel's own governor differ by up to 5 %.
+# Where a new task counted for nothing both took about twice as long. Where each command was learnt of as a reader,
+# uclamp had 1.04 to 1.10.
+MOST_TERMINAL = {"setspeed": 1.17, "limits": 1.08, "uclamp": 1.08}
+MOST_COLLECTOR = 1.1
 
 
 class Commands(unittest.TestCase):
@@ -118,7 +119,7 @@ class Commands(unittest.TestCase):
     def check(self, backend):
         """Short commands after a pause, of a shell and of a collector, are about as fast as by the kernel's governor"""
         terminal, collector = self.measured(f"wakegov_{backend}")
-        self.assertLess(terminal["figure"], MOST_TERMINAL * self.own[0]["figure"])
+        self.assertLess(terminal["figure"], MOST_TERMINAL[backend] * self.own[0]["figure"])
         self.assertLess(collector["p50_us"], MOST_COLLECTOR * self.own[1]["p50_us"])
 
     def test_setspeed(self):
