@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The log of affinities and what is restored by it, and the table with the writes to one task. */
+/* The table of restricted tasks, the writes to one task, and the log that restores them. */
 #include "actuator/affinities.h"
 
 #include <errno.h>
@@ -38,7 +38,7 @@ static void follow(void *line, const void *before)
 	((struct affinity *)line)->was = ((const struct affinity *)before)->put;
 }
 
-/* Whether `now` is the mask that we wrote, or what cpuset and online CPUs have made of it. */
+/* Whether `now` is the mask that we wrote, or the result of cpuset and online CPUs on it. */
 static bool is_ours(const struct affinity *affinity, uint32_t pid, const struct cpu_mask *now)
 {
 	struct cpu_mask limit, put;
@@ -49,7 +49,7 @@ static bool is_ours(const struct affinity *affinity, uint32_t pid, const struct 
 	put = cpu_mask_and(&affinity->put, &limit);
 	if (cpu_mask_equals(now, &put))
 		return true;
-	/* The kernel resets an affinity of which no CPU is online. */
+	/* The kernel resets an affinity none of whose CPUs is online. */
 	affinity_read_online(&limit);
 	put = cpu_mask_and(&put, &limit);
 	return cpu_mask_is_empty(&put);
@@ -67,8 +67,8 @@ static void report_task(struct task_restore *run, uint32_t pid, const struct aff
 }
 
 /*
- * Restores the task's own affinity if it still has the one that we wrote, or the one before if the
- * daemon was killed between line and write.
+ * Restores the task's own affinity if the task still has ours, or the one before it: the daemon may
+ * have been killed between line and write.
  */
 static void restore_own(struct task_restore *run, uint32_t pid, const void *line)
 {
@@ -152,7 +152,7 @@ void affinities_forget(struct affinities *affinities, uint32_t pid)
 
 static struct affinity *add(struct affinities *affinities, const struct affinity *entry)
 {
-	struct affinity *added = task_log_put(&affinities->log, entry), *released = NULL;
+	struct affinity *added = task_log_add(&affinities->log, entry), *released = NULL;
 
 	if (added)
 		return added;
@@ -160,10 +160,10 @@ static struct affinity *add(struct affinities *affinities, const struct affinity
 	while ((released = task_log_next(&affinities->log, released)))
 		if (!released->task.kept)
 			task_log_drop(&affinities->log, released);
-	return task_log_put(&affinities->log, entry);
+	return task_log_add(&affinities->log, entry);
 }
 
-/* The affinity to restore: "every CPU" where the task may run on its whole cpuset. */
+/* The affinity to restore: "every CPU" if the task may run on its whole cpuset. */
 static struct cpu_mask own_affinity(const struct affinities *affinities, uint32_t pid,
 				    const struct cpu_mask *now)
 {
@@ -197,7 +197,7 @@ static int identify(struct affinities *affinities, uint32_t pid, uint64_t *ret_s
 	return r;
 }
 
-static int take_over(struct affinities *affinities, struct affinity *entry)
+static int mark_taken_over(struct affinities *affinities, struct affinity *entry)
 {
 	entry->task.kept = false;
 	entry->foreign = true;
@@ -211,7 +211,7 @@ static int give_back(struct affinities *affinities, struct affinity *entry,
 	int r;
 
 	if (!is_ours(entry, entry->task.pid, now))
-		return take_over(affinities, entry);
+		return mark_taken_over(affinities, entry);
 	r = affinity_write(entry->task.pid, &entry->own);
 	if (r < 0 && r != -ESRCH)
 		return r;
@@ -267,7 +267,7 @@ int affinities_keep(struct affinities *affinities, uint32_t pid, const struct cp
 	if (r < 0)
 		return r == -ESRCH ? AFFINITIES_GONE : r;
 	if (entry && entry->task.kept && !is_ours(entry, pid, &now))
-		return take_over(affinities, entry);
+		return mark_taken_over(affinities, entry);
 	if (entry && entry->foreign)
 		return AFFINITIES_TAKEN_OVER;
 	own = entry && entry->task.kept ? entry->own : own_affinity(affinities, pid, &now);

@@ -2,10 +2,10 @@
 #pragma once
 
 /*
- * Restricts tasks to some of the CPUs of their own affinity and cpuset, and restores the affinity.
- * When another program sets the affinity meanwhile, the task keeps that one and is left alone. Two
- * changes of a mask have another cause: a cpuset that becomes narrower, and the kernel, which
- * resets an affinity of which no CPU is online.
+ * Restricts tasks to some CPUs of their own affinity and cpuset, and restores the affinity. When
+ * another program sets the affinity in the meantime, the task keeps that one and is left alone. Two
+ * other causes change a mask: a cpuset gets narrower, or the kernel resets an affinity none of
+ * whose CPUs is online.
  *
  * A task that could run on its whole cpuset gets back "every CPU", so that it follows a cpuset that
  * grows. Children inherit the affinity of their parents; affinities_forked() records the parents'

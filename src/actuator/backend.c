@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Chooses the backend of a domain, releases a domain from any backend, and hands it back to another
- * governor for a while. The backend that writes nothing is here, too.
+ * Chooses the backend of a domain, releases a domain from any backend, and hands it to another
+ * governor for a while. The backend that writes nothing is in this file too.
  */
 #include "actuator/backend.h"
 
@@ -102,8 +102,8 @@ int actuator_domain_release(struct actuator_domain *domain, const struct backend
 	if (!backend->writes)
 		domain->state = ACTUATOR_STATE_RELEASED;
 	/*
-	 * What another program has taken over is left, and reported, by restore_domain(), unless it
-	 * has put ours back.
+	 * restore_domain() leaves and reports controls that another program took over. Verify
+	 * first: the program may have restored our value.
 	 */
 	if (domain->held && (domain->touched || backend->leaves_governor))
 		backend->verify(domain);

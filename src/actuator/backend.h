@@ -24,8 +24,8 @@ struct backend {
 	const char *name;
 	bool writes; /* false: observes only */
 	/*
-	 * The domain's own governor sets the frequency between the limits, and the target is only
-	 * expected. Limits can change while the target stays: call apply for every decision.
+	 * The domain's own governor chooses the frequency between the limits, and the target is
+	 * only an expectation. Limits can change without the target: call apply for every decision.
 	 */
 	bool leaves_governor;
 	bool clamps_tasks; /* floors, caps and boosts become clamps of tasks */
@@ -47,9 +47,9 @@ struct backend {
 	/*
 	 * Checks that the control is still ours: always the governor, and the requested value if
 	 * actuator_watch saw another program write it. Call it after events of the watch or the
-	 * hotplug socket and after a resume. Takes up a domain that is online again, with its
-	 * request forgotten. Returns ACTUATOR_DONE, ACTUATOR_TAKEN_OVER, ACTUATOR_OFFLINE or a
-	 * negative errno.
+	 * hotplug socket, and after a resume. A domain that is online again is driven again,
+	 * without a known request. Returns ACTUATOR_DONE, ACTUATOR_TAKEN_OVER, ACTUATOR_OFFLINE or
+	 * a negative errno.
 	 */
 	int (*verify)(struct actuator_domain *domain);
 };
@@ -65,16 +65,15 @@ extern const struct backend backend_observe; /* decides, records and explains, a
 const struct backend *backend_find(enum policy_backend backend);
 
 /*
- * Acquires the domain with the backend that the policy names, or under `auto` the first of these
- * that can be acquired:
+ * Acquires the domain with the policy's backend. `auto` tries these in order:
  *
  *	uclamp    schedutil governs the domain and the kernel has utilisation clamps
  *	setspeed  the driver offers the userspace governor
  *	limits    scaling_min_freq and scaling_max_freq can be written
  *	observe   always
  *
- * *ret is that backend; passed_over says why the earlier ones could not. Returns an
- * actuator_outcome or a negative errno, with domain->why filled and nothing changed.
+ * *ret is that backend; passed_over says why the earlier ones failed. Returns an actuator_outcome
+ * or a negative errno, with domain->why filled and nothing changed.
  */
 int backend_acquire(struct actuator_domain *domain, enum policy_backend wanted,
 		    const struct backend **ret, char passed_over[static BACKEND_WHY_SIZE]);
@@ -92,7 +91,7 @@ int actuator_domain_release(struct actuator_domain *domain, const struct backend
  * Gives a driven domain to another governor for a while: restores every control, then switches. The
  * domain is ACTUATOR_STATE_HANDED_BACK until actuator_end_hand_back().
  *
- * governor NULL means the one that was there before us. Returns ACTUATOR_DONE; ACTUATOR_TAKEN_OVER
+ * governor NULL means the domain's governor before us. Returns ACTUATOR_DONE; ACTUATOR_TAKEN_OVER
  * and ACTUATOR_OFFLINE as release and verify of struct backend; or a negative errno with
  * domain->why filled. The domain is not driven in any of these cases.
  */
@@ -100,13 +99,13 @@ int actuator_hand_back(struct actuator_domain *domain, const struct backend *bac
 		       const char *governor);
 
 /*
- * Checks that the domain still has the governor that it was given. Returns ACTUATOR_DONE;
+ * Checks that the domain still has the governor that we gave it. Returns ACTUATOR_DONE;
  * ACTUATOR_TAKEN_OVER, and the domain is yielded; ACTUATOR_OFFLINE; or a negative errno.
  */
 int actuator_verify_handed_back(struct actuator_domain *domain);
 
 /*
- * Restores what was there before us, so that the domain can be acquired. Returns as
+ * Restores the governor from before us, so that the domain can be acquired. Returns as
  * actuator_verify_handed_back().
  */
 int actuator_end_hand_back(struct actuator_domain *domain);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The files of cpufreq by their paths. Each access opens a path without symbolic links, or uses a
- * descriptor that was opened so, and reads or writes one line.
+ * The files of cpufreq by their paths. Each access opens a path without following symbolic links,
+ * or uses a descriptor opened that way, and reads or writes one line.
  */
 #include "actuator/control.h"
 
@@ -62,7 +62,7 @@ int control_open_path(const char *path, int flags)
 			return -ENAMETOOLONG;
 		snprintf(part, sizeof(part), "%.*s", (int)(slash - path), path);
 		fd = openat(directory, part, O_PATH | O_NOFOLLOW | O_DIRECTORY | O_CLOEXEC);
-		/* A link is no directory either. */
+		/* For a link too, O_DIRECTORY fails with ENOTDIR. */
 		if (fd < 0)
 			return errno == ENOTDIR ? -ELOOP : -errno;
 		close(directory);
@@ -142,7 +142,7 @@ int control_lists(uint32_t policy, const char *file, const char *word)
 	return r < 0 ? r : 0;
 }
 
-/* The newline also ends the value in the plain files of the tests' trees. */
+/* The newline also ends the value in the tests' plain files. */
 int control_write(int fd, const char *value)
 {
 	char line[CONTROL_LINE_SIZE];

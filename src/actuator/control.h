@@ -41,13 +41,13 @@ const char *control_name(enum control control);
 #define LIMIT_NO_MIN "0"
 #define LIMIT_NO_MAX "2147483647"
 
-/* Stands for the policy of tunables that all share. */
+/* The policy number of tunables that all domains share. */
 #define CONTROL_SHARED UINT32_MAX
 
 /*
- * The directory of a governor's tunables, with "/": those of policyN, or shared ones. The kernel
- * frees them with the last domain that leaves the governor, and makes them anew, with its defaults,
- * for the first that comes back.
+ * The directory of a governor's tunables, with "/": policyN's, or shared ones. The kernel frees the
+ * tunables with the last domain that leaves the governor, and creates them with its defaults for
+ * the next domain.
  */
 void control_tunables_path(uint32_t policy, const char *governor,
 			   char ret[static CONTROL_PATH_SIZE]);
@@ -56,14 +56,14 @@ void control_tunables_path(uint32_t policy, const char *governor,
 void control_path(enum control control, uint32_t policy, char ret[static CONTROL_PATH_SIZE]);
 
 /*
- * Whether the performance governor hides the energy preference, of which `now` was read, from user
- * space: its driver then takes no other word.
+ * Whether the performance governor hides the energy preference, read as `now`, from user space. Its
+ * driver then accepts no other word.
  */
 bool control_preference_is_hidden(uint32_t policy, const char *now);
 
 /*
- * Opens a path with open(2)'s flags, O_CLOEXEC added; no symbolic link is followed in any part of
- * it (-ELOOP). Returns the descriptor or a negative errno.
+ * Opens a path with open(2)'s flags and O_CLOEXEC. Refuses a symbolic link in any part of it
+ * (-ELOOP). Returns the descriptor or a negative errno.
  */
 int control_open_path(const char *path, int flags);
 
@@ -84,10 +84,10 @@ int control_read(int fd, char *ret_value, size_t size);
 /* The same for a decimal number; -EINVAL for other text, such as `<unsupported>`. */
 int control_read_u32(int fd, uint32_t *ret);
 
-/* The same of a file of policyN that is no control. */
+/* The same for a file of policyN that is not a control. */
 int control_read_file(uint32_t policy, const char *file, char *ret_value, size_t size);
 
-/* Whether a file of policyN, a list of words, has this one. Returns a negative errno without it. */
+/* Whether a file of policyN, a list of words, contains this one. Otherwise a negative errno. */
 int control_lists(uint32_t policy, const char *file, const char *word);
 
 /* The longest is a tunable's value, with newline and NUL. */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What the machine has, read once at the start from sysfs and libcpupower: domains with their
- * frequencies, caches, CPUs without a tick. A domain that cannot be read is left out.
+ * Reads once at the start, from sysfs and libcpupower, the domains with their frequencies, the
+ * caches, and the CPUs without a tick. Leaves out a domain that cannot be read.
  */
 #include "actuator/discovery.h"
 
@@ -58,7 +58,7 @@ static int compare_u32(const void *a, const void *b)
 	return (first > second) - (first < second);
 }
 
-/* Of more frequencies than there is room for, takes as many evenly, both ends included. */
+/* If there are more frequencies than places, takes evenly spaced ones, both ends included. */
 static void set_opps(struct topology_domain *domain, struct khz_list *list)
 {
 	size_t n_unique = 0, n;
@@ -142,8 +142,8 @@ static int list_policies(uint32_t policies[TOPOLOGY_DOMAINS_MAX])
 }
 
 /*
- * Assigns the related CPUs, which include offline ones, to the next domain. Returns their number;
- * 0: some are beyond the topology's CPUs, or all are another's.
+ * Assigns the related CPUs, offline ones included, to the next domain. Returns their number; 0:
+ * some are beyond the topology's CPUs, or all belong to another domain.
  */
 static int claim_cpus(struct topology *topology, uint32_t policy)
 {
@@ -171,7 +171,7 @@ uint32_t cpufreq_discover_capacity(uint32_t policy)
 	uint32_t cpu = policy;
 	double capacity;
 
-	/* Those of offline CPUs have no such file. */
+	/* An offline CPU has no such file. */
 	if (control_read_file(policy, "affected_cpus", online, sizeof(online)) > 0)
 		cpu = strtoul(online, NULL, 10);
 	if (!sysfs_read_number(&capacity, CPU_DIRECTORY "/cpu_capacity", cpu) || capacity < 1 ||
@@ -182,7 +182,7 @@ uint32_t cpufreq_discover_capacity(uint32_t policy)
 
 #define FAULT_SIZE 128
 
-/* Whether a domain that is online cannot even be observed, and why. */
+/* Whether an online domain cannot even be observed, and why. */
 static bool has_fault(uint32_t policy, char ret_why[static FAULT_SIZE])
 {
 	static const char *const needed[] = { "scaling_governor", "scaling_min_freq",
@@ -294,7 +294,7 @@ static bool read_last_level(uint32_t cpu, struct cpu_mask *ret)
 	return highest > 1;
 }
 
-/* A cluster of one core's threads does not count. */
+/* A cluster that is one core's threads does not count. */
 static bool read_cluster(uint32_t cpu, struct cpu_mask *ret)
 {
 	char cluster[LIST_SIZE], core[LIST_SIZE];
@@ -341,7 +341,7 @@ bool sched_ext_has_all(const char *sys, char ret[static SCHED_EXT_NAME_SIZE])
 	       sysfs_read_line(ret, SCHED_EXT_NAME_SIZE, "%s/kernel/sched_ext/root/ops", sys);
 }
 
-/* The resolution is a nanosecond with such timers, and a tick without. */
+/* With such timers the resolution is a nanosecond; without, a tick. */
 bool tick_is_seen(void)
 {
 	struct timespec resolution;

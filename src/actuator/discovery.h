@@ -11,26 +11,24 @@
 #include "shared/cpu_mask.h"
 
 /*
- * Finds the cpufreq domains, through libcpupower. Fills a topology that the caller frees with
- * free(). Domains are in ascending order of policyN. A domain that is wholly offline, that
- * lacks a file or has one that cannot be read, or whose driver names neither a table nor limits, is
- * left out. A driver without a table gets OPPs in steps
- * of 100 MHz, larger if they would not fit, between its limits. Of a table with more than
- * DOMAIN_OPPS_MAX frequencies, that many are taken evenly, both ends included. Without cpufreq
- * n_domains is 0, which is no error. CPUs from TOPOLOGY_CPUS_MAX on, and domains with such a CPU,
- * are left out. Returns 0 or a negative errno.
+ * Finds the cpufreq domains through libcpupower. Fills a topology that the caller frees with
+ * free(). Domains are in ascending order of policyN. A domain is left out if it is wholly offline,
+ * if it lacks a file or has an unreadable one, or if its driver names neither a table nor limits. A
+ * driver without a table gets OPPs in steps of 100 MHz between its limits, or larger steps if those
+ * do not fit. From a table with more than DOMAIN_OPPS_MAX frequencies that many are taken evenly,
+ * both ends included. Without cpufreq n_domains is 0, which is no error. CPUs from
+ * TOPOLOGY_CPUS_MAX on, and domains with such a CPU, are left out. Returns 0 or a negative errno.
  */
 int cpufreq_discover(struct topology **ret);
 
 /*
- * Calls found for each policyN that is online and left out, with a sentence that says which of its
- * files is at fault.
+ * Calls found for each online policyN that is left out, with a sentence that names the faulty file.
  */
 void cpufreq_each_left_out(void (*found)(void *userdata, const char *name, const char *why),
 			   void *userdata);
 
 /*
- * The capacity of policyN's CPUs at present, by one that is online, 1…TOPOLOGY_CAPACITY_MAX; 0: the
+ * The present capacity of policyN's CPUs, read from an online one: 1…TOPOLOGY_CAPACITY_MAX; 0: the
  * kernel does not say, or all are offline.
  */
 uint32_t cpufreq_discover_capacity(uint32_t policy);
@@ -68,9 +66,9 @@ static inline uint32_t caches_of_cpu(const struct caches *caches, uint32_t cpu)
 #define SCHED_EXT_NAME_SIZE 64
 
 /*
- * Whether a scheduler of sched_ext has all tasks (switch_all), with its name; else ret is "". It
- * obeys no clamps, and asks schedutil for frequencies only if it likes: while tasks are its own,
- * nothing else of the kernel calls schedutil (sched/ext.c). sys is /sys.
+ * Whether a scheduler of sched_ext has all tasks (switch_all), with its name; else ret is "". Such
+ * a scheduler ignores clamps, and may or may not ask schedutil for frequencies. While all tasks
+ * belong to it, nothing else in the kernel calls schedutil (sched/ext.c). sys is /sys.
  */
 bool sched_ext_has_all(const char *sys, char ret[static SCHED_EXT_NAME_SIZE]);
 
@@ -82,7 +80,7 @@ bool tick_is_seen(void);
 
 /*
  * Whether policyN has a CPU without the tick (nohz_full=); *ret_cpu (may be NULL) is the first of
- * them. A task alone on such a CPU causes neither ticks nor switches, so wakegov cannot see its
- * load, and would leave the CPU at the frequency from before the task began.
+ * them. A task alone on such a CPU causes neither ticks nor switches. wakegov cannot see its load,
+ * and would leave the CPU at the frequency from before the task began.
  */
 bool tickless_has(uint32_t policy, uint32_t *ret_cpu);

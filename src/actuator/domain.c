@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A cpufreq domain as every backend sees it: its open files, what is read from them, and its state.
- * A domain whose control another program has changed is yielded: all else of ours is restored, and
- * the value that we had there is remembered, as the program may put back what it found.
+ * A cpufreq domain as every backend sees it: its open files, their values, and its state. A domain
+ * is yielded when another program changes our control. We then restore everything else, and
+ * remember our value of that control, as the program may restore what it found.
  */
 #include "actuator/domain.h"
 
@@ -110,14 +110,14 @@ int actuator_domain_read_limits(struct actuator_domain *domain, uint32_t *ret_mi
 	if (r < 0)
 		return r;
 
-	/* Without our own limits the others' remain. */
-	if (range_is_taken(&domain->range)) {
+	/* The limits of others, without our own. */
+	if (range_is_acquired(&domain->range)) {
 		if (max_khz >= max->put_khz || range_limit_was(max, max_khz))
 			max_khz = max->saved_khz;
 		if (min_khz <= min->put_khz || range_limit_was(min, min_khz))
 			min_khz = range_others_min_khz(&domain->range);
 	}
-	/* Where turbo was switched off, that may be what was one of our own maxima before. */
+	/* After turbo was switched off, this may be our own former maximum. */
 	if (domain->hardware_max_khz && max_khz > domain->hardware_max_khz)
 		max_khz = domain->hardware_max_khz;
 	*ret_min_khz = opp_clamp(domain->info, min_khz);
@@ -143,7 +143,7 @@ int actuator_domain_read_back(struct actuator_domain *domain, uint32_t *ret_khz)
 	char value[CONTROL_VALUE_SIZE];
 	int r = control_read_u32(domain->cur_freq_fd, ret_khz);
 
-	/* The kernel's word where the driver does not know it either. */
+	/* The kernel's word for a frequency that the driver does not know. */
 	if (r == -EINVAL && control_read(domain->cur_freq_fd, value, sizeof(value)) > 0 &&
 	    !strcmp(value, "<unknown>")) {
 		*ret_khz = 0;

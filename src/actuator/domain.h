@@ -22,16 +22,16 @@ enum actuator_outcome {
 	ACTUATOR_TAKEN_OVER = 2, /* another program changed the control; the domain is yielded */
 	ACTUATOR_OFFLINE = 3,	 /* every CPU of the domain is offline */
 	/*
-	 * Nothing was written: the kernel holds another request than ours, and the watch has
+	 * Nothing was written: the kernel holds a request that is not ours, and the watch has
 	 * reported no writer yet; or schedutil has not seen the limit that is to be widened.
 	 */
 	ACTUATOR_NOT_YET = 4,
 };
 
 /*
- * What a decision asks of a backend, in OPPs of the domain. setspeed writes the target. limits
- * writes the floor as minimum and the effective cap as maximum around the domain's own governor.
- * uclamp writes the floor and the domain's own maximum; caps are clamps of tasks.
+ * What a decision requests from a backend, in OPPs of the domain. setspeed writes the target.
+ * limits writes the floor as minimum and the effective cap as maximum around the domain's own
+ * governor. uclamp writes the floor and the domain's own maximum; caps are clamps of tasks.
  */
 struct actuator_request {
 	uint32_t target_khz; /* the frequency at which the domain is to run */
@@ -41,8 +41,8 @@ struct actuator_request {
 	uint32_t floor_khz; /* least frequency that boosts, floors and min_khz allow; 0: no floor */
 	uint32_t effective_cap_khz; /* highest frequency that caps and max_khz allow; UINT32_MAX:
 				       none */
-	bool at_once;		    /* it is wanted for a few ms, beginning now … */
-	uint32_t cpu;		    /* … by a task that runs on this CPU of the domain, or will */
+	bool at_once;		    /* wanted for a few ms from now … */
+	uint32_t cpu;		    /* … by a task that runs, or will run, on this CPU of it */
 };
 
 enum actuator_state {
@@ -61,28 +61,28 @@ struct actuator_domain {
 	char why[256];	   /* a sentence on a yielded or offline domain or a failure; else "" */
 	char unsaved[256]; /* after acquire: the tunables that we cannot restore; else "" */
 	char lent_to[CONTROL_VALUE_SIZE]; /* the governor, while handed back */
-	/* While yielded: what another program changed, and our value there. */
+	/* While yielded: the control that another program changed, and our value there. */
 	enum control taken_control;
 	char taken_from_us[CONTROL_VALUE_SIZE];
 	bool held;	      /* acquired by a backend that writes */
 	unsigned int touched; /* bits 1 << enum control, set by actuator_watch, cleared by verify */
-	bool unverified;      /* the last apply found a request that we did not write */
+	bool unverified;      /* the last apply found a request that is not ours */
 	uint32_t asked_khz;   /* our request that the kernel holds; 0: not known */
 	uint32_t read_back_khz; /* frequency after the last apply; 0: not read yet */
 	bool has_sched_ext;	/* a scheduler of sched_ext had all tasks when it was acquired */
 	bool measures;		/* scaling_cur_freq is a measurement, by cpuinfo_avg_freq */
 	/*
-	 * Reads the domain's limits, of which fd is one of the files, and what was last asked for.
-	 * Where only the files tell, as in a made-up tree, it may be NULL, or change nothing.
+	 * Reads the domain's limits and the requests behind them; fd is one of their files. NULL,
+	 * or a function that changes nothing, leaves the values of the files, as in a fake tree.
 	 */
 	void (*read_limits)(void *userdata, int fd, struct wakegov_limits *ret);
-	/* These are about to be written to the two files. NULL: not called. */
+	/* Announces the values that are written next to the two files. NULL: not called. */
 	void (*expect_limits)(void *userdata, const struct actuator_domain *domain,
 			      uint32_t min_khz, uint32_t max_khz);
 	void *userdata;
 	uint32_t hardware_max_khz; /* cpuinfo_max_freq, as last read */
 	bool boost_switched;	   /* since the last verify: actuator_domain_see_boost() */
-	bool unchecked;		   /* the frequency after the last write was not compared yet */
+	bool unchecked;		   /* the frequency after the last write is not compared yet */
 	struct range
 		range; /* for limits, for floors under uclamp, and for setspeed on intel_cpufreq */
 	uint64_t writes;
@@ -110,43 +110,43 @@ int actuator_domain_init(struct actuator_domain *domain, const struct topology_d
 void actuator_domain_deinit(struct actuator_domain *domain);
 
 /*
- * The present scaling_min_freq and scaling_max_freq without our own limits, thermal limits
- * included. The kernel applies a new limit from a work queue, so the old one can be read for a
- * moment after a write. Returns 0 or a negative errno, -EBUSY when the domain is offline.
+ * The present scaling_min_freq and scaling_max_freq without our own limits, but with thermal ones.
+ * The kernel applies a new limit from a work queue, so the old one may still be read for a moment
+ * after a write. Returns 0 or a negative errno, -EBUSY when the domain is offline.
  */
 int actuator_domain_read_limits(struct actuator_domain *domain, uint32_t *ret_min_khz,
 				uint32_t *ret_max_khz);
 
 /*
- * What was asked for in the two files, and all else that read_limits knows. Returns 0 or a negative
- * errno, -EBUSY when the domain is offline.
+ * The requests behind the two files, and everything else that read_limits gives. Returns 0 or a
+ * negative errno, -EBUSY when the domain is offline.
  */
 int actuator_domain_read_requests(struct actuator_domain *domain, struct wakegov_limits *ret);
 
 /*
- * Looks whether turbo was switched, or the hardware's maximum has changed for another reason.
- * Returns whether it was since the last call; call it before verify, as the kernel may have written
- * a limit then: range_verify().
+ * Returns whether turbo was switched, or the hardware's maximum changed otherwise, since the last
+ * call. Call it before verify, as the kernel may have written a limit with the switch:
+ * range_verify().
  */
 bool actuator_domain_see_boost(struct actuator_domain *domain);
 
 /*
- * Reads scaling_cur_freq. On x86 with APERF/MPERF it is a measurement since the last tick instead
- * of the driver's request, and need not be an OPP. Returns 0 or a negative errno; a frequency of 0
- * is one that the kernel does not know.
+ * Reads scaling_cur_freq. On x86 with APERF/MPERF that is a measurement since the last tick instead
+ * of the driver's request, and need not be an OPP. Returns 0 or a negative errno; a frequency of 0:
+ * the kernel does not know it.
  */
 int actuator_domain_read_back(struct actuator_domain *domain, uint32_t *ret_khz);
 
 /*
- * Whether what was read back is the driver's request. A measurement proves nothing: it is of the
- * time before the last tick. Older kernels have no cpuinfo_avg_freq and do not say what they
- * read, but what is between OPPs is no request.
+ * Whether the frequency read back is the driver's request. A measurement proves nothing, as it
+ * covers the time before the last tick. Older kernels lack cpuinfo_avg_freq and do not say which of
+ * the two they show, but a value between OPPs is never a request.
  */
 bool actuator_domain_is_request(const struct actuator_domain *domain, uint32_t read_khz);
 
 /*
- * Makes the next apply write. For a domain of which a CPU went offline or came online, and after a
- * resume: the governor restarts and loses the request.
+ * Makes the next apply write. Call it after a CPU of the domain went offline or came online, and
+ * after a resume: the governor restarts and loses the request.
  */
 void actuator_domain_forget_request(struct actuator_domain *domain);
 
@@ -177,18 +177,18 @@ void actuator_domain_mark_driven(struct actuator_domain *domain);
 /* Returns ACTUATOR_OFFLINE. */
 int actuator_domain_mark_offline(struct actuator_domain *domain);
 
-/* Drops the request and closes what is open for writing, restoring nothing. */
+/* Drops the request and closes files open for writing; restores nothing. */
 void actuator_domain_drop(struct actuator_domain *domain);
 
 /*
- * Another program has set a control of the domain, which had `ours`, to value: drops the domain,
- * which is yielded then, and restores its other controls. The saved value of this one stays, as the
- * program may put back what it found. Returns ACTUATOR_TAKEN_OVER.
+ * Another program set a control of the domain from `ours` to value: drops the domain, which is then
+ * yielded, and restores its other controls. The saved value of this one stays, as the program may
+ * restore what it found. Returns ACTUATOR_TAKEN_OVER.
  */
 int actuator_domain_yield(struct actuator_domain *domain, enum control control, const char *value,
 			  const char *ours);
 
-/* Whether what another program took from a yielded domain has our value again. */
+/* Whether a yielded domain's control has our value again. */
 bool actuator_domain_is_back(struct actuator_domain *domain);
 
 /* The outcome for a domain that we do not drive. */

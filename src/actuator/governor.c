@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Switches scaling_governor. The kernel frees a governor's tunables with the last domain that
- * leaves it, so they are saved together with the governor, before the switch.
+ * Switches scaling_governor. When the last domain leaves a governor, the kernel frees its tunables.
+ * So they are saved together with the governor, before the switch.
  */
 #include "actuator/governor.h"
 
@@ -19,7 +19,7 @@
 #include "shared/cleanup.h"
 #include "shared/text.h"
 
-/* So many entries in the table leave room for every control that may follow. */
+/* With this many entries the table still has room for every control. */
 #define ROOM_FOR_TUNABLES ((size_t)4096)
 
 static int compare_paths(const void *a, const void *b)
@@ -27,7 +27,7 @@ static int compare_paths(const void *a, const void *b)
 	return strcmp(((const struct saved_value *)a)->path, ((const struct saved_value *)b)->path);
 }
 
-/* Returns 1, 0 for a file that cannot be both read and written, or a negative errno. */
+/* Returns 1; 0 unless the file can be both read and written; or a negative errno. */
 static int collect_one(const char *directory, const char *name, struct saved_value *ret)
 {
 	char path[CONTROL_PATH_SIZE], value[SAVED_VALUE_SIZE], more;
@@ -88,8 +88,8 @@ int governor_collect_tunables(uint32_t policy, const char *governor, struct save
 }
 
 /*
- * Saves entries, and the tunables of the governor that is about to be replaced. A tunable that
- * cannot be saved does not prevent the replacement; domain->unsaved names it.
+ * Saves entries and the tunables of the governor that will be replaced. A tunable that cannot be
+ * saved does not prevent the replacement; domain->unsaved names it.
  */
 static int save_with_tunables(struct actuator_domain *domain, const char *governor,
 			      const struct saved_value *entries, size_t n)
@@ -156,7 +156,7 @@ static int set_governor(struct actuator_domain *domain, const char *governor)
 	if (strcmp(governor, GOVERNOR_USERSPACE) == 0)
 		return 0;
 
-	/* libcpupower returns -ENODEV for every failure; errno and reading back tell more. */
+	/* libcpupower returns -ENODEV for every failure; errno and a read tell more. */
 	errno = 0;
 	cpufreq_modify_policy_governor(domain->info->first_cpu, userspace);
 	error = errno;
@@ -202,7 +202,7 @@ static int save_and_set(struct actuator_domain *domain)
 	return r;
 }
 
-int governor_take(struct actuator_domain *domain)
+int governor_switch(struct actuator_domain *domain)
 {
 	_cleanup_close_ int fd = -1;
 	int r;

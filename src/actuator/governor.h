@@ -2,9 +2,9 @@
 #pragma once
 
 /*
- * Switches the kernel governor of a domain: to `userspace`, through which setspeed drives it, or to
- * another one for a while. A switch is saved before it is made, with the tunables of the governor
- * that the kernel frees by it, so that it is undone after a crash.
+ * Switches the kernel governor of a domain: to `userspace`, with which setspeed drives it, or to
+ * another one for a while. Before the switch, the governor and the tunables that the kernel frees
+ * with it are saved, so that a crash is undone.
  */
 
 #include <stdbool.h>
@@ -15,18 +15,18 @@
 #define GOVERNOR_USERSPACE "userspace"
 
 /*
- * Whether the driver chooses frequencies itself, and offers only the names performance and
- * powersave for its two ways to do it.
+ * Whether the driver chooses frequencies itself, and offers only performance and powersave as names
+ * for its two ways of doing so.
  */
 bool governor_driver_chooses(const char *driver);
 
 #define TUNABLES_PER_GOVERNOR_MAX 32
 
 /*
- * Reads the governor's tunables that can be read and written, those of policyN or else the shared
- * ones, sorted by name. Those that cannot be saved (a name or value that is too long or not one
- * word, an error, more than n_max) are left out; ret_unsaved, which may be cut, names them. Returns
- * the number, 0 for a governor without tunables, or a negative errno.
+ * Reads the governor's tunables that can be read and written, policyN's or else the shared ones,
+ * sorted by name. Leaves out those that cannot be saved (a name or value that is too long or not
+ * one word, an error, more than n_max); ret_unsaved names them, and may be cut. Returns the number,
+ * 0 for a governor without tunables, or a negative errno.
  */
 int governor_collect_tunables(uint32_t policy, const char *governor, struct saved_value *ret,
 			      size_t n_max, char *ret_unsaved, size_t unsaved_size);
@@ -39,11 +39,10 @@ int governor_collect_tunables(uint32_t policy, const char *governor, struct save
  * or another negative errno with domain->why filled. On failure nothing is changed and the saved
  * values are forgotten.
  */
-int governor_take(struct actuator_domain *domain);
+int governor_switch(struct actuator_domain *domain);
 
 /*
- * Switches the domain to a governor for a while, with the switch saved before it is made, and keeps
- * its name in domain->lent_to. Returns 0, or a negative errno with domain->why filled and nothing
- * changed.
+ * Switches the domain to a governor for a while, after saving the switch, and keeps the name in
+ * domain->lent_to. Returns 0, or a negative errno with domain->why filled and nothing changed.
  */
 int governor_lend(struct actuator_domain *domain, const char *governor);

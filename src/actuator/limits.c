@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Two limits of a domain, and the backend that drives a domain by nothing else. What other programs
- * asked for is known by their requests, as the files show what is in force. The file that makes
- * room is written first, and a limit is widened only when schedutil has seen that it goes.
+ * The two limits of a domain, and the backend that drives a domain by them alone. The requests tell
+ * what other programs asked for; the files show only what is in force. The limit that makes room is
+ * written first, and a limit is widened only after schedutil has seen its end.
  */
 #include "actuator/limits.h"
 
@@ -31,7 +31,7 @@ static void init_limit(struct actuator_domain *domain, struct range_limit *limit
 						     control);
 
 	*limit = (struct range_limit){ .fd = limit->fd, .put_khz = now_khz };
-	/* The first saved value can be older than what the file holds now: saved_add(). */
+	/* The first saved value can be older than the file's present one: saved_add(). */
 	if (entry)
 		limit->saved_khz = strtoul(entry->value, NULL, 10);
 	forget_past(limit);
@@ -48,8 +48,8 @@ static int open_limit(struct actuator_domain *domain, enum control control)
 }
 
 /*
- * amd-pstate's minimum is the lowest non-linear frequency, but for those who ask for a lower one:
- * amd_pstate_verify(). Older kernels' is the lowest.
+ * amd-pstate's minimum is the lowest non-linear frequency unless a program requests a lower one:
+ * amd_pstate_verify(). On older kernels it is the lowest frequency.
  */
 static uint32_t find_default_min_khz(uint32_t policy, uint32_t in_force_khz)
 {
@@ -77,7 +77,7 @@ int range_open(struct actuator_domain *domain)
 	return 0;
 }
 
-int range_take(struct actuator_domain *domain)
+int range_acquire(struct actuator_domain *domain)
 {
 	uint32_t policy = domain->info->first_cpu, in_force_khz;
 	struct saved_value entries[2];
@@ -101,15 +101,16 @@ int range_take(struct actuator_domain *domain)
 
 	init_limit(domain, &domain->range.min, CONTROL_MIN_FREQ, now.min_khz);
 	init_limit(domain, &domain->range.max, CONTROL_MAX_FREQ, now.max_khz);
-	/* Ours is in force still, or again: to widen it takes what it takes later. */
+	/* Our limit is still or again in force: widening it needs the usual steps. */
 	if (domain->range.max.put_khz != domain->range.max.saved_khz)
 		domain->range.own_max_khz = domain->range.max.put_khz;
-	domain->range.is_taken = true;
+	domain->range.is_acquired = true;
 	domain->range.default_min_khz = find_default_min_khz(policy, in_force_khz);
 	return 0;
 }
 
-static int put(struct actuator_domain *domain, struct range_limit *limit, uint32_t khz, bool again)
+static int write_limit(struct actuator_domain *domain, struct range_limit *limit, uint32_t khz,
+		       bool again)
 {
 	int r;
 
@@ -152,17 +153,17 @@ int range_write(struct actuator_domain *domain, uint32_t min_khz, uint32_t max_k
 		first = &range->min, second = &range->max;
 		first_khz = second_khz, second_khz = khz;
 	}
-	written = put(domain, first, first_khz, again);
+	written = write_limit(domain, first, first_khz, again);
 	if (written < 0)
 		return written;
-	r = put(domain, second, second_khz, again);
+	r = write_limit(domain, second, second_khz, again);
 	return r < 0 ? r : written | r;
 }
 
 /*
- * Returns 1 when another program wrote the limit in place of ours. One that it set while we held
- * none there is obeyed, and restored at the end; so is the maximum that the kernel asks for in the
- * user's name when turbo is switched (cpufreq_boost_set_sw()), over which ours is written again.
+ * Returns 1 when another program replaced our limit. A limit that it set while we held none is
+ * obeyed, and restored at the end. The same holds for the maximum that the kernel requests in the
+ * user's name when turbo is switched (cpufreq_boost_set_sw()); ours is written over it again.
  */
 static int check_limit(struct actuator_domain *domain, enum control control,
 		       struct range_limit *limit, uint32_t khz)
@@ -225,8 +226,8 @@ static int fail(struct actuator_domain *domain, int error)
 }
 
 /*
- * Between the limits the domain's governor decides. The frequency may lie outside of them until the
- * kernel has applied a write, so the next call compares. Under schedutil that is no mismatch: where
+ * Between the limits the domain's governor decides. The frequency may lie outside them until the
+ * kernel has applied a write, so the next call compares. Under schedutil that is no mismatch: if
  * the driver switches from within the scheduler, as Arm's do, sugov_limits() leaves it to the next
  * task that runs in the domain.
  */
@@ -253,7 +254,7 @@ int range_apply(struct actuator_domain *domain, const struct actuator_request *r
 	bool again = !domain->asked_khz;
 	int r, written;
 
-	r = range_is_taken(range) ? 0 : range_take(domain);
+	r = range_is_acquired(range) ? 0 : range_acquire(domain);
 	if (r < 0)
 		return fail(domain, r);
 	if (domain->unchecked)
@@ -261,8 +262,8 @@ int range_apply(struct actuator_domain *domain, const struct actuator_request *r
 	domain->unchecked = false;
 
 	/*
-	 * Limits for the sake of tasks need no such care: those tasks run while they are there, and
-	 * have the kernel call schedutil unless they are sched_ext's.
+	 * Limits for the sake of tasks need no such care: those tasks run while the limits hold,
+	 * and make the kernel call schedutil unless they are sched_ext's.
 	 */
 	if (request->min_khz >= range->own_min_khz && request->max_khz <= range->own_max_khz &&
 	    (!domain->has_sched_ext || max_khz <= range->max.put_khz))
@@ -278,7 +279,7 @@ int range_apply(struct actuator_domain *domain, const struct actuator_request *r
 	if (written && domain->has_sched_ext)
 		schedutil_visit_again(domain->info->first_cpu);
 	if (written && request->at_once) {
-		sched_yield(); /* to the kernel's work item on this CPU, which applies the limit */
+		sched_yield(); /* lets the kernel's work item on this CPU apply the limit */
 		schedutil_call(&range->caller, (int)request->cpu);
 	}
 	domain->asked_khz = request->target_khz;
@@ -299,7 +300,7 @@ static int limits_acquire(struct actuator_domain *domain)
 	r = actuator_domain_refuse_tickless(domain);
 	if (r < 0)
 		return r;
-	r = range_take(domain);
+	r = range_acquire(domain);
 	if (r < 0)
 		range_close(&domain->range);
 	if (r == -EBUSY)

@@ -4,10 +4,10 @@
 /*
  * Drives a domain by scaling_min_freq and scaling_max_freq: for the backend `limits`, for the
  * domain's own limits under setspeed and uclamp, and for floors under uclamp. Both are user
- * requests, which the kernel merges with those of others (thermal limits, firmware, turbo switched
- * off). Reading the files gives the merged values, from a work queue a moment after a write. What
- * was before us, what is restored, and whether another program has written, goes by the requests
- * (domain->read_limits): a thermal limit saved as the user's would never end.
+ * requests, which the kernel merges with other limits (thermal, firmware, turbo switched off). The
+ * files show the merged values, which a work queue updates a moment after a write. Saving,
+ * restoring and the detection of other writers use the requests (domain->read_limits): a thermal
+ * limit saved as the user's would never end.
  */
 
 #include <stdbool.h>
@@ -20,25 +20,25 @@
 struct actuator_domain;
 struct actuator_request;
 
-/* Number of our writes that may pass before the kernel has applied the first. */
+/* How many of our writes may pass before the kernel has applied the first. */
 #define RANGE_WAS 4
 
 struct range_limit {
 	int fd;		    /* open for writing; −1: not opened */
-	uint32_t saved_khz; /* request before us, or by another program while we held none there */
+	uint32_t saved_khz; /* request before us, or by another program while we held none */
 	uint32_t put_khz;   /* our last write */
-	/* the values before put_khz, latest first: reading may give them until it is applied */
+	/* the values before put_khz, latest first: files may show them until put_khz is applied */
 	uint32_t was_khz[RANGE_WAS];
 };
 
 struct range {
 	struct range_limit min, max;
-	bool is_taken;		  /* both are saved, and may be written */
-	uint32_t default_min_khz; /* the driver's while no program requests one; 0: its lowest */
-	uint32_t own_min_khz, own_max_khz; /* the domain's own limits, of the last request */
-	uint64_t governor; /* its address when they were last verified; 0: it is not known */
-	struct schedutil_visit visit;	/* before they are widened */
-	struct schedutil_caller caller; /* after a write that is wanted at once */
+	bool is_acquired;	  /* both are saved, and may be written */
+	uint32_t default_min_khz; /* the driver's, unless a program requests one; 0: its lowest */
+	uint32_t own_min_khz, own_max_khz; /* the domain's own limits, from the last request */
+	uint64_t governor;		   /* its address at the last verify; 0: unknown */
+	struct schedutil_visit visit;	   /* before a limit is widened */
+	struct schedutil_caller caller;	   /* after a write that is wanted at once */
 };
 
 static inline void range_init(struct range *range)
@@ -46,9 +46,9 @@ static inline void range_init(struct range *range)
 	*range = (struct range){ .min.fd = -1, .max.fd = -1, .own_max_khz = UINT32_MAX };
 }
 
-static inline bool range_is_taken(const struct range *range)
+static inline bool range_is_acquired(const struct range *range)
 {
-	return range->is_taken;
+	return range->is_acquired;
 }
 
 /*
@@ -58,7 +58,7 @@ static inline bool range_is_taken(const struct range *range)
 int range_open(struct actuator_domain *domain);
 
 /* The same, and saves the requests. -EBUSY when the domain is offline. */
-int range_take(struct actuator_domain *domain);
+int range_acquire(struct actuator_domain *domain);
 
 /* Closes both files; restore_domain() restores their values. */
 static inline void range_close(struct range *range)
@@ -78,7 +78,7 @@ static inline void range_close(struct range *range)
  */
 int range_write(struct actuator_domain *domain, uint32_t min_khz, uint32_t max_khz, bool again);
 
-/* Whether the value is one that we wrote, perhaps an earlier one. */
+/* Whether the value is our last write, or a former one. */
 static inline bool range_limit_was(const struct range_limit *limit, uint32_t khz)
 {
 	for (size_t i = 0; i < RANGE_WAS; i++)
@@ -87,17 +87,17 @@ static inline bool range_limit_was(const struct range_limit *limit, uint32_t khz
 	return false;
 }
 
-/* The minimum without ours. */
+/* The others' minimum. */
 static inline uint32_t range_others_min_khz(const struct range *range)
 {
 	return range->min.saved_khz ? range->min.saved_khz : range->default_min_khz;
 }
 
 /*
- * Checks that the limits are still ours. A limit that another program set where we held none
- * becomes the saved value, and so does a maximum that the kernel set as turbo was switched. One set
- * in the place of ours means that the program takes over the domain, and the other saved values are
- * restored. Returns ACTUATOR_DONE, ACTUATOR_TAKEN_OVER, ACTUATOR_OFFLINE or a negative errno.
+ * Checks that the limits are still ours. A limit that another program set while we held none
+ * becomes the saved value, and so does a maximum that the kernel set when turbo was switched. A
+ * program that replaces our limit takes over the domain, and the other saved values are restored.
+ * Returns ACTUATOR_DONE, ACTUATOR_TAKEN_OVER, ACTUATOR_OFFLINE or a negative errno.
  */
 int range_verify(struct actuator_domain *domain);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The energy preference follows the policy's word while it is ours: where another program has
- * changed it, it keeps its own; where the performance governor hides it, ours is set later.
+ * Writes the policy's energy preference while the control is ours. A preference that another
+ * program sets stays. If the performance governor hides the control, ours is written later.
  */
 #include "actuator/power_controls.h"
 
@@ -54,7 +54,7 @@ bool preference_is_dynamic(void)
 	return sysfs_read_line(word, sizeof(word), DYNAMIC_FILE) && strcmp(word, "enabled") == 0;
 }
 
-/* It is not ours to restore any more. Returns the outcome, or an error of saving that. */
+/* The control is no longer ours to restore. Returns the outcome, or an error of saving that. */
 static int leave(struct saved_values *saved, uint32_t policy, int outcome)
 {
 	int r;
@@ -75,7 +75,7 @@ int preference_set(struct actuator_domain *domain, const char *word)
 	if (!word && !saved)
 		return PREFERENCE_UNCHANGED;
 	r = control_load(CONTROL_PREFERENCE, policy, now, sizeof(now));
-	/* Older kernels' amd-pstate fails the read of a number. */
+	/* On older kernels reading a number fails with amd-pstate. */
 	if (r < 0)
 		return r == -ENOENT ? PREFERENCE_MISSING : r == -EINVAL ? PREFERENCE_UNNAMED : r;
 	if (preference_is_dynamic())
@@ -94,7 +94,7 @@ int preference_set(struct actuator_domain *domain, const char *word)
 		return PREFERENCE_UNCHANGED;
 	if (hidden)
 		return PREFERENCE_REFUSED;
-	/* What was there before may be a number, which the list does not have. */
+	/* The value from before us may be a number, which is not in the list. */
 	if (word != before && control_lists(policy, AVAILABLE_FILE, word) == 0)
 		return -EINVAL;
 	r = restore_and_set(domain->saved, CONTROL_PREFERENCE, policy, now, word);

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Restores entries of the table of saved values: one at a time by restore_entry(), those of a
- * domain in the order of restore.h by restore_policy(), and in finish_run() what of the tunables is
- * left.
+ * Restores entries of the table of saved values. restore_entry() restores one, restore_policy()
+ * those of a domain in the order of restore.h, and finish_run() the remaining tunables.
  */
 #include "actuator/restore.h"
 
@@ -23,8 +22,8 @@ struct restore_run {
 	struct saved_values *saved;
 	restore_report_t report; /* may be NULL */
 	void *userdata;
-	unsigned int taken; /* bits 1 << enum control, which another program took over: they stay */
-	bool again;	    /* tunables that fail now are tried again, and not reported */
+	unsigned int taken; /* bits 1 << enum control: taken over by another program, these stay */
+	bool again;	    /* failing tunables are tried again, and not reported yet */
 	int waiting;	    /* controls of offline domains, and hidden ones */
 	int error;	    /* the first one */
 };
@@ -56,8 +55,8 @@ static void report_entry(struct restore_run *run, const struct saved_value *entr
 }
 
 /*
- * Reports and counts the outcome, of an error if there is one, and drops the entry unless it is to
- * be tried again. Of tunables only what was, or could have been, written is reported.
+ * Reports and counts the outcome, or the error if there is one. Drops the entry unless it is to be
+ * tried again. Reports a tunable only if it was or could have been written.
  */
 static enum restore_outcome conclude(struct restore_run *run, struct saved_value *entry,
 				     enum restore_outcome outcome, const char *current, int error)
@@ -94,7 +93,7 @@ static int write_and_check(const struct saved_value *entry, const char *value)
 	return strcmp(current, value) == 0 ? 0 : -EIO;
 }
 
-/* For every control but the speed, whose value does not show who wrote it. */
+/* For every control but the speed, whose value does not show its writer. */
 static enum restore_outcome restore_entry(struct restore_run *run, struct saved_value *entry)
 {
 	bool is_limit = entry->control == CONTROL_MIN_FREQ || entry->control == CONTROL_MAX_FREQ;
@@ -109,8 +108,8 @@ static enum restore_outcome restore_entry(struct restore_run *run, struct saved_
 		return conclude(run, entry, RESTORE_HIDDEN, NULL, 0);
 	}
 	/*
-	 * A limit that reads as the saved value may be about to change to our last write; only
-	 * another write of ours comes after that for certain.
+	 * A limit that reads as the saved value may still change to our last write; only another
+	 * write is sure to come after that.
 	 */
 	if (strcmp(current, entry->value) == 0)
 		return conclude(run, entry, RESTORE_UNCHANGED, NULL,
@@ -118,7 +117,7 @@ static enum restore_outcome restore_entry(struct restore_run *run, struct saved_
 	if (!saved_is_ours(entry, current))
 		return conclude(run, entry, RESTORE_TAKEN_OVER, current, 0);
 	r = write_and_check(entry, entry->value);
-	/* The kernel's default, with which it came back, or what it made of ours. */
+	/* The kernel's default, with which it came back, or the kernel's version of our value. */
 	if (r < 0 && entry->control == CONTROL_TUNABLE)
 		control_read_path(entry->path, entry->ours, sizeof(entry->ours));
 	return conclude(run, entry, RESTORE_DONE, NULL, r);
@@ -143,7 +142,7 @@ static bool awaits_governor(const struct saved_values *saved, const struct saved
 }
 
 /*
- * One whose governor needs no restoration any more was never freed, or another program restored the
+ * A tunable whose governor needs no restoration was never freed, or another program restored the
  * governor: it is dropped unwritten. One that failed in an earlier run is tried again, unless
  * another program changed it.
  */
@@ -163,8 +162,8 @@ static void finish_tunable(struct restore_run *run, struct saved_value *tunable)
 }
 
 /*
- * Restores or finishes the tunables of a governor of policyN, or all (NULL). Those that fail are
- * tried again after the rest, as one can depend on another (up_threshold > down_threshold).
+ * Restores or finishes the tunables of a governor of policyN, or all (NULL). Failing ones are tried
+ * again after the rest, as one can depend on another (up_threshold > down_threshold).
  */
 static void each_tunable(struct restore_run *run, uint32_t policy, const char *governor)
 {
@@ -212,10 +211,10 @@ static bool tunables_exist(uint32_t policy, const char *governor)
 }
 
 /*
- * Restores the governor, and its tunables if no domain had it before: the kernel then made them
- * with its defaults. A mark is saved first, `*` as what we put there: from here on the governor
- * counts as ours whatever it is, and its tunables with it, since a process that is killed between
- * the two leaves them with the kernel's defaults.
+ * Restores the governor. Restores its tunables too if no domain had it before, as the kernel then
+ * created them with its defaults. First the governor's line gets the mark `*` as our value: from
+ * here on any governor counts as ours, and its tunables too, since a kill between the two leaves
+ * the kernel's defaults there.
  */
 static enum restore_outcome restore_governor(struct restore_run *run, uint32_t policy)
 {
@@ -277,8 +276,7 @@ static void restore_range(struct restore_run *run, uint32_t policy)
 }
 
 /*
- * Whether another program drives the domain by a speed of its own: it keeps the governor, which is
- * ours, with it.
+ * Whether another program drives the domain by a speed of its own. It then keeps our governor too.
  */
 static bool speed_is_taken(struct restore_run *run, uint32_t policy)
 {
@@ -291,7 +289,7 @@ static bool speed_is_taken(struct restore_run *run, uint32_t policy)
 	       restore_control(run, CONTROL_SETSPEED, policy) == RESTORE_TAKEN_OVER;
 }
 
-/* Where nothing else calls schedutil, it would leave the domain at the frequency of our limits. */
+/* Lets schedutil run, which would otherwise keep the frequency of our limits. */
 static void visit_after(uint32_t policy)
 {
 	char name[SCHED_EXT_NAME_SIZE];
@@ -318,9 +316,9 @@ static void restore_policy(struct restore_run *run, uint32_t policy)
 	if (!speed || run->taken & 1u << CONTROL_SETSPEED)
 		return;
 	/*
-	 * Only the userspace governor uses a speed; it must be there now, and before us. The speed
-	 * is written without comparing: on older kernels scaling_setspeed reads as the current
-	 * frequency, and an equal number can hide another request.
+	 * Only the userspace governor uses a speed, so it must be in charge now and before us. The
+	 * speed is written without a comparison: on older kernels scaling_setspeed reads as the
+	 * current frequency, and an equal number can hide another request.
 	 */
 	if (had_speed && outcome != RESTORE_TAKEN_OVER && outcome != RESTORE_GONE)
 		conclude(run, speed, RESTORE_DONE, NULL,
@@ -381,7 +379,7 @@ int restore_and_set(struct saved_values *saved, enum control control, uint32_t n
 	return r;
 }
 
-/* The lowest policy of the table that is at least `from`; CONTROL_SHARED: there is none. */
+/* The lowest policy of the table from `from` on; CONTROL_SHARED: there is none. */
 static uint32_t next_policy(const struct saved_values *saved, uint32_t from)
 {
 	uint32_t next = CONTROL_SHARED;

@@ -6,10 +6,10 @@
  * --restore`. Order within a domain: limits, governor, its tunables, energy preference, speed. The
  * speed is restored only if the governor was `userspace` before us.
  *
- * Tunables are written only if the governor had none just before it was restored: the kernel had
- * freed them because we replaced the governor, and made them again with its defaults. Otherwise a
- * domain that we do not drive has kept the governor, or another program has restored it, and their
- * values stay. The first domain that is restored decides for all that share them.
+ * Tunables are written only if no domain had the governor just before it was restored: the kernel
+ * had freed them with our switch, and created them again with its defaults. Otherwise a domain that
+ * we do not drive has kept the governor, or another program has restored it, and the tunables stay.
+ * The first restored domain decides for all that share them.
  */
 
 #include <stddef.h>
@@ -25,7 +25,7 @@ enum restore_outcome {
 	RESTORE_TAKEN_OVER, /* it has neither our value nor the saved one, and is left alone */
 	RESTORE_GONE,	    /* the domain or the tunable no longer exists */
 	RESTORE_OFFLINE,    /* every CPU is offline; the value stays in the file */
-	RESTORE_HIDDEN,	    /* a preference, under the performance governor; stays likewise */
+	RESTORE_HIDDEN,	    /* a preference under the performance governor; stays likewise */
 	RESTORE_FAILED,	    /* the value stays in the file */
 };
 
@@ -42,16 +42,16 @@ struct restore_result {
 typedef void (*restore_report_t)(void *userdata, const struct restore_result *result);
 
 /*
- * Restores the values in DIRECTORY/originals. Lines that failed or whose domain is offline stay;
- * without any the file is removed. Idempotent, also without file or directory. Returns 0, the
- * number of controls that have to wait, or the first negative errno (where statefile_refusal() has
- * a reason, the file was refused and nothing was written).
+ * Restores the values in DIRECTORY/originals. Lines stay if they failed or their domain is offline;
+ * without lines the file is removed. Idempotent, also without file or directory. Returns 0, the
+ * number of controls that must wait, or the first negative errno (if statefile_refusal() has a
+ * reason, the file was refused and nothing was written).
  */
 int restore_saved(const char *directory, restore_report_t report, void *userdata);
 
 /*
- * Call it before several domains of a table are restored one after the other: then schedutil has
- * seen all limits after one wait.
+ * Call it before restoring several domains of a table in a row: schedutil then sees all limits
+ * within one wait.
  */
 void restore_visit(struct saved_values *saved);
 
@@ -63,23 +63,23 @@ int restore_domain(struct saved_values *saved, uint32_t policy, restore_report_t
 		   void *userdata);
 
 /*
- * The same without a control that another program took over, which had `ours`: its line stays, with
- * this as our value. With a speed that it set, it has the governor `userspace` as well.
+ * The same except for a control that another program took over from `ours`: its line stays, with
+ * `ours` as our value. With a speed the governor `userspace` stays too.
  */
 int restore_others(struct saved_values *saved, uint32_t policy, enum control control,
 		   const char *ours);
 
 /*
- * Writes a value to a control that holds `now`. A value that we wrote there before is restored
- * first, and the new one saved then: a process that is killed anywhere here leaves a value that the
- * file knows. Returns 0, or a negative errno with the control restored and its line dropped, unless
- * that failed as well (-EBUSY: offline); -ESTALE when another program has just written it.
+ * Writes a value to a control that holds `now`. A former value of ours there is restored first, and
+ * then the new one is saved, so that a kill at any point leaves a value that the file knows.
+ * Returns 0, or a negative errno with the control restored and its line dropped, unless that failed
+ * as well (-EBUSY: offline); -ESTALE when another program has just written it.
  */
 int restore_and_set(struct saved_values *saved, enum control control, uint32_t number,
 		    const char *now, const char *value);
 
 /*
  * One sentence for the journal, such as "restored policy0 scaling_governor to schedutil" or
- * "restored schedutil/rate_limit_us to 7777". Always ends it with a NUL; a longer one is cut.
+ * "restored schedutil/rate_limit_us to 7777", always ended by a NUL, and cut to size.
  */
 void restore_describe(const struct restore_result *result, char *ret_text, size_t size);

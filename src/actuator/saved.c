@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The table of saved values and its file. An entry is a path, the value from before us and ours:
- * what the control is, and of which domain, is read from the path.
+ * The table of saved values and its file. An entry is a path, the value from before us and ours.
+ * The path tells which control it is, and of which domain.
  */
 #include "actuator/saved.h"
 
@@ -103,7 +103,7 @@ static bool is_tunable(const char *name)
 	       is_word(name + length + 1, SAVED_VALUE_SIZE - 1, LOWER_WORD);
 }
 
-/* Finds what the path is of; false if it is none that we would write. */
+/* Parses the path; false unless it is one that we would write. */
 static bool parse_path(struct saved_value *entry)
 {
 	char expected[CONTROL_PATH_SIZE];
@@ -123,7 +123,7 @@ static bool parse_path(struct saved_value *entry)
 			if (strcmp(entry->path, expected) == 0)
 				return number < TOPOLOGY_CPUS_MAX;
 		}
-		/* The number is as we would have written it. */
+		/* Accepts the number only in the form that we write. */
 		snprintf(expected, sizeof(expected), "policy%u/", number);
 		if (number >= TOPOLOGY_CPUS_MAX || strncmp(name, expected, strlen(expected)) != 0)
 			return false;
@@ -207,7 +207,7 @@ int saved_save(const struct saved_values *saved)
 	return statefile_write(saved->directory, &saved_file, print_lines, saved);
 }
 
-/* Strict: the line must be the one that we would have written, to the letter. */
+/* Strict: accepts only a line exactly as we would write it. */
 static bool parse_line(const char *line, struct saved_value *ret)
 {
 	char path[CONTROL_PATH_SIZE], value[SAVED_VALUE_SIZE], ours[SAVED_VALUE_SIZE];

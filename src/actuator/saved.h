@@ -2,40 +2,38 @@
 #pragma once
 
 /*
- * What the controls held before us, and how they get it back.
+ * The values of the controls before us, and how they are restored.
  *
  * Before the first write to a control, its value goes to DIRECTORY/originals (saved_add()), with
  * the value that we are about to write; only then the control is written. A clean end restores each
  * control, drops its line, and removes the file with the last one (actuator/restore.h). After any
  * other end of the daemon, ExecStopPost= of its unit runs `wakegovd --restore`, which does the same
- * from the file alone. A daemon that starts while a file is there keeps the values in it: the first
- * one saved is the one from before us. A control that holds what we wrote is ours, and gets its
- * saved value; one that holds any other value was set by another program, and keeps it. A kill
- * between save and write leaves a line for a control that still has its saved value, and restoring
- * it changes nothing. A control that goes from one value of ours to another has the saved one in
- * between (restore_and_set()), so that no kill leaves a value that the file does not know. Speeds
- * and limits change too often for that: their line says `*`, everything found there counts as ours,
- * and the daemon drops the line when it sees another writer. A line stays while its restoring fails
- * or its domain is offline; a file of an earlier boot is ignored.
+ * from the file alone. A daemon that finds a file at its start keeps the values in it: the first
+ * saved value is the one from before us. A control that holds our value is ours, and gets its saved
+ * value. Any other value was set by another program, and stays. A kill between save and write
+ * leaves a line for an unchanged control, and restoring that changes nothing. Between two values of
+ * ours a control is restored (restore_and_set()), so that no kill leaves a value that the file does
+ * not know. Speeds and limits change too often for that: their line says `*`, any value found there
+ * counts as ours, and the daemon drops the line when it sees another writer. A line stays while
+ * restoring it fails or its domain is offline; a file of an earlier boot is ignored.
  *
  *	/sys/devices/system/cpu/cpufreq/policy0/scaling_governor schedutil userspace
  *	/sys/devices/system/cpu/cpufreq/policy0/scaling_setspeed 1400000 *
  *	/sys/devices/system/cpu/cpufreq/schedutil/rate_limit_us 7777 *
  *
- * A line has a control's path, its value before us, and what we put there. For a tunable of the
- * governor that we replaced, the third word is `*` until the governor is back, and then the
- * kernel's default, with which it came back and which stands there if our write failed. For a
- * governor it is `*` from the moment at which its restoring begins. Where another program sets a
- * control in the place of ours, the line stays with our last value: the program may put back what
- * it found, and then that is ours to restore.
+ * A line has a control's path, its value before us, and our value. For a tunable of the replaced
+ * governor the third word is `*` until the governor is back. Then it is the kernel's default, with
+ * which the tunable came back and which stays if our write fails. For a governor it is `*` as soon
+ * as its restoring begins. When another program replaces our value of a control, the line stays
+ * with our last value: the program may restore what it found, and then that is ours to restore.
  *
  * While the performance governor of intel_pstate and amd-pstate is in charge, the preference reads
- * as `performance`, whatever was set, and takes nothing else; after it intel_pstate has the one
- *from before again, and amd-pstate keeps `performance`. The line then says `power*`: both are ours.
+ * as `performance` and accepts nothing else. Afterwards intel_pstate has the former preference
+ * again, and amd-pstate keeps `performance`. The line then says `power*`: both are ours.
  *
- * A file with a line that we would not have written is refused as a whole: a line can name nothing
- * but five files of a policyN, and files directly in cpufreq/GOVERNOR/ or
- * cpufreq/policyN/GOVERNOR/. The form of the file is shared/statefile.h's.
+ * A file with a line that we would not have written is refused as a whole: a line can name only
+ * five files of a policyN, and files directly in cpufreq/GOVERNOR/ or cpufreq/policyN/GOVERNOR/.
+ * The form of the file is shared/statefile.h's.
  */
 
 #include <stdbool.h>
@@ -47,7 +45,7 @@
 
 #define SAVED_FILE "originals"
 #define SAVED_ANY  "*"
-/* The controls of as many domains and CPUs as there can be, and as many tunables. */
+/* Every control of the maximum of domains and CPUs, and this many tunables. */
 #define SAVED_MAX ((size_t)TOPOLOGY_DOMAINS_MAX * CONTROL_N + TOPOLOGY_CPUS_MAX + 4096)
 
 /* With NUL. The kernel's names of tunables have up to 21 characters, their values ten digits. */
@@ -60,9 +58,9 @@ struct saved_value {
 	/* By the path: */
 	enum control control;
 	uint32_t policy; /* the N of policyN, or CONTROL_SHARED */
-	/* Of a preference: the performance governor shows its own in its place. */
+	/* A preference: the performance governor shows its own word instead. */
 	bool hidden;
-	/* In this process: schedutil has seen that this maximum goes (actuator/schedutil.h); … */
+	/* In this process: schedutil has seen this maximum's end (actuator/schedutil.h); … */
 	bool visited;
 	bool tried; /* … restoring this tunable failed and was reported */
 };
@@ -87,42 +85,41 @@ struct saved_value *saved_find_path(const struct saved_values *saved, const char
 struct saved_value *saved_find(const struct saved_values *saved, uint32_t number,
 			       enum control control);
 
-/* Whether a control that holds `now` has what we put there, or what the kernel shows for it. */
+/* Whether `now` is our value of the control, or what the kernel shows for it. */
 bool saved_is_ours(const struct saved_value *entry, const char *now);
 
-/* Whether the entry is a tunable of this governor of policyN, or shared by all that have it. */
+/* Whether the entry is a tunable of this governor, of policyN or shared. */
 bool saved_is_tunable_of(const struct saved_value *entry, uint32_t policy, const char *governor);
 
 /* An entry, for saved_add(). */
 struct saved_value saved_entry_at(const char *path, const char *value, const char *ours);
 struct saved_value saved_entry(uint32_t number, enum control control, const char *value,
 			       const char *ours);
-/* The same for a frequency, which changes all the time. */
+/* The same for a frequency, which changes often. */
 struct saved_value saved_entry_khz(uint32_t policy, enum control control, uint32_t khz);
 
-/* Whether path and words are those of a line that may stand in the file. */
+/* Whether path and words make a line that the file may have. */
 bool saved_is_valid(const struct saved_value *entry);
 
 /*
- * Adds entries, and saves. One that is in the table already and still holds what we put (a crash
- * before us that could not be undone), or that another domain has added, keeps its first saved
- * value. Returns 0 or a negative errno (-ENOSPC): then table and file are as before. -E2BIG beyond
- * SAVED_MAX; -EINVAL for one with which the file would be refused.
+ * Adds entries, and saves. An entry that is in the table already keeps its first saved value if the
+ * control still holds our value (a crash that could not be undone), or if another domain added it.
+ * Returns 0 or a negative errno (-ENOSPC): then table and file are as before. -E2BIG beyond
+ * SAVED_MAX; -EINVAL for an entry with which the file would be refused.
  */
 int saved_add(struct saved_values *saved, const struct saved_value *entries, size_t n);
 
 /*
- * Another saved value for a control of the table, as another program changed it while we held
- * nothing else there, and saves. Returns 0 (also without an entry) or a negative errno.
+ * Replaces a saved value, after another program changed the control while we held nothing there,
+ * and saves. Returns 0 (also without an entry) or a negative errno.
  */
 int saved_replace(struct saved_values *saved, uint32_t policy, enum control control,
 		  const char *value);
 
-/* That a preference of the table is hidden now, or is not any more; saves. 0 or a negative errno.
- */
+/* Sets whether a preference of the table is hidden, and saves. Returns 0 or a negative errno. */
 int saved_hide(struct saved_values *saved, struct saved_value *entry, bool hidden);
 
-/* Drops an entry of the table (may be NULL) from it only; those behind it move up. */
+/* Drops an entry (may be NULL) from the table only; later entries move up. */
 void saved_drop(struct saved_values *saved, struct saved_value *entry);
 
 /* Writes the file, or removes it when the table is empty. 0 or a negative errno. */

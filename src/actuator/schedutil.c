@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Has schedutil take up a limit at once: a real-time thread runs on the domain's CPU for a moment,
- * by which schedutil looks at its limits again.
+ * Makes schedutil apply a limit at once: a real-time thread runs on the domain's CPU for a moment,
+ * which makes schedutil check its limits again.
  */
 #include "actuator/schedutil.h"
 
@@ -16,11 +16,11 @@
 #include "shared/time.h"
 
 /*
- * The sleep is longer than the 1024 us of which the scheduler's averages are made, so that they
- * change when it ends, and schedutil is called on the CPU where it ends.
+ * Longer than the 1024 us periods of the scheduler's averages, so that they change at the end of
+ * the sleep, and schedutil is called on that CPU.
  */
 #define SLEEP_NS (2 * NS_PER_MS)
-/* On a CPU too busy to run the thread in this time, the tick has called schedutil. */
+/* If a CPU is too busy to run the thread in this time, the tick has called schedutil. */
 #define WAIT_NS	    (10 * NS_PER_MS)
 #define STACK_BYTES 65536
 
@@ -56,8 +56,7 @@ bool schedutil_governs(uint32_t policy)
 	       strcmp(governor, "schedutil") == 0;
 }
 
-/* A thread of the lowest real-time priority: these call schedutil whatever scheduler others have.
- */
+/* A thread of the lowest real-time priority calls schedutil whatever scheduler other tasks have. */
 static void init_real_time(pthread_attr_t *attributes)
 {
 	static const struct sched_param lowest = { .sched_priority = 1 };
@@ -133,7 +132,7 @@ void schedutil_visit_again(uint32_t policy)
 		schedutil_visit_drop(&visit);
 }
 
-static void *come_when_called(void *userdata)
+static void *visit_when_called(void *userdata)
 {
 	struct schedutil_caller *caller = userdata;
 
@@ -149,7 +148,7 @@ static bool start(struct schedutil_caller *caller)
 	if (sem_init(&caller->calls, 0, 0) < 0)
 		return false;
 	init_real_time(&attributes);
-	caller->exists = pthread_create(&caller->thread, &attributes, come_when_called, caller) ==
+	caller->exists = pthread_create(&caller->thread, &attributes, visit_when_called, caller) ==
 			 0;
 	pthread_attr_destroy(&attributes);
 	caller->cpu = -1;

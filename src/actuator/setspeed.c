@@ -12,11 +12,11 @@
 #include "core/opp.h"
 
 /*
- * The request that the kernel holds, or 0. scaling_setspeed reads as the request on newer kernels
- * and as the current frequency on older ones; strictly between the limits, where nothing is
+ * The request that the kernel holds; 0: unknown. scaling_setspeed reads as the request on newer
+ * kernels and as the current frequency on older ones. Strictly between the limits, where nothing is
  * clamped, both are equal.
  */
-static uint32_t learn_request(struct actuator_domain *domain)
+static uint32_t known_request(struct actuator_domain *domain)
 {
 	uint32_t khz, min_khz, max_khz;
 
@@ -39,7 +39,7 @@ static int pin_limits(struct actuator_domain *domain)
 	control_read_file(policy, "scaling_driver", driver, sizeof(driver));
 	if (strcmp(driver, "intel_cpufreq") != 0)
 		return 0;
-	r = range_take(domain);
+	r = range_acquire(domain);
 	if (r < 0) {
 		actuator_domain_drop(domain);
 		restore_domain(domain->saved, policy, NULL, NULL);
@@ -48,10 +48,10 @@ static int pin_limits(struct actuator_domain *domain)
 }
 
 /*
- * A governor that has just started shows the frequency that cpufreq last knew of, and the kernel
- * does nothing when asked for that. With HWP it need not be real: schedutil drives the CPUs past
- * cpufreq (adjust_perf), and one at 400 MHz stayed there when it was asked for its maximum. What
- * fails here is found by the first apply.
+ * A governor that has just started shows the last frequency known to cpufreq, and the kernel
+ * ignores a request for that one. With HWP it need not be real: schedutil bypasses cpufreq
+ * (adjust_perf), and a CPU at 400 MHz stayed there when its maximum was requested. The first apply
+ * finds a failure here.
  */
 static void leave_unreal_frequency(struct actuator_domain *domain)
 {
@@ -72,7 +72,7 @@ static int setspeed_acquire(struct actuator_domain *domain)
 
 	if (r < 0)
 		return r;
-	r = governor_take(domain);
+	r = governor_switch(domain);
 	pinned = r < 0 ? r : pin_limits(domain);
 	if (pinned == -EBUSY)
 		return actuator_domain_mark_offline(domain);
@@ -80,7 +80,7 @@ static int setspeed_acquire(struct actuator_domain *domain)
 		return pinned;
 
 	leave_unreal_frequency(domain);
-	domain->asked_khz = learn_request(domain);
+	domain->asked_khz = known_request(domain);
 	return actuator_domain_hold(domain);
 }
 
@@ -137,7 +137,7 @@ static int explain_failure(struct actuator_domain *domain, int error)
 
 /*
  * Reads the kernel's request into *ret_khz. Returns whether it is ours, perhaps clamped to the
- * limits; yes without a request on record, as the next apply writes anyway.
+ * limits. Without a request on record it is, as the next apply writes anyway.
  */
 static int check_speed(struct actuator_domain *domain, uint32_t *ret_khz)
 {
@@ -152,12 +152,12 @@ static int check_speed(struct actuator_domain *domain, uint32_t *ret_khz)
 	return *ret_khz == opp_lowest_at_or_above(domain->info, asked_khz, min_khz, max_khz);
 }
 
-/* The pinned maximum would cut a request above it: the file that makes room is written first. */
+/* The pinned maximum would cut a request above it: the limit that makes room is written first. */
 static int write_speed(struct actuator_domain *domain, const struct actuator_request *request)
 {
 	uint32_t khz = request->target_khz;
 	struct range *range = &domain->range;
-	bool pinned = range_is_taken(range);
+	bool pinned = range_is_acquired(range);
 	int r = 0;
 
 	if (pinned && khz > range->max.put_khz)
@@ -167,7 +167,7 @@ static int write_speed(struct actuator_domain *domain, const struct actuator_req
 	if (r >= 0 && pinned)
 		r = range_write(domain, range->min.saved_khz, khz, !domain->asked_khz);
 	if (r > 0 && request->at_once)
-		sched_yield(); /* to the kernel's work item on this CPU, which applies the limits */
+		sched_yield(); /* lets the kernel's work item on this CPU apply the limits */
 	return r < 0 ? r : 0;
 }
 
@@ -181,10 +181,9 @@ static int setspeed_apply(struct actuator_domain *domain, const struct actuator_
 	if (domain->asked_khz == khz)
 		return ACTUATOR_UNCHANGED;
 	/*
-	 * The watch sees another program when it closes the file, a moment after its write. A value
-	 * without a writer comes from a governor that the kernel has restarted. So a value that is
-	 * not ours is overwritten by the next call only, when the watch has reported a writer if
-	 * there is one.
+	 * The watch reports another program when it closes the file, a moment after its write. A
+	 * value without a writer comes from a governor that the kernel has restarted. So only the
+	 * next call overwrites a foreign value, when the watch would have reported a writer.
 	 */
 	domain->unverified = !domain->unverified && check_speed(domain, &read_khz) == 0;
 	if (domain->unverified)
@@ -216,13 +215,13 @@ static int setspeed_verify(struct actuator_domain *domain)
 	domain->touched = 0;
 	r = verify_governor(domain);
 	if (r == ACTUATOR_DONE)
-		r = range_is_taken(&domain->range) ? range_verify(domain) : r;
+		r = range_is_acquired(&domain->range) ? range_verify(domain) : r;
 	if (r != ACTUATOR_DONE)
 		return r;
 	actuator_domain_mark_driven(domain);
 	if (!(touched & (1u << CONTROL_SETSPEED))) {
 		if (!domain->asked_khz)
-			domain->asked_khz = learn_request(domain);
+			domain->asked_khz = known_request(domain);
 		return ACTUATOR_DONE;
 	}
 	r = check_speed(domain, &khz);

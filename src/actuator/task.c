@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Reads and changes one task: its start time, which with the pid names it, its clamps by
- * sched_setattr(2), and its affinity within its cpuset.
+ * Reads and changes one task: its start time, which identifies it together with the pid, its clamps
+ * by sched_setattr(2), and its affinity within its cpuset.
  */
 #include "actuator/task.h"
 
@@ -59,8 +59,8 @@ static int read_stat(int fd, char *ret_text, size_t size)
 
 /*
  * Reads a field, counted from 1 as in proc(5). Field 2, the name, may contain blanks and brackets.
- * The file below task/ is that of one thread: the other one adds up the times of all threads of the
- * process, 2 ms for 10,000. Returns the descriptor of the file or a negative errno.
+ * The file below task/ is one thread's; the process's own file adds up the times of all its
+ * threads, which takes 2 ms for 10,000. Returns the descriptor of the file or a negative errno.
  */
 static int open_stat(uint32_t pid, int field, uint64_t *ret)
 {
@@ -123,7 +123,7 @@ static int write_clamps(uint32_t pid, uint64_t flags, uint32_t min, uint32_t max
 	return syscall(SYS_sched_setattr, pid, &attributes, 0) < 0 ? -errno : 0;
 }
 
-/* The kernel's own deadline threads, sugov:N, refuse every change of what no CPU heeds. */
+/* The kernel's own deadline threads, sugov:N, refuse any change, and no CPU heeds their clamps. */
 static bool is_deadline(uint32_t pid)
 {
 	struct attributes attributes;

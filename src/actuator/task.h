@@ -2,9 +2,9 @@
 #pragma once
 
 /*
- * One task: which one it is, its utilisation clamps (sched_setattr(2)) and its affinity
+ * One task: its identity, its utilisation clamps (sched_setattr(2)) and its affinity
  * (sched_setaffinity(2)). A clamp is a capacity, 0…1024: while the task is runnable, the kernel's
- * governor counts the CPU's utilisation as no less, or no more.
+ * governor takes the CPU's utilisation as at least the minimum and at most the maximum.
  */
 
 #include <stdbool.h>
@@ -19,8 +19,8 @@ struct uclamp {
 	uint16_t min_cap;
 	uint16_t max_cap;
 	/*
-	 * The minimum is the kernel's default, which is another one after a change to or from a
-	 * real-time policy: UCLAMP_LEAST, or sched_util_clamp_min_rt_default.
+	 * The minimum is the kernel's default, which depends on whether the policy is a real-time
+	 * one: UCLAMP_LEAST, or sched_util_clamp_min_rt_default.
 	 */
 	bool default_min;
 };
@@ -31,8 +31,8 @@ static inline bool uclamp_equals(struct uclamp one, struct uclamp other)
 }
 
 /*
- * What to write so that schedutil gives what `wanted` says. Before Linux 6.8 it clamps first and
- * then adds its margin of a quarter; clamps_last: it clamps last.
+ * The clamps with which schedutil gives `wanted`. Before Linux 6.8 it clamps first and then adds
+ * its margin of a quarter; clamps_last: it clamps last.
  */
 static inline struct uclamp uclamp_less_margin(struct uclamp wanted, bool clamps_last)
 {
@@ -48,13 +48,13 @@ static inline struct uclamp uclamp_less_margin(struct uclamp wanted, bool clamps
 }
 
 /*
- * Opens a descriptor that names this task only, also when its pid is used again, and fills
- * *ret_start with its start time in ticks since boot. Returns the descriptor or a negative errno,
- * -ESRCH when there is no such task.
+ * Opens a descriptor for this task only, even after its pid is reused, and fills *ret_start with
+ * its start time in ticks since boot. Returns the descriptor or a negative errno, -ESRCH when there
+ * is no such task.
  */
 int task_open(uint32_t pid, uint64_t *ret_start);
 
-/* Whether the task of the descriptor has not exited. */
+/* Whether the task of the descriptor still lives. */
 bool task_is_alive(int task_fd);
 
 /*

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The table and its log; then what is restored from either. */
+/* The table and its log, and the restoring of settings from either. */
 #include "actuator/task_log.h"
 
 #include <ctype.h>
@@ -17,9 +17,9 @@
 #include "shared/sysfs.h"
 
 #define LINE_SIZE (64 + 2 * CPU_MASK_TEXT_SIZE)
-/* The log is begun anew when it has so many lines more than twice the tasks. */
+/* The log is rewritten when its lines exceed twice the tasks by this many. */
 #define SPARE_LINES 4096
-/* Number of generations that are searched for the ancestor of a task. */
+/* How many generations up an ancestor is searched. */
 #define GENERATIONS 8
 
 bool task_log_init(struct task_log *log, const struct task_log_kind *kind, const char *directory)
@@ -56,7 +56,7 @@ void *task_log_find(const struct task_log *log, uint32_t pid)
 	return entry_at(log, pid_index_find(log->index, pid));
 }
 
-void *task_log_put(struct task_log *log, const void *entry)
+void *task_log_add(struct task_log *log, const void *entry)
 {
 	const struct logged_task *task = entry;
 	void *put = entry_at(log, pid_index_add(log->index, task->pid));
@@ -127,7 +127,7 @@ int task_log_add_line(struct task_log *log, const void *entry)
 	return r;
 }
 
-/* Accepts only lines that are, to the letter, what task_log_add_line() writes. */
+/* Accepts only lines exactly as task_log_add_line() writes them. */
 static bool parse_line(const struct task_log_kind *kind, const char *line, void *ret)
 {
 	struct logged_task *task = ret;
@@ -144,7 +144,7 @@ static bool parse_line(const struct task_log_kind *kind, const char *line, void 
 	return strcmp(line, expected) == 0;
 }
 
-/* The array holds the lines in their order, so that this is the order of equal ones as well. */
+/* The array has the lines in file order, and addresses keep that order among equal ones. */
 static int compare(const void *one, const void *other)
 {
 	const struct logged_task *a = *(const struct logged_task *const *)one;
@@ -275,7 +275,7 @@ static DIR *open_tasks(uint32_t process)
 	return opendir(path);
 }
 
-/* The line of a thread of the process that could have given the child its setting, or NULL. */
+/* The line of a thread of the process that could have passed its setting to the child, or NULL. */
 static const void *find_giver(const struct search *search, uint32_t process)
 {
 	_cleanup_closedir_ DIR *tasks = NULL;
@@ -301,7 +301,7 @@ static bool is_given(const struct search *search)
 	return false;
 }
 
-/* Restores a task without a line whose setting the task of some line could have given it. */
+/* Restores a task without a line if a logged task could have passed its setting on to it. */
 static void restore_heir(struct search *search, uint32_t process, uint32_t pid)
 {
 	const void *line;
@@ -347,7 +347,7 @@ static void restore_task(struct task_restore *run, const struct task_log_kind *k
 		task_restore_report(run, task->pid, RESTORE_FAILED, "what it was", NULL, fd);
 }
 
-/* Restores by lines that are sorted by pid, one for each task. */
+/* Restores by lines sorted by pid, one for each task. */
 static void restore_lines(struct task_restore *run, const struct task_log_kind *kind,
 			  const char *lines, size_t n)
 {
@@ -360,11 +360,11 @@ static void restore_lines(struct task_restore *run, const struct task_log_kind *
 		return;
 	for (size_t i = 0; i < n; i++)
 		restore_task(run, kind, lines + i * kind->size);
-	/* Children last: until its parent is restored, one can begin that inherits from it. */
+	/* Children last: until its parent is restored, a new child can inherit from it. */
 	restore_heirs(&search);
 }
 
-/* Keeps the last line of each pid, which knows the one before it. Returns their number. */
+/* Keeps the last line of each pid, merged with the one before. Returns their number. */
 static size_t merge_lines(const struct task_log_kind *kind, char *lines, size_t n)
 {
 	char *last = lines, *end = lines + n * kind->size;

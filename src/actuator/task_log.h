@@ -2,16 +2,16 @@
 #pragma once
 
 /*
- * A table of the tasks of which the daemon changed a setting, and its log (shared/statefile.h), by
+ * A table of the tasks whose setting the daemon changed, and its log (shared/statefile.h), from
  * which the settings are restored after the daemon was killed:
  *
  *	task 4711 88123 0-1024 0-300	number, start in ticks, its own setting, what we write now
  *
- * Each line is in the file before the write that it names. So a daemon that is killed between the
- * two leaves a task with the setting of the line before, or with its own: both count as ours. A
- * task that has neither was set by another program, and is left alone. Children inherit their
- * parent's setting without a line of their own, so that a restoration looks for them among all
- * tasks. uclamps.c has such a table of clamps, affinities.c one of affinities.
+ * Each line is in the file before its write. A daemon that is killed between the two leaves a task
+ * with the setting of the line before, or with its own: both count as ours. Any other setting was
+ * made by another program, and stays. Children inherit their parent's setting without a line of
+ * their own, so a restoration searches all tasks for them. uclamps.c has such a table of clamps,
+ * affinities.c one of affinities.
  */
 
 #include <stdbool.h>
@@ -21,10 +21,10 @@
 #include "actuator/restore.h"
 #include "shared/statefile.h"
 
-/* Each entry begins with one. */
+/* The first member of each entry. */
 struct logged_task {
 	uint32_t pid;
-	bool kept;	/* it has our setting: a log that is begun anew has a line for it */
+	bool kept;	/* it has our setting: a rewritten log contains it */
 	uint64_t start; /* ticks since boot */
 };
 
@@ -52,13 +52,13 @@ struct task_log_kind {
 	/* Prints and parses the two settings of an entry. */
 	void (*print)(const void *entry, char *ret, size_t size);
 	bool (*parse)(const char *text, void *ret);
-	/* A later line of the same task: either's setting may be the one that it has. */
+	/* Merges a later line of a task with the one before: the task may have either's setting. */
 	void (*follow)(void *line, const void *before);
 	/* Restores a task by its line or, for an heir, by an ancestor's. */
 	void (*restore)(struct task_restore *run, uint32_t pid, const void *line);
 	/* Reads a task's setting into an entry. Returns whether it can be an inherited one. */
 	bool (*read)(uint32_t pid, void *ret);
-	/* Whether a child that has the setting of this entry could have it from the line's task. */
+	/* Whether a child with this entry's setting could have it from the line's task. */
 	bool (*gave)(const void *line, const void *child);
 };
 
@@ -78,31 +78,31 @@ void task_log_deinit(struct task_log *log);
 /* The entry or NULL. An entry keeps its place until it is dropped. */
 void *task_log_find(const struct task_log *log, uint32_t pid);
 /* Adds an entry for a task that has none. Returns it, or NULL when the table is full. */
-void *task_log_put(struct task_log *log, const void *entry);
+void *task_log_add(struct task_log *log, const void *entry);
 void task_log_drop(struct task_log *log, const void *entry);
 /* Walks them: NULL gives the first, NULL is returned after the last. Any may be dropped. */
 void *task_log_next(const struct task_log *log, const void *after);
 
 /*
- * Appends a line for the entry; a log that has become long is begun anew first. Returns 0 or a
+ * Appends a line for the entry; rewrites the log first if it has become long. Returns 0 or a
  * negative errno such as -ENOSPC.
  */
 int task_log_add_line(struct task_log *log, const void *entry);
 
-/* Replaces the file by a line for each entry that is kept, atomically. 0 or a negative errno. */
+/* Replaces the file atomically by a line for each kept entry. 0 or a negative errno. */
 int task_log_begin(struct task_log *log);
 
 /*
- * Reads the lines of an earlier run as entries, sorted by pid, start, and then as they were
- * written, into an array that the caller frees. Without a file, or with one of an earlier boot, n
- * is 0. Returns 0 or a negative errno, as statefile_open() does.
+ * Reads the lines of an earlier run as entries, sorted by pid, start, and order in the file, into
+ * an array that the caller frees. Without a file of this boot n is 0. Returns 0 or a negative
+ * errno, as statefile_open() does.
  */
 int task_log_read(const char *directory, const struct task_log_kind *kind, void **ret,
 		  size_t *ret_n);
 
 /*
- * Restores the task of each entry that is kept, and tasks without one that could have inherited
- * their setting from an ancestor with one, or from a thread of that process. Drops all entries, and
+ * Restores the task of each kept entry, and tasks without an entry that could have inherited their
+ * setting from an ancestor with one, or from a thread of that process. Drops all entries, and
  * removes the log when no task failed. report (may be NULL) gets one call for each task that failed
  * or that another program changed, and one for all others together, as there can be thousands.
  * Returns 0 or the first error; without memory the log stays.
@@ -110,8 +110,8 @@ int task_log_read(const char *directory, const struct task_log_kind *kind, void 
 int task_log_release(struct task_log *log, restore_report_t report, void *userdata);
 
 /*
- * The same by the lines in the log of a daemon that was killed. Returns 0, also without a log, or a
- * negative errno; statefile_refusal() then says whether it was refused.
+ * The same from the log of a daemon that was killed. Returns 0, also without a log, or a negative
+ * errno; statefile_refusal() tells whether the log was refused.
  */
 int task_log_restore(const struct task_log_kind *kind, const char *directory,
 		     restore_report_t report, void *userdata);

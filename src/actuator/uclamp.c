@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Leaves a domain to schedutil, which reads the clamps of the tasks that run there
- * (actuator/uclamps.h). This file checks that a domain can be driven so, and still can. It writes
- * what no task's clamp can express to scaling_min_freq and scaling_max_freq: the domain's own
- * limits, from the policy and overrides, and the floor that boosts and floors need. A task's
- * minimum ends when the task sleeps, so that the interrupts and kernel threads that serve it run
- * without; and where the kernel cannot tell how fast CPUs run, it is a minimum of the present
+ * (actuator/uclamps.h). This file checks that a domain can be driven that way, and still can. It
+ * writes to scaling_min_freq and scaling_max_freq what no task's clamp can express: the domain's
+ * own limits, from the policy and overrides, and the floor for boosts and floors. A task's minimum
+ * clamp ends when the task sleeps, so the interrupts and kernel threads that serve it run without
+ * it. And if the kernel cannot tell how fast CPUs run, the clamp is relative to the present
  * frequency plus a quarter (get_capacity_ref_freq()). A domain without limits and floors is not
  * written to.
  */
@@ -63,15 +63,14 @@ static int uclamp_acquire(struct actuator_domain *domain)
 					       "scaling_governor",
 					       governor);
 	/*
-	 * The limits' files are opened now: a read-only /sys is an answer before the first floor.
-	 * Where a limit of ours is in force, as another program has put it back, it is written
-	 * over.
+	 * The limits' files are opened now, so that a read-only /sys fails before the first floor.
+	 * A limit of ours that another program has restored is overwritten.
 	 */
 	policy = domain->info->first_cpu;
 	if (r == ACTUATOR_DONE)
 		r = saved_find(domain->saved, policy, CONTROL_MIN_FREQ) ||
 				    saved_find(domain->saved, policy, CONTROL_MAX_FREQ)
-			    ? range_take(domain)
+			    ? range_acquire(domain)
 			    : range_open(domain);
 	if (r == -EBUSY)
 		return actuator_domain_mark_offline(domain);
@@ -86,12 +85,9 @@ static int uclamp_apply(struct actuator_domain *domain, const struct actuator_re
 
 	if (!domain->held)
 		return actuator_domain_outcome_unheld(domain);
-	if (limited || range_is_taken(&domain->range))
+	if (limited || range_is_acquired(&domain->range))
 		return range_apply(domain, request, request->floor_khz, request->max_khz);
-	/*
-	 * Nothing is written, so there is nothing to read back: the target is what schedutil is
-	 * expected to set.
-	 */
+	/* Nothing is written or read back: the target is what schedutil is expected to set. */
 	domain->read_back_khz = 0;
 	if (domain->asked_khz == request->target_khz)
 		return ACTUATOR_UNCHANGED;
@@ -111,11 +107,11 @@ static int uclamp_verify(struct actuator_domain *domain)
 		return actuator_domain_outcome_unheld(domain);
 	domain->touched = 0;
 	r = check_governor(domain, governor);
-	/* Another governor reads no clamps. Tasks keep theirs for the other domains. */
+	/* Another governor ignores clamps. Tasks keep theirs for the other domains. */
 	if (r == ACTUATOR_TAKEN_OVER)
 		return actuator_domain_yield(domain, CONTROL_GOVERNOR, governor,
 					     GOVERNOR_SCHEDUTIL);
-	if (r == ACTUATOR_DONE && range_is_taken(&domain->range))
+	if (r == ACTUATOR_DONE && range_is_acquired(&domain->range))
 		r = range_verify(domain);
 	if (r == ACTUATOR_DONE)
 		actuator_domain_mark_driven(domain);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The log of clamps, and what is restored by it. */
+/* The log of clamps, and the restoring of clamps from it. */
 
 #include <errno.h>
 #include <stdio.h>

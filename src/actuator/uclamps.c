@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The table of tasks with clamps of ours, and the writes to one task. */
+/* The table of tasks with our clamps, and the writes to one task. */
 #include "actuator/uclamps.h"
 
 #include <errno.h>
@@ -11,11 +11,10 @@
 static const struct uclamp none = { UCLAMP_LEAST, UCLAMP_MOST, true };
 
 /*
- * Number of released tasks that are remembered, since records of their forks may still be on their
- * way.
+ * Number of released tasks that are remembered, since records of their forks may still be queued.
  */
 #define RECENT 256
-/* Number of children that wait for their own clamps; with more, the first get them early. */
+/* Number of children that wait for their own clamps; beyond it the first get them early. */
 #define CHILDREN 256
 
 struct uclamps {
@@ -50,22 +49,22 @@ struct uclamps *uclamps_free(struct uclamps *clamps)
 	return NULL;
 }
 
-/* A task as it was met. */
-struct met {
+/* A task as identify() found it. */
+struct live_task {
 	struct known_task task;
-	int fd; /* task_open(); -1: it was known to live */
+	int fd; /* task_open(); -1: the caller knows that it lives */
 };
 
-static void met_close(struct met *met)
+static void live_task_close(struct live_task *live)
 {
-	close_fdp(&met->fd);
+	close_fdp(&live->fd);
 }
 
-static int meet(const struct uclamps *clamps, uint32_t pid, struct met *ret)
+static int identify(const struct uclamps *clamps, uint32_t pid, struct live_task *ret)
 {
 	const struct uclamped *entry = task_log_find(&clamps->log, pid);
 
-	*ret = (struct met){ .task.pid = pid, .fd = -1 };
+	*ret = (struct live_task){ .task.pid = pid, .fd = -1 };
 	if (entry) {
 		ret->task.start = entry->task.start;
 		ret->task.mark = entry->mark;
@@ -77,18 +76,18 @@ static int meet(const struct uclamps *clamps, uint32_t pid, struct met *ret)
 	return ret->fd < 0 ? ret->fd : 0;
 }
 
-/* Whether it has its pid since it was met. */
-static bool is_still_there(const struct uclamps *clamps, const struct met *met)
+/* Whether the task still has its pid. */
+static bool is_still_there(const struct uclamps *clamps, const struct live_task *live)
 {
 	_cleanup_close_ int fd = -1;
-	struct known_task now = met->task;
+	struct known_task now = live->task;
 
-	if (met->fd >= 0)
-		return task_is_alive(met->fd);
+	if (live->fd >= 0)
+		return task_is_alive(live->fd);
 	if (clamps->lives(clamps->userdata, &now))
-		return now.start == met->task.start;
+		return now.start == live->task.start;
 	fd = task_open(now.pid, &now.start);
-	return fd >= 0 && now.start == met->task.start;
+	return fd >= 0 && now.start == live->task.start;
 }
 
 /* The higher floor and the lower cap, which wins where they cross. */
@@ -106,11 +105,11 @@ static struct uclamp merge(struct uclamp own, struct uclamp ours)
 }
 
 /*
- * Adds the line, writes, and then checks that the pid still is that task's. A write that only
- * restores the task's own clamps needs no line: a restoration finds nothing to do there.
+ * Adds the line, writes, and then checks that the pid is still that task's. A write that only
+ * restores the task's own clamps needs no line: restoring finds nothing to do there.
  */
-static int write_task(struct uclamps *clamps, struct uclamped *clamped, const struct met *met,
-		      struct uclamp merged)
+static int write_task(struct uclamps *clamps, struct uclamped *clamped,
+		      const struct live_task *live, struct uclamp merged)
 {
 	struct uclamp now = clamped->put, stranger;
 	int r;
@@ -126,11 +125,11 @@ static int write_task(struct uclamps *clamps, struct uclamped *clamped, const st
 		return r == -ESRCH ? UCLAMPS_GONE : r;
 	}
 	clamps->counts.writes++;
-	if (is_still_there(clamps, met))
+	if (is_still_there(clamps, live))
 		return UCLAMPS_DONE;
 	/*
-	 * The pid became another task's between our look and our write. That task's own clamps are
-	 * not known, so it gets the kernel's default.
+	 * Another task got the pid between our check and our write. Its own clamps are not known,
+	 * so it gets the kernel's default.
 	 */
 	if (uclamp_read(clamped->task.pid, &stranger) == 0 && uclamp_equals(stranger, merged))
 		uclamp_write(clamped->task.pid, stranger, none);
@@ -172,7 +171,7 @@ static int find_or_add(struct uclamps *clamps, const struct known_task *task, st
 			.put = now,
 		};
 
-		entry = task_log_put(&clamps->log, &fresh);
+		entry = task_log_add(&clamps->log, &fresh);
 	}
 	*ret = entry;
 	if (!entry)
@@ -207,7 +206,7 @@ static int finish(struct uclamps *clamps, struct uclamped *entry, int r, uint64_
 	return r;
 }
 
-/* A task that keeps what it inherited gets a line: the parent, by whose it is found, may end. */
+/* A task that keeps inherited clamps gets a line: its parent, whose line covers it, may end. */
 static int keep(struct uclamps *clamps, struct uclamped *entry)
 {
 	int r = entry->inherited ? task_log_add_line(&clamps->log, entry) : 0;
@@ -221,12 +220,12 @@ static int keep(struct uclamps *clamps, struct uclamped *entry)
 /* As uclamps_set(), without the rate limit. */
 static int write_now(struct uclamps *clamps, uint32_t pid, struct uclamp ours, uint64_t now_ns)
 {
-	_cleanup_(met_close) struct met met;
+	_cleanup_(live_task_close) struct live_task live;
 	struct uclamped *entry;
 	struct uclamp merged;
-	int r = meet(clamps, pid, &met);
+	int r = identify(clamps, pid, &live);
 
-	r = r < 0 ? r : find_or_add(clamps, &met.task, &entry);
+	r = r < 0 ? r : find_or_add(clamps, &live.task, &entry);
 	if (r == -ESRCH) {
 		entry = task_log_find(&clamps->log, pid);
 		return entry ? finish(clamps, entry, UCLAMPS_GONE, now_ns) : UCLAMPS_GONE;
@@ -239,11 +238,11 @@ static int write_now(struct uclamps *clamps, uint32_t pid, struct uclamp ours, u
 	merged = merge(entry->own, ours);
 	if (uclamp_equals(merged, entry->put))
 		return finish(clamps, entry, keep(clamps, entry), now_ns);
-	return finish(clamps, entry, write_task(clamps, entry, &met, merged), now_ns);
+	return finish(clamps, entry, write_task(clamps, entry, &live, merged), now_ns);
 }
 
 /* Writes the first change at once, further ones at the rate limit. */
-static int put_off(struct uclamps *clamps, struct uclamped *entry, struct uclamp ours)
+static int postpone(struct uclamps *clamps, struct uclamped *entry, struct uclamp ours)
 {
 	uint64_t due_ns = entry->changed_ns + UCLAMPS_RATE_LIMIT_NS;
 
@@ -265,7 +264,7 @@ int uclamps_set(struct uclamps *clamps, uint32_t pid, struct uclamp ours, uint64
 	if (entry && entry->refused && !is_none(ours))
 		return UCLAMPS_UNCHANGED;
 	if (entry && entry->changed_ns && now_ns < entry->changed_ns + UCLAMPS_RATE_LIMIT_NS)
-		return put_off(clamps, entry, ours);
+		return postpone(clamps, entry, ours);
 	return write_now(clamps, pid, ours, now_ns);
 }
 
@@ -281,11 +280,11 @@ int uclamps_check(struct uclamps *clamps, uint32_t pid, uint64_t now_ns)
 
 	if (!entry || entry->refused || entry->pending)
 		return UCLAMPS_UNCHANGED;
-	/* Mostly it has what we wrote, and a look into /proc takes twenty times as long. */
+	/* Mostly it has our last write, and a look into /proc takes twenty times as long. */
 	if (uclamp_read(pid, &now) == 0 && uclamp_equals(now, entry->put))
 		return UCLAMPS_UNCHANGED;
 	if (now_ns < entry->changed_ns + UCLAMPS_RATE_LIMIT_NS)
-		return put_off(clamps, entry, entry->ours);
+		return postpone(clamps, entry, entry->ours);
 	return write_now(clamps, pid, entry->ours, now_ns);
 }
 
@@ -300,7 +299,7 @@ void uclamps_check_all(struct uclamps *clamps, uint64_t now_ns)
 			uclamps_check(clamps, entry->task.pid, now_ns);
 }
 
-/* Those that got no clamps of ours meanwhile get their own. */
+/* Restores the own clamps of children that have got none of ours by now. */
 static void restore_children(struct uclamps *clamps, uint64_t now_ns)
 {
 	for (size_t i = 0; i < clamps->n_children; i++) {
@@ -322,12 +321,12 @@ void uclamps_flush(struct uclamps *clamps, uint64_t now_ns)
 	clamps->next_ns = UINT64_MAX;
 	while ((entry = task_log_next(&clamps->log, entry)))
 		if (entry->pending && now_ns < entry->changed_ns + UCLAMPS_RATE_LIMIT_NS)
-			put_off(clamps, entry, entry->ours);
+			postpone(clamps, entry, entry->ours);
 		else if (entry->pending)
 			write_now(clamps, entry->task.pid, entry->ours, now_ns);
 }
 
-/* The parent's entry, or its former one: the parent can have forked before its last write. */
+/* The parent's entry, or its former one, as it may have forked before its last write. */
 static const struct uclamped *find_parent(const struct uclamps *clamps, uint32_t parent)
 {
 	const struct uclamped *entry = task_log_find(&clamps->log, parent);
@@ -344,7 +343,7 @@ int uclamps_forked(struct uclamps *clamps, uint32_t parent, uint32_t child)
 {
 	const struct uclamped *from = find_parent(clamps, parent);
 	struct uclamped *entry = task_log_find(&clamps->log, child);
-	_cleanup_(met_close) struct met met = { .fd = -1 };
+	_cleanup_(live_task_close) struct live_task live = { .fd = -1 };
 	struct uclamped fresh = {
 		.task = { .pid = child, .kept = true },
 		.ours = none,
@@ -354,9 +353,9 @@ int uclamps_forked(struct uclamps *clamps, uint32_t parent, uint32_t child)
 
 	if (!from)
 		return UCLAMPS_UNCHANGED;
-	r = meet(clamps, child, &met);
-	fresh.task.start = met.task.start;
-	fresh.mark = met.task.mark;
+	r = identify(clamps, child, &live);
+	fresh.task.start = live.task.start;
+	fresh.mark = live.task.mark;
 	r = r < 0 ? r : uclamp_read(child, &fresh.put);
 	if (r == -ESRCH) {
 		/* Its children may have inherited from it before. */
@@ -382,7 +381,7 @@ int uclamps_forked(struct uclamps *clamps, uint32_t parent, uint32_t child)
 	remember(clamps, &fresh);
 	if (clamps->n_children == CHILDREN)
 		restore_children(clamps, 0);
-	if (!task_log_put(&clamps->log, &fresh))
+	if (!task_log_add(&clamps->log, &fresh))
 		return -ENOSPC;
 	clamps->children[clamps->n_children++] = child;
 	return UCLAMPS_LATER;
@@ -391,7 +390,7 @@ int uclamps_forked(struct uclamps *clamps, uint32_t parent, uint32_t child)
 int uclamps_release(struct uclamps *clamps, restore_report_t report, void *userdata)
 {
 	clamps->next_ns = UINT64_MAX;
-	/* The parent, by whose line one would be found, can have ended. */
+	/* The parent, whose line covers its children, may have ended. */
 	restore_children(clamps, 0);
 	return task_log_release(&clamps->log, report, userdata);
 }

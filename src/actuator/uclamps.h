@@ -2,17 +2,17 @@
 #pragma once
 
 /*
- * Tasks with clamps that we wrote. The clamps that a task set itself, or got from uclampset(1) or
- * another program, are its own: ours are merged with them (the higher floor, the lower cap; the cap
- * wins where they cross), and they are restored when ours end. A clamp that another program changes
- * meanwhile becomes the task's own.
+ * Tasks with clamps that we wrote. Clamps set by the task itself, uclampset(1) or another program
+ * are its own: ours are merged with them (the higher floor, the lower cap; the cap wins where they
+ * cross), and they are restored when ours end. A clamp that another program changes in the meantime
+ * becomes the task's own.
  *
  * Children inherit the clamps of their parent. One that is to have ours keeps them, and is capped
  * from its first moment; uclamps_forked() and uclamps_flush() restore the parent's own clamps for
  * the others. RESET_ON_FORK would do that too, but it is an attribute of the user's, and also drops
  * real-time priorities.
  *
- * A task is identified by its pid and start time, as pids are used again. Each write to a task is
+ * A task is identified by its pid and start time, as pids are reused. Each write to a task is
  * preceded by a line in the log DIRECTORY/clamps; see actuator/task_log.h.
  */
 
@@ -29,7 +29,7 @@
 enum uclamps_outcome {
 	UCLAMPS_DONE,
 	UCLAMPS_UNCHANGED, /* nothing to write */
-	UCLAMPS_LATER,	   /* uclamps_flush() writes it: it changed too recently, or just began */
+	UCLAMPS_LATER,	   /* uclamps_flush() writes it: the last change is too recent */
 	UCLAMPS_GONE,	   /* the task has exited */
 };
 
@@ -40,21 +40,21 @@ struct uclamps_counts {
 	uint64_t writes;
 	uint64_t refused; /* tasks whose write the kernel refused; each is counted and reported once
 			   */
-	uint64_t foreign; /* clamps that another program changed while ours were there … */
-	uint64_t escapes; /* … those of them that set a task's maximum above our cap */
+	uint64_t foreign; /* clamps that another program changed while the task had ours … */
+	uint64_t escapes; /* … and how many of them raised its maximum above our cap */
 	uint32_t escaped; /* the last such task */
 };
 
-/* A task that lived when the caller last said so. */
+/* A task, and the caller's evidence that it lives. */
 struct known_task {
 	uint32_t pid;
 	uint64_t start; /* in clock ticks */
-	uint64_t mark;	/* the caller's, by which it knows later; 0: it never said so */
+	uint64_t mark;	/* by which the caller tells that it still lives; 0: it cannot */
 };
 
 /*
- * Whether the task is known to live on, or one with this pid, with which *task is filled in. If
- * not, /proc is read, which takes ten times as long as all else.
+ * Whether the caller knows that the task still lives, or which task has this pid; fills in *task.
+ * Otherwise /proc is read, which takes ten times as long as everything else.
  */
 typedef bool (*task_lives_t)(void *userdata, struct known_task *task);
 
@@ -68,14 +68,14 @@ struct uclamps *uclamps_free(struct uclamps *clamps);
 
 /*
  * Sets our clamps of the task; UCLAMP_LEAST and UCLAMP_MOST mean none. Returns an outcome or a
- * negative errno. On failure the task is unchanged, and is left alone until its clamps end or
+ * negative errno. On failure the task is unchanged, and left alone until its clamps end or
  * uclamps_check_all() is called.
  */
 int uclamps_set(struct uclamps *clamps, uint32_t pid, struct uclamp ours, uint64_t now_ns);
 
 /*
  * Checks the present clamps of a task. Changes by another program or by the task become its own and
- * are merged with ours again, so that a task cannot leave its cap by asking for more. Returns an
+ * are merged with ours again, so that a task cannot leave its cap by requesting more. Returns an
  * outcome or a negative errno; UCLAMPS_UNCHANGED for a task without our clamps.
  */
 int uclamps_check(struct uclamps *clamps, uint32_t pid, uint64_t now_ns);
@@ -86,15 +86,15 @@ void uclamps_check_all(struct uclamps *clamps, uint64_t now_ns);
 uint64_t uclamps_next_ns(const struct uclamps *clamps);
 
 /*
- * Writes the postponed changes that are due, and what children get back: to be called when they
- * had uclamps_set(). Failures are only counted.
+ * Writes the postponed changes that are due, and restores children's own clamps. Call it after
+ * uclamps_set() was called for the children. Failures are only counted.
  */
 void uclamps_flush(struct uclamps *clamps, uint64_t now_ns);
 
 /*
- * Call this after parent forked child. The next uclamps_flush() restores the clamps that the child
- * inherited from ours; if uclamps_set() gives it clamps before, it has those. Returns
- * UCLAMPS_LATER, UCLAMPS_DONE when it wrote, UCLAMPS_UNCHANGED, UCLAMPS_GONE or a negative errno.
+ * Call this after parent forked child. The next uclamps_flush() restores the child's own clamps
+ * instead of the inherited ones, unless uclamps_set() sets ours first. Returns UCLAMPS_LATER,
+ * UCLAMPS_DONE when it wrote, UCLAMPS_UNCHANGED, UCLAMPS_GONE or a negative errno.
  */
 int uclamps_forked(struct uclamps *clamps, uint32_t parent, uint32_t child);
 
@@ -104,23 +104,18 @@ int uclamps_restore(const char *directory, restore_report_t report, void *userda
 
 void uclamps_count(const struct uclamps *clamps, struct uclamps_counts *ret);
 
-/*
- * The task's own clamps, and the merged ones that it has now. Returns false for a task without
- * ours.
- */
+/* The task's own clamps, and its present merged ones. Returns false for a task without ours. */
 bool uclamps_find(const struct uclamps *clamps, uint32_t pid, struct uclamp *ret_own,
 		  struct uclamp *ret_merged);
 
 /* The log, for those who read it. */
 extern const struct task_log_kind uclamps_log;
 
-/* uclamped.c: one task with clamps of ours: an entry of the table (uclamps.c), and of its log
- * (uclamped.c). */
+/* uclamped.c: a task with our clamps: an entry of the table (uclamps.c), and a line of its log. */
 
 /*
- * Task, own and put are its line in the log. The last line of a task counts;
- * the task has the clamps of that line or, if the daemon was killed between line and write, of the
- * one before.
+ * task, own and put make its line in the log. The last line of a task counts: the task has that
+ * line's clamps or, if the daemon was killed between line and write, those of the line before.
  */
 struct uclamped {
 	struct logged_task task;
@@ -128,7 +123,7 @@ struct uclamped {
 	struct uclamp put;  /* our last write */
 	struct uclamp was;  /* our write before that, or what we found */
 	struct uclamp ours; /* put is own and ours, merged */
-	uint64_t mark;	    /* of struct known_task */
+	uint64_t mark;	    /* for struct known_task */
 	uint64_t changed_ns;
 	bool pending;	/* the rate limit delays the write of our clamps */
 	bool refused;	/* not tried again before uclamps_check_all() */
@@ -142,7 +137,7 @@ static inline void uclamped_set_min(struct uclamp *clamp, struct uclamp from)
 }
 
 /*
- * The clamps of that task, or of one that could have inherited from it, without ours: each clamp
- * that we wrote, by the last write or the one before, becomes the task's own.
+ * The clamps of that task, or of a possible heir of it, without ours: each clamp that is our last
+ * write, or the one before, is replaced by the task's own.
  */
 struct uclamp uclamped_own(const struct uclamped *from, struct uclamp now);

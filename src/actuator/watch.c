@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Other programs' writes are seen by inotify, when they close the file; CPUs that come and go by
- * the kernel's uevents. Both only say which domain to verify.
+ * inotify reports other programs' writes when they close the file, and uevents report CPUs that
+ * come and go. Both only tell which domain to verify.
  */
 #include "actuator/watch.h"
 
@@ -89,7 +89,7 @@ static int watch_control(struct actuator_watch *watch, struct actuator_domain *d
 	return watch_file(watch, domain, control, path, IN_MASK_CREATE);
 }
 
-/* The machine's switch has one descriptor for all domains. */
+/* The machine-wide switch has one descriptor for all domains. */
 static int watch_switch(struct actuator_watch *watch, struct actuator_domain *domain)
 {
 	int r = watch_file(watch, domain, CONTROL_BOOST, CONTROL_DIRECTORY "/boost", 0);

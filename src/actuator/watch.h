@@ -2,13 +2,13 @@
 #pragma once
 
 /*
- * What happens to the domains from outside: other programs write to their controls, and CPUs go
- * offline and come online.
+ * External events of the domains: other programs write to their controls, and CPUs go offline and
+ * come online.
  *
- * Detects other programs' writes to the controls of our domains, by inotify's IN_CLOSE_WRITE. Our
- * own writes to scaling_setspeed through the open descriptor do not raise it. A writer that keeps
- * its descriptor open, or has another instance of sysfs mounted (a network namespace of its own),
- * is not detected until verify finds another governor.
+ * inotify's IN_CLOSE_WRITE shows other programs' writes to the controls of our domains. Our own
+ * writes to scaling_setspeed through the open descriptor do not raise it. A writer that keeps its
+ * descriptor open, or uses another instance of sysfs (in a network namespace of its own), stays
+ * unseen until verify finds another governor.
  */
 
 #include <stdbool.h>
@@ -20,11 +20,11 @@
 struct actuator_domain;
 struct actuator_watch;
 
-/* control was written to; a change of limits is a reason to read them again. */
+/* Another program wrote to the control; if to a limit, the limits must be read again. */
 typedef void (*actuator_watch_touched_t)(void *userdata, struct actuator_domain *domain,
 					 enum control control);
 
-/* Returns 0 or a negative errno. The caller frees it before the domains that it watches. */
+/* Returns 0 or a negative errno. Free the watch before the domains that it watches. */
 int actuator_watch_new(struct actuator_watch **ret);
 struct actuator_watch *actuator_watch_free(struct actuator_watch *watch);
 

@@ -252,7 +252,7 @@ void domains_verify(struct core *core, uint32_t domain)
 			       "%s: back online, governed again", governed->actuator.info->name);
 	set_active(core, domain, true);
 	domains_read_limits(core, domain);
-	if (range_is_taken(&governed->actuator.range))
+	if (range_is_acquired(&governed->actuator.range))
 		domains_expect_limits(core, &governed->actuator,
 				      governed->actuator.range.min.put_khz,
 				      governed->actuator.range.max.put_khz);

@@ -130,7 +130,7 @@ static void on_limits(struct core *core, uint32_t domain)
 		return;
 	/* A switch of turbo must be known before the limit that the kernel wrote with it. */
 	opps_follow(core, domain);
-	if (range_is_taken(&core->domains[domain].actuator.range))
+	if (range_is_acquired(&core->domains[domain].actuator.range))
 		domains_verify(core, domain);
 	else if (domains_read_limits(core, domain) == -ENODEV)
 		domains_set_outcome(core, domain, -ENODEV);

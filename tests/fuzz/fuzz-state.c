@@ -57,7 +57,7 @@ static int use_log(const struct task_log_kind *kind)
 
 		task->kept = true;
 		if (!task_log_find(&log, task->pid))
-			task_log_put(&log, task);
+			task_log_add(&log, task);
 	}
 	if (task_log_begin(&log) < 0)
 		abort();

@@ -84,7 +84,7 @@ void test_foreign_limits_are_told(void **state)
 	fixture_apply(domain, 1400000);
 	write_limit(0, "scaling_max_freq", "1000000");
 	assert_int_equal(fixture_read_watch(f), 1u << CONTROL_MAX_FREQ);
-	if (range_is_taken(&domain->range)) { /* beside intel_cpufreq the maximum is ours */
+	if (range_is_acquired(&domain->range)) { /* beside intel_cpufreq the maximum is ours */
 		assert_int_equal(backend->verify(domain), ACTUATOR_TAKEN_OVER);
 		return;
 	}

@@ -58,7 +58,7 @@ static void write_log(size_t n, const char *text)
 
 	assert_true(task_log_init(&log, &affinities_log, directory));
 	for (size_t i = 0; i < n; i++)
-		task_log_put(&log, &saved[i]);
+		task_log_add(&log, &saved[i]);
 	assert_int_equal(task_log_begin(&log), 0);
 	assert_int_equal(write(log.fd, text, strlen(text)), strlen(text));
 	task_log_deinit(&log);
@@ -79,7 +79,7 @@ static void test_round_trip(void **state)
 
 	cpu_mask_add(&later.put, 1);
 	assert_true(task_log_init(&log, &affinities_log, directory));
-	assert_non_null(task_log_put(&log, &saved[0]));
+	assert_non_null(task_log_add(&log, &saved[0]));
 	assert_int_equal(task_log_add_line(&log, &saved[1]), 0);
 	assert_int_equal(task_log_add_line(&log, &later), 0);
 	task_log_deinit(&log);

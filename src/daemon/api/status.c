@@ -162,7 +162,7 @@ struct api_asked api_asked(const struct core *core, uint32_t domain)
 		return (struct api_asked){ 0 };
 	if (!governed->backend->leaves_governor)
 		return (struct api_asked){ khz, khz, khz };
-	if (!range_is_taken(&actuator->range))
+	if (!range_is_acquired(&actuator->range))
 		return (struct api_asked){ .target_khz = khz };
 	return (struct api_asked){ khz, opp_clamp(actuator->info, actuator->range.min.put_khz),
 				   opp_clamp(actuator->info, actuator->range.max.put_khz) };
