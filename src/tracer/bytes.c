@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Computes the number of block requests from bytes, as a program at each start of a request would
- * cost more than the number is worth. In a learning period that program is attached, and this file
- * learns the bytes per request of each task; afterwards it divides the bytes that the kernel
- * accounts to the task. The program stays attached while there are tasks whose requests differ in
- * size or are sent by others for them.
+ * Computes the number of block requests from bytes, since a program at each start of a request
+ * costs more than the number is worth. In a learning period that program is attached, and this file
+ * learns the bytes per request of each task. Afterwards it divides the bytes that the kernel
+ * accounts to the task. The program stays attached while there are tasks with requests of different
+ * sizes, or with requests that others send for them.
  *
- * Bytes also reveal tasks without a slot that never wait: the kernel side reports that there may be
- * one, and the program is attached for a short time, the look.
+ * Bytes also reveal tasks without a slot that never wait. The kernel side reports a suspicion, and
+ * the program is attached for a short time: the look.
  */
 #include <bpf/bpf.h>
 
@@ -17,10 +17,10 @@
 #define INTERVAL_STARTS 64	    /* least requests for a mean */
 #define APART		8	    /* means of one task may differ by an eighth of the smallest */
 #define LEAST_BYTES	512	    /* least bytes of a request */
-#define BYTES_Q8	(4096 << 8) /* bytes of a request of a task that was never learnt */
+#define BYTES_Q8	(4096 << 8) /* bytes of a request of a task that is not learnt yet */
 /*
- * Between two looks, doubled after each look that finds no task. A look takes 250 ms with requests:
- * with twice as much, a task is found that much later where others made us look in vain.
+ * Least time between two looks, doubled after each look that finds no task. A look lasts 250 ms
+ * while there are requests. Twice the time: after looks in vain a task is found that much later.
  */
 #define LOOK_GAP_NS	(100 * NS_PER_MS)
 #define LOOK_GAP_MAX_NS NS_PER_S
@@ -45,10 +45,7 @@ static uint64_t read_bytes(struct tracer *tracer, uint32_t index)
 	return ((volatile struct wakegov_slot *)&tracer->slots[index])->bytes;
 }
 
-/*
- * The record of the slot's task. A new one starts with the bytes at the time when the task got the
- * slot.
- */
+/* The record of the slot's task. A new task starts with its bytes when it got the slot. */
 static struct by_bytes *find_by_bytes(struct tracer *tracer, uint32_t index)
 {
 	const struct wakegov_slot *slot = &tracer->slots[index];
@@ -57,7 +54,7 @@ static struct by_bytes *find_by_bytes(struct tracer *tracer, uint32_t index)
 	if (task->id != slot->id)
 		*task = (struct by_bytes){
 			.id = slot->id,
-			.explained = true, /* the next tracing period will tell */
+			.explained = true, /* the next learning period decides */
 			.starts = slot->io_starts,
 			.bytes = settings_of(tracer)->by_bytes ? slot->bytes
 							       : read_bytes(tracer, index),
@@ -96,7 +93,7 @@ uint64_t tracer_read_starts(struct tracer *tracer, uint32_t index)
 
 static void begin_learning(struct tracer *tracer)
 {
-	/* A look that was asked for or under way is part of this, and must not put off the next. */
+	/* A pending or present look becomes part of this period, and must not delay the next. */
 	settings_of(tracer)->look_next_ns = 0;
 	settings_of(tracer)->look_end_ns = 0;
 	tracer->looks = false;
@@ -114,8 +111,8 @@ static void begin_learning(struct tracer *tracer)
 }
 
 /*
- * Decides whether the task's bytes give its requests. They do for a task with neither, as on a
- * network file system: its waits are counted.
+ * Decides whether the task's number of requests follows from its bytes. It does for a task with
+ * neither, as on a network file system: its waits are counted.
  */
 static void explain(struct by_bytes *task, uint64_t starts, uint64_t bytes)
 {
@@ -151,8 +148,8 @@ static bool needs_starts(const struct tracer *tracer)
 }
 
 /*
- * Switches between counting and bytes, so that the reported number of starts continues from its
- * present value.
+ * Switches between counting and bytes. The reported number of starts continues from its present
+ * value.
  */
 static void set_by_bytes(struct tracer *tracer, bool by_bytes)
 {
@@ -190,7 +187,7 @@ void tracer_attach_starts(struct tracer *tracer)
 		set_by_bytes(tracer, false);
 }
 
-void tracer_look(struct tracer *tracer, bool begins)
+void tracer_set_look(struct tracer *tracer, bool begins)
 {
 	volatile struct wakegov_settings *settings = settings_of(tracer);
 	uint64_t now_ns = time_now_ns();

@@ -40,11 +40,11 @@ void tracer_forget_classes(struct tracer *tracer)
 int tracer_set_task_class(struct tracer *tracer, const struct task_class *class)
 {
 	int fd = tracer->programs.maps[MAP_TASK_CLASSES];
-	/* The kernel side deletes the entry of a task that exits: no class only replaces one. */
+	/* The kernel side deletes an exiting task's entry, so class 0 may only replace one. */
 	int r = bpf_map_update_elem(fd, &class->pid, &class->class,
 				    class->class ? BPF_ANY : BPF_EXIST);
 
-	/* The task exited before its class was set last time. */
+	/* The task had exited before its class was last set. */
 	if (!class->class && syscall(SYS_tkill, class->pid, 0) < 0 && errno == ESRCH)
 		bpf_map_delete_elem(fd, &class->pid);
 	__atomic_fetch_add(&tracer->programs.bss->ruled_tasks[class->pid % WAKEGOV_RULED],

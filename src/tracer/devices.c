@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The block devices that tasks send requests to, and what the kernel counts of each in /sys. */
+/* The block devices that receive tasks' requests, and the kernel's totals of each in /sys. */
 #include <errno.h>
 #include <string.h>
 
@@ -87,7 +87,7 @@ int tracer_device_name(const struct tracer *tracer, uint32_t index, char ret[TRA
 	return 0;
 }
 
-/* The index may be used for another device: removes everything that was counted for this one. */
+/* Another device may get the index: removes everything that was counted for this one. */
 static void forget(struct tracer *tracer, uint32_t index)
 {
 	struct wakegov_device *device = &tracer->devices[index];

@@ -67,7 +67,7 @@ static bool has_entries(const char *path)
 }
 
 /*
- * A loop device on a file in memory has no disk below it. One whose file cannot be examined counts
+ * A loop device on a file in memory has no disk below it. If its file cannot be examined, it counts
  * as on a disk.
  */
 static bool is_loop_on_disk(const char *name)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The facts of tasks for the rules: which tasks the kernel side reports, and scans of all. */
+/* The facts of tasks for the rules: selects those that the kernel side reports, and scans all. */
 #include <bpf/bpf.h>
 #include <errno.h>
 #include <string.h>
@@ -40,7 +40,7 @@ void tracer_mark_task(struct tracer *tracer, uint32_t pid, bool matches)
 	int map = tracer->programs.maps[MAP_MATCHING];
 	const uint32_t mark = 1;
 
-	/* A task for which the map has no room is found by the next scan. */
+	/* If the map has no room for the task, the next scan finds it. */
 	if (matches)
 		bpf_map_update_elem(map, &pid, &mark, BPF_ANY);
 	else
@@ -88,13 +88,13 @@ int tracer_scan_tasks(struct tracer *tracer, facts_handler_t handle, void *userd
 	bss->n_stored_found = 0;
 	if (link)
 		r = scan(link, handle, userdata);
-	/* Ends that were missed are still counted. */
+	/* This also counts exits that were missed. */
 	if (r == 0)
 		bss->n_stored = bss->n_stored_found;
 	return r;
 }
 
-/* Scans the tasks that the iterator is restricted to. */
+/* Scans the tasks to which the iterator is restricted. */
 static int scan_some(struct tracer *tracer, union bpf_iter_link_info which, facts_handler_t handle,
 		     void *userdata)
 {
@@ -120,7 +120,7 @@ struct search {
 	bool is_found;
 };
 
-static void look_for(void *userdata, const struct task_facts *facts)
+static void match_pid(void *userdata, const struct task_facts *facts)
 {
 	struct search *search = userdata;
 
@@ -130,15 +130,16 @@ static void look_for(void *userdata, const struct task_facts *facts)
 	search->is_found = true;
 }
 
-/* Before Linux 6.12 the filter by thread finds only the first thread of a process. */
+/* Before Linux 6.12 the iterator's filter by thread finds only a process's first thread. */
 int tracer_find_task(struct tracer *tracer, uint32_t pid, struct task_facts *ret)
 {
 	/* cppcheck-suppress ctuuninitvar ; the search fills it */
 	struct search search = { pid, ret };
-	int r = scan_some(tracer, (union bpf_iter_link_info){ .task.tid = pid }, look_for, &search);
+	int r = scan_some(tracer, (union bpf_iter_link_info){ .task.tid = pid }, match_pid,
+			  &search);
 
 	if (r == 0 && !search.is_found)
-		r = tracer_scan_tasks(tracer, look_for, &search);
+		r = tracer_scan_tasks(tracer, match_pid, &search);
 	if (r < 0)
 		return r;
 	return search.is_found ? 0 : -ESRCH;

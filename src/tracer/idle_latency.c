@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Tells the kernel side which tasks have an idle latency, and reads which of them work. */
+/* Passes the tasks' idle latencies to the kernel side, and reads which of these tasks work. */
 #include "tracer/idle_latency.h"
 
 #include <bpf/bpf.h>
@@ -44,7 +44,7 @@ void tracer_set_held_idle_latency(struct tracer *tracer, uint32_t us)
 	__atomic_store_n(&tracer->programs.bss->idle_held_us, us, __ATOMIC_RELAXED);
 }
 
-/* A task that has run all the time did not begin to: it is looked up. */
+/* A task that has run all the time has no switch: look it up. */
 uint32_t tracer_pop_idle_latency(struct tracer *tracer)
 {
 	uint32_t us = __atomic_exchange_n(&tracer->programs.bss->idle_asked_us, WAKEGOV_IDLE_ANY,

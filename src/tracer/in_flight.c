@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A task's requests in flight, from the counts that the kernel keeps of each disk: its part of the
- * time of those that ended there. No request is followed.
+ * A task's requests in flight, computed from the kernel's totals of each disk: the task's part of
+ * the duration of all requests that ended there. No single request is followed.
  */
 #include "tracer/tracer_private.h"
 
-/* n of `all`; more may have started than have ended. */
+/* The part n/all of the whole, at most all of it: more may have started than ended. */
 static uint64_t part_of(uint64_t whole, uint64_t n, uint64_t all)
 {
 	return n < all ? whole * n / all : whole;
 }
 
 /*
- * The time in flight since the last sample, which the kernel counts at the end of a request. While
- * none ends, as many as before are expected to be, and those that the task has sent since.
+ * The time in flight since the last sample; the kernel counts it at the end of a request. Until one
+ * ends, this assumes the former number in flight, and the requests that the task has sent since.
  */
 static uint64_t add_requests(struct seen_requests *seen, uint64_t sent,
 			     const struct disk_requests *now, uint64_t now_ns)
@@ -37,7 +37,7 @@ static uint64_t add_requests(struct seen_requests *seen, uint64_t sent,
 	return grown_ns;
 }
 
-/* Where a learning period begins for the task's requests: the device's counts are as of then. */
+/* Begins a learning period for the task's requests, with the device's totals at that time. */
 static void begin(struct seen_requests *seen, const struct disk_requests *first, uint64_t period_ns)
 {
 	seen->total = *first;
@@ -45,7 +45,7 @@ static void begin(struct seen_requests *seen, const struct disk_requests *first,
 	seen->since_ns = period_ns;
 }
 
-/* The same of all its requests to one device, which is known in learning periods. */
+/* The same for all its requests to one device, which learning periods tell apart. */
 static uint64_t add_io(struct tracer *tracer, struct seen_io *seen,
 		       const struct wakegov_slot_io *io, uint64_t now_ns)
 {
@@ -54,7 +54,7 @@ static uint64_t add_io(struct tracer *tracer, struct seen_io *seen,
 	bool known = tracer->learns && device_read(tracer, io->device, now_ns, &device) == 0;
 	uint64_t grown_ns = 0;
 
-	if (seen->device != io->device) /* and has sent all of them since */
+	if (seen->device != io->device) /* it has sent all of them since */
 		*seen = (struct seen_io){ .device = io->device };
 	for (int i = 0; i < DISK_DIRECTIONS; i++) {
 		if (!known) {
@@ -71,9 +71,9 @@ static uint64_t add_io(struct tracer *tracer, struct seen_io *seen,
 }
 
 /*
- * A wait that cannot be interrupted is for a request that the task has just sent: between two such
- * waits it has no more in flight than it sends there. (Others' requests may take much longer than
- * its own, whatever their size.)
+ * An uninterruptible wait is for a request that the task has just sent: between two such waits the
+ * task has no more in flight than it sends there. (Others' requests may take much longer than its
+ * own, whatever their size.)
  */
 static uint64_t most_ns(const struct seen_slot *seen, const struct wakegov_slot *slot,
 			uint64_t starts, uint64_t now_ns)
@@ -85,7 +85,7 @@ static uint64_t most_ns(const struct seen_slot *seen, const struct wakegov_slot 
 	return (now_ns - seen->at_ns) * (sent > waits ? sent : waits) / waits;
 }
 
-/* How long the slowest of its requests last, in learning periods; 0 outside them. */
+/* The duration of its slowest requests, in learning periods; 0 outside them. */
 static uint64_t longest_ns(const struct tracer *tracer, const struct seen_slot *seen)
 {
 	uint64_t ret = 0;

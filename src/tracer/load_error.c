@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Why BPF programs could not be loaded, as a sentence with what to do. */
+/* Explains in a sentence why BPF programs could not be loaded, and what to do. */
 #include "tracer/load_error.h"
 
 #include <errno.h>
@@ -27,7 +27,7 @@ const char *load_error_settings(void)
 	return NULL;
 }
 
-/* libbpf and the kernel have few errors for many reasons: the files of the machine know more. */
+/* libbpf and the kernel have few error codes for many reasons: check the machine's files too. */
 const char *load_error_words(int error)
 {
 	const char *setting = load_error_settings();

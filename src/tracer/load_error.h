@@ -3,9 +3,9 @@
 
 /*
  * Why BPF programs could not be loaded, and what to do: a static sentence for a negative errno of
- * libbpf. NULL: it was for none of the usual reasons.
+ * libbpf. NULL: for an unusual reason.
  */
 const char *load_error_words(int error);
 
-/* The same by the files of the machine alone; NULL: none of its settings forbids it. */
+/* The same from the machine's files alone; NULL: no setting forbids it. */
 const char *load_error_settings(void);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Pausing the tracer: no BPF program runs, so that the machine's work pays nothing for it. */
+/* Pauses the tracer: no BPF program runs, so wakegov costs the machine's work nothing. */
 #include "shared/time.h"
 #include "tracer/tracer_private.h"
 
@@ -10,7 +10,7 @@ void tracer_pause(struct tracer *tracer)
 	bool by_ticks = tracer_only_ticks(tracer);
 	uint64_t now_ns;
 
-	programs_want(&tracer->programs, PROGRAMS_NONE);
+	programs_set_wanted(&tracer->programs, PROGRAMS_NONE);
 	now_ns = time_now_ns();
 	tracer_learn(tracer, false);
 	tracer_attach_starts(tracer);
@@ -20,17 +20,14 @@ void tracer_pause(struct tracer *tracer)
 		tracer_end_ticks(tracer);
 	tracer_rest_cpus(tracer, now_ns);
 	for (uint32_t i = 0; i < WAKEGOV_SLOTS; i++)
-		tracer->slots[i].hold_ns = 0; /* the end of the hold time is not watched any more */
+		tracer->slots[i].hold_ns = 0; /* no program watches for the end of the hold time */
 }
 
 static void ignore(void *userdata, const struct task_facts *facts)
 {
 }
 
-/*
- * The iterator over tasks updates the CPU of each that it finds. Tasks that it does not find have
- * exited.
- */
+/* The iterator over tasks updates the CPU of each task that it finds. The others have exited. */
 static void find_tasks(struct tracer *tracer)
 {
 	uint64_t now_ns;
@@ -57,12 +54,12 @@ void tracer_resume(struct tracer *tracer)
 	for (uint32_t i = 0; i < WAKEGOV_SLOTS; i++)
 		if (tracer->slots[i].pid && tracer->slots[i].live)
 			tracer->slots[i].cpu = NOWHERE;
-	/* Exits were not counted. */
+	/* Exits during the pause were not counted. */
 	for (uint32_t i = 0; i < WAKEGOV_ENDS; i++)
 		tracer->programs.bss->task_ends[i]++;
 	tracer_forget_processes(tracer);
 	tracer_rest_cpus(tracer, time_now_ns());
-	programs_want(&tracer->programs, PROGRAMS_ALL);
+	programs_set_wanted(&tracer->programs, PROGRAMS_ALL);
 	tracer_attach_starts(tracer);
 	find_tasks(tracer);
 }

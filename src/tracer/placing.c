@@ -42,7 +42,7 @@ int tracer_place_task(struct tracer *tracer, uint32_t pid, uint32_t group)
 	int fd = tracer->programs.maps[MAP_PLACED];
 	struct wakegov_placed known;
 
-	/* The kernel side has added a child itself, and counts it. */
+	/* The kernel side has already added and counted a child. */
 	if (bpf_map_lookup_elem(fd, &pid, &known) == 0 && known.group == group)
 		return 0;
 	return bpf_map_update_elem(fd, &pid, &placed, BPF_ANY) < 0 ? -errno : 0;

@@ -22,7 +22,7 @@ int tracer_place_task(struct tracer *tracer, uint32_t pid, uint32_t group);
 void tracer_unplace_task(struct tracer *tracer, uint32_t pid);
 
 /*
- * Arms one report (WAKEGOV_RECORD_FULL_CACHE) for each of these caches, as bits: a task of the
- * group had to wait there, and it was full.
+ * Requests one report (WAKEGOV_RECORD_FULL_CACHE) for each of these caches, as bits: when a task of
+ * the group had to wait there while the cache was full.
  */
 void tracer_watch_caches(struct tracer *tracer, uint32_t group, uint64_t caches);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The BPF programs: which there are, which can be loaded here, and which are attached when. */
+/* The BPF programs: detects which of them this kernel can load, and attaches them when needed. */
 #include "tracer/programs.h"
 
 #include <bpf/bpf.h>
@@ -20,7 +20,7 @@
 struct program_info {
 	const char *tracepoint;
 	const char *purpose;
-	bool at_work;	/* runs at what busy tasks do all the time */
+	bool at_work;	/* runs at events that busy tasks cause all the time */
 	bool on_demand; /* attached only while the tracer needs it: programs_need() */
 };
 
@@ -90,7 +90,7 @@ static bool has_member(const struct btf *kernel, const struct btf_type *type, co
 	return false;
 }
 
-/* Where a variable is in the section; 0: it is not there. */
+/* The offset of a variable in the section; 0: it is missing. */
 static int64_t variable_at(const struct btf *kernel, const struct btf_type *section,
 			   const char *name)
 {
@@ -107,7 +107,7 @@ static int64_t variable_at(const struct btf *kernel, const struct btf_type *sect
 
 #define PCPU_HOT_PREEMPT_COUNT 8 /* behind current_task; Linux 6.2 to 6.14 */
 
-/* How far x86's preempt count is behind the CPU's run queue; 0: there is no such variable. */
+/* The offset of x86's preempt count from the CPU's run queue; 0: there is no such variable. */
 static int64_t preempt_count_at(const struct btf *kernel, const struct btf_type *section)
 {
 	int64_t count = variable_at(kernel, section, "__preempt_count");
@@ -119,8 +119,8 @@ static int64_t preempt_count_at(const struct btf *kernel, const struct btf_type 
 }
 
 /*
- * A kernel may refuse every program at a function, and with it the whole object would not be
- * loaded: tries one that does nothing. Where it is refused, the program counts as missing.
+ * A kernel may refuse every program at a function, and then the whole object fails to load. So this
+ * tries a program that does nothing; if it is refused, the program counts as missing.
  */
 static void try_function(struct programs *programs, enum wakegov_program program, uint32_t btf_id)
 {
@@ -172,8 +172,8 @@ static void note_type(struct programs *programs, struct wakegov *skel, const str
 }
 
 /*
- * Selects for loading the programs that this kernel supports. In one pass: the kernel has more than
- * 100,000 types, and libbpf searches them from the beginning for each name.
+ * Selects the programs that this kernel supports, in one pass: the kernel has more than 100,000
+ * types, and libbpf would search them from the beginning for each name.
  */
 static int probe(struct programs *programs, struct wakegov *skel)
 {
@@ -188,10 +188,7 @@ static int probe(struct programs *programs, struct wakegov *skel)
 		note_type(programs, skel, kernel, id);
 	btf__free(kernel);
 
-	/*
-	 * One of the two sources of block requests is enough, and the older one counts requeues
-	 * twice.
-	 */
+	/* One source of block requests suffices, and the older one counts requeues twice. */
 	if (states[WAKEGOV_BLOCK_START] == TRACER_ATTACHED)
 		states[WAKEGOV_BLOCK_ISSUE] = TRACER_UNUSED;
 	for (int i = 0; i < WAKEGOV_PROGRAMS; i++)
@@ -225,9 +222,9 @@ static int load(struct programs *programs, struct wakegov *skel, uint32_t n_cpus
 		return r;
 	}
 	/*
-	 * A function that this kernel lacks libbpf looks for in its modules, for which the daemon
-	 * has no right. Until libbpf 1.3 the first look fails, and all after it find nothing: this
-	 * is it.
+	 * libbpf searches modules for a function that the kernel lacks, for which the daemon has no
+	 * permission. Until libbpf 1.3 the first search fails, and later ones find nothing: so make
+	 * one here.
 	 */
 	if (!skel->rodata->casts)
 		bpf_program__set_attach_target(skel->progs.read_task, 0, "no such function");
@@ -242,7 +239,7 @@ static int load(struct programs *programs, struct wakegov *skel, uint32_t n_cpus
 	return r;
 }
 
-/* A descriptor of our own, never one of the standard ones; 0: the program was not loaded. */
+/* Never one of the standard descriptors; 0: the program was not loaded. */
 static int keep(int fd)
 {
 	int own = fd < 0 ? 0 : fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
@@ -277,7 +274,7 @@ static int keep_all(struct programs *programs, const struct wakegov *skel)
 	return 0;
 }
 
-/* libbpf has copied what it needs from the object: unmaps the image's pages. */
+/* Unmaps the pages of the object's image, which libbpf has copied. */
 static void unmap_image(const struct bpf_object_skeleton *skeleton)
 {
 	uintptr_t page = sysconf(_SC_PAGESIZE);
@@ -317,7 +314,7 @@ int programs_load(struct programs *programs, uint32_t n_cpus, const char **ret_w
 	libbpf_set_print(print_libbpf);
 	r = load_and_keep(programs, n_cpus, true, ret_why);
 	/*
-	 * PREEMPT_RT refuses BPF timers with this error. Without timers tracer_watch_hold() watches
+	 * PREEMPT_RT refuses BPF timers with this error. Without timers tracer_watch_hold() does
 	 * nothing.
 	 */
 	if (r != -EOPNOTSUPP)
@@ -381,7 +378,7 @@ void programs_update_needs(struct programs *programs, bool learns)
 	programs_need(programs, WAKEGOV_INPUT_EVENT, chains);
 }
 
-void programs_want(struct programs *programs, enum programs_wanted wanted)
+void programs_set_wanted(struct programs *programs, enum programs_wanted wanted)
 {
 	programs->wanted = wanted;
 	for (int i = 0; i < WAKEGOV_PROGRAMS; i++)
@@ -446,8 +443,8 @@ uint64_t programs_missed(const struct programs *programs)
 }
 
 /*
- * Since Linux 7.0 a task can be preempted in a program of a tracepoint. The kernel skips the
- * program for the others that come there on that CPU meanwhile.
+ * Since Linux 7.0 a task can be preempted in a tracepoint's program. Meanwhile the kernel skips
+ * that program for other tasks on the CPU.
  */
 uint64_t programs_missed_changes(const struct programs *programs)
 {

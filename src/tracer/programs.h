@@ -25,16 +25,16 @@ enum program_map {
 	PROGRAM_MAPS,
 };
 
-/* Which of the needed programs are attached; the iterator always is, as it runs on request. */
+/* The needed programs that are attached. The iterator always is, as it runs on request. */
 enum programs_wanted {
 	PROGRAMS_ALL,
-	PROGRAMS_TICKS, /* none that runs at switches, wake-ups, interrupts or requests */
+	PROGRAMS_TICKS, /* none at switches, wake-ups, interrupts or requests */
 	PROGRAMS_NONE,
 };
 
 /*
- * The BPF object's descriptors and memory: what libbpf keeps of it, 0.3 MiB, is freed after
- * loading. A descriptor of 0 stands for none.
+ * The BPF object's descriptors and memory. libbpf's own copy of 0.3 MiB is freed after loading. A
+ * descriptor of 0 stands for none.
  */
 struct programs {
 	struct wakegov__bss *bss; /* mapped */
@@ -45,13 +45,13 @@ struct programs {
 	int links[WAKEGOV_PROGRAMS];
 	enum tracer_program_state states[WAKEGOV_PROGRAMS]; /* TRACER_ATTACHED: when needed */
 	bool needed[WAKEGOV_PROGRAMS];
-	bool clamps_last;    /* schedutil adds its margin first, and clamps then */
+	bool clamps_last;    /* schedutil adds its margin before it clamps */
 	bool accounts_bytes; /* the kernel counts what each task reads and writes */
 	enum programs_wanted wanted;
 	int errors[WAKEGOV_PROGRAMS];
 };
 
-/* The tracepoint of a program, and what is lost without it. Static strings. */
+/* The tracepoint of a program, and the loss without it. Static strings. */
 const char *program_tracepoint(enum wakegov_program program);
 const char *program_purpose(enum wakegov_program program);
 
@@ -69,15 +69,14 @@ int programs_load(struct programs *programs, uint32_t n_cpus, const char **ret_w
 int programs_attach(struct programs *programs, const char **ret_why);
 
 /*
- * Attaches or detaches a program, unless it is so already or is not wanted now. Attaching
- * interrupts every CPU several times, and within an RCU grace period after a detach it waits for
- * the end of that period.
+ * Attaches or detaches a program, unless it is in that state or not wanted now. Attaching
+ * interrupts every CPU several times, and waits if an RCU grace period after a detach is not over.
  */
 void programs_need(struct programs *programs, enum wakegov_program program, bool needed);
 
 /*
- * Attaches the programs at wake-ups, timers and input events that the settings need, or a learning
- * period: one that returns at once costs more than the work that these do.
+ * Attaches the programs at wake-ups, timers and input events that the settings or a learning period
+ * need. A program that returns at once costs more than its useful work.
  */
 void programs_update_needs(struct programs *programs, bool learns);
 
@@ -85,8 +84,8 @@ void programs_update_needs(struct programs *programs, bool learns);
 enum tracer_program_state programs_state(const struct programs *programs,
 					 enum wakegov_program program);
 
-/* Attaches those of the needed programs that are wanted, and detaches all others. */
-void programs_want(struct programs *programs, enum programs_wanted wanted);
+/* Attaches the needed programs among the wanted ones, and detaches all others. */
+void programs_set_wanted(struct programs *programs, enum programs_wanted wanted);
 
 void programs_unload(struct programs *programs);
 
@@ -95,5 +94,5 @@ void programs_unload(struct programs *programs);
  * running.
  */
 uint64_t programs_missed(const struct programs *programs);
-/* Of those only the programs that report changes of tasks: four system calls. */
+/* The same for the programs that report changes of tasks only: four system calls. */
 uint64_t programs_missed_changes(const struct programs *programs);

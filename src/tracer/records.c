@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What the kernel side reports: records in the ring, news, and children that wait; what makes a CPU
- * emit a record, and the sample of its load that follows.
+ * Reads the reports of the kernel side: records in the ring, news, and waiting children. Sets when
+ * a CPU emits a record, and reads the sample of its load that follows.
  */
 #include <bpf/libbpf.h>
 #include <errno.h>
@@ -9,7 +9,7 @@
 #include "shared/time.h"
 #include "tracer/tracer_private.h"
 
-/* Reports the child, unless its wait ended meanwhile. */
+/* Reports the child, unless its wait has ended. */
 static void report_child(struct wakegov_child *place, const struct wakegov_child *child,
 			 tracer_handler_t handler, void *userdata)
 {
@@ -53,7 +53,7 @@ static void hand_on(struct tracer *tracer, const struct wakegov_record *record)
 {
 	switch (record->type) {
 	case WAKEGOV_RECORD_LOOK:
-		tracer_look(tracer, record->class);
+		tracer_set_look(tracer, record->class);
 		return;
 	case WAKEGOV_RECORD_NEWS: /* tracer_consume() takes the news after the records */
 		return;
@@ -113,7 +113,7 @@ static void pop_news(struct tracer *tracer, tracer_handler_t handler, void *user
 		handler(userdata, &resume);
 }
 
-/* Does nothing in a handler of such a call: that has had all records before its own. */
+/* Does nothing in a handler of such a call, which has received all earlier records. */
 static int consume_records(struct tracer *tracer, tracer_handler_t handler, void *userdata)
 {
 	int n;
@@ -144,11 +144,11 @@ uint64_t tracer_report_children(struct tracer *tracer, uint32_t pid, uint64_t be
 
 	if (!bss->children_wait)
 		return UINT64_MAX;
-	/* The record of a waiting child's parent is in the ring before the child waits. */
+	/* The record of a child's parent enters the ring before the child waits. */
 	consume_records(tracer, handler, userdata);
 	if (before_ns > now_ns)
 		before_ns = now_ns;
-	/* First: the next child that begins to wait is seen below, or sets it. */
+	/* Cleared first: a child that begins to wait now is seen below, or sets it again. */
 	__atomic_store_n(&bss->children_wait, 0, __ATOMIC_SEQ_CST);
 	for (uint32_t i = 0; i < WAKEGOV_CHILDREN; i++) {
 		struct wakegov_child *place = &bss->children[i], child;
@@ -191,8 +191,8 @@ bool tracer_arm(struct tracer *tracer, uint32_t cpu, const struct engine_band *b
 }
 
 /*
- * The kernel side may write the fields during this read. A torn set is a sample that is off by one
- * event's time; the next one is right again.
+ * The kernel side may write the fields during this read. A torn set is off by one event's time, and
+ * the next sample is right again.
  */
 void tracer_read_cpu(const struct tracer *tracer, uint32_t cpu, uint64_t now_ns, struct input *ret)
 {

@@ -9,8 +9,8 @@
 _Static_assert((int)TASK_IOS_MAX == WAKEGOV_SLOT_IOS, "a task's devices");
 
 /*
- * Rounds up: a hold time should end late rather than early. A start is dated by the last event of
- * its CPU, so its time is up to a tick too early.
+ * Rounds up, as a hold time should rather end late than early. A start is dated by the last event
+ * of its CPU, so its time is up to a tick too early.
  */
 static uint64_t last_io_ns(const struct tracer *tracer, const struct wakegov_slot *slot,
 			   uint64_t now_ns)
@@ -52,7 +52,7 @@ int tracer_read_task(struct tracer *tracer, uint32_t handle, uint64_t now_ns, st
 	struct wakegov_slot *slot = &tracer->slots[index];
 	struct seen_slot *seen = find_seen(tracer, index);
 	uint32_t cpu = slot->cpu;
-	bool is_traced = cpu < tracer->topology->n_cpus; /* of more than there is room for */
+	bool is_traced = cpu < tracer->topology->n_cpus; /* false: a CPU beyond the table */
 
 	if (!slot->pid)
 		return -ENOENT;
@@ -84,8 +84,8 @@ int tracer_read_task(struct tracer *tracer, uint32_t handle, uint64_t now_ns, st
 }
 
 /*
- * hold_ns shows whether the kernel side watches the task. Where it cannot, the daemon keeps
- * checking the end of the hold time: the sample does not say that the task is watched.
+ * hold_ns shows whether the kernel side watches the task. If it cannot, the sample says so, and the
+ * daemon keeps checking for the end of the hold time.
  */
 void tracer_watch_hold(struct tracer *tracer, uint32_t handle, uint64_t hold_ns)
 {

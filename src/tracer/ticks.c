@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Tracing by ticks alone, where every CPU's work is known to keep its domain at its highest OPP. */
+/* Tracing by ticks alone, while the work of every CPU keeps its domain at its highest OPP. */
 #include "shared/time.h"
 #include "tracer/tracer_private.h"
 
@@ -13,7 +13,7 @@ bool tracer_may_trace_only_ticks(const struct tracer *tracer)
 	       !(shared->settings.follow_own && shared->clamps_seen);
 }
 
-/* In 1024ths. There may be a tick too many. */
+/* In 1024ths. The count may include a tick too many. */
 static uint32_t share_of(uint64_t worked, uint64_t passed)
 {
 	return worked < passed ? worked * SHARE_ALL / passed : SHARE_ALL;
@@ -59,14 +59,14 @@ static void begin(struct tracer *tracer)
 	uint64_t now_ns;
 
 	tracer_learn(tracer, false);
-	programs_want(&tracer->programs, PROGRAMS_TICKS);
+	programs_set_wanted(&tracer->programs, PROGRAMS_TICKS);
 	now_ns = time_now_ns();
 	tracer->programs.bss->settings.only_ticks_since_ns = now_ns;
 	tracer_stop_chains(tracer, now_ns);
 	for (uint32_t cpu = 0; cpu < tracer->topology->n_cpus; cpu++) {
 		struct wakegov_cpu *shared = &tracer->cpus[cpu];
 
-		shared->watched = cpu; /* each another one */
+		shared->watched = cpu; /* each CPU begins at another one */
 		account_cpu(&shared->load, now_ns);
 		memset(shared->recent, 0, sizeof(shared->recent));
 	}
@@ -109,7 +109,7 @@ static void end(struct tracer *tracer)
 {
 	tracer_end_ticks(tracer);
 	tracer_rest_cpus(tracer, time_now_ns());
-	programs_want(&tracer->programs, PROGRAMS_ALL);
+	programs_set_wanted(&tracer->programs, PROGRAMS_ALL);
 }
 
 bool tracer_only_ticks(const struct tracer *tracer)

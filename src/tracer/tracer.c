@@ -17,9 +17,9 @@
 #define MISSED_GAP_NS (50 * NS_PER_MS) /* between two looks at runs that the kernel skipped */
 #define MOVE_GAP_NS   NS_PER_MS
 /*
- * What an entry of task storage takes at most: 192 bytes of the kernel's allocator for a struct
- * task_run, 192 for the list that the task's first entry needs, and 8 each for who pays. With half
- * as many, the memory limit would be met before the bound.
+ * The most that an entry of task storage takes: 192 bytes of the kernel's allocator for a struct
+ * task_run, 192 for the list with the task's first entry, and 8 each for the memory cgroup. Half as
+ * many: the memory limit would be reached before the bound.
  */
 #define STORED_BYTES 400
 
@@ -78,7 +78,7 @@ bool tracer_chain_name(const struct tracer *tracer, uint32_t cpu, uint32_t pid,
 	return true;
 }
 
-/* Read in this order, a change that comes in between is never missed: its time is written first. */
+/* Read in this order, no change in between is missed: its time is written first. */
 uint32_t tracer_reported_khz(const struct tracer *tracer, uint32_t cpu, uint64_t *ret_ns)
 {
 	const struct wakegov_cpu *shared = &tracer->cpus[cpu];
@@ -175,7 +175,7 @@ static int set_up(struct tracer *tracer, const struct policy_io_boost *policy, c
 	return 0;
 }
 
-/* The scheduler's, of which the kernel's coarse clocks have the resolution. */
+/* The scheduler's tick, which is the resolution of the kernel's coarse clocks. */
 static uint64_t tick_ns(void)
 {
 	struct timespec tick;
@@ -290,7 +290,7 @@ void tracer_follow_chains(struct tracer *tracer, bool follow)
 
 	if (follow == (*generation != 0))
 		return;
-	/* The kernel side begins generations as well, the first one where a CPU has room. */
+	/* The kernel side also begins generations, the first one when a CPU has room. */
 	if (follow) {
 		*generation = ++tracer->chain_generation;
 	} else {

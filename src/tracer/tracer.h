@@ -2,8 +2,8 @@
 #pragma once
 
 /*
- * The only subsystem that uses libbpf: loads the programs of bpf/, takes their records, and reads
- * their totals as inputs for the core. Times are CLOCK_MONOTONIC, as bpf_ktime_get_ns() gives.
+ * The only subsystem that uses libbpf: loads the programs of bpf/, receives their records, and
+ * reads their totals as inputs for the core. Times are bpf_ktime_get_ns()'s CLOCK_MONOTONIC.
  */
 
 #include <stdint.h>
@@ -22,17 +22,17 @@ struct wakegov_limits;
 typedef void (*tracer_handler_t)(void *userdata, const struct wakegov_record *record);
 
 /*
- * Loads and attaches the programs. Those that this kernel does not support are left out and listed
- * by tracer_program(); only the one for switches is indispensable. Requests are counted, and
- * nothing is learnt, nor chains followed, until tracer_learn() and tracer_follow_chains() ask for
- * it. topology is borrowed. On failure returns a negative errno and sets *ret_why to a
- * static sentence that says what is missing and what to do.
+ * Loads and attaches the programs. Programs that this kernel does not support are left out, and
+ * listed by tracer_program(); only the one for switches is indispensable. Requests are counted, but
+ * learning and chains wait for tracer_learn() and tracer_follow_chains(). topology is borrowed. On
+ * failure returns a negative errno and sets *ret_why to a static sentence that says what is missing
+ * and what to do.
  */
 int tracer_new(const struct topology *topology, const struct policy_io_boost *policy,
 	       struct tracer **ret, const char **ret_why);
 struct tracer *tracer_free(struct tracer *tracer);
 
-/* Whether this kernel's schedutil adds its margin before it clamps, and not after it. */
+/* Whether this kernel's schedutil adds its margin before it clamps. */
 bool tracer_clamps_last(const struct tracer *tracer);
 
 /*
@@ -42,24 +42,24 @@ bool tracer_clamps_last(const struct tracer *tracer);
 void tracer_follow_clamps(struct tracer *tracer, bool children, bool own);
 
 /*
- * Sets whether tasks that work for each other in turn are followed: inputs of CPUs then have their
- * chains. Off at first. A call without a change costs nothing.
+ * Sets whether chains are followed: inputs of CPUs then contain them. Off at first. A call without
+ * a change costs nothing.
  */
 void tracer_follow_chains(struct tracer *tracer, bool follow);
-/* New tasks are news where no governor of the kernel's gives them what account_new_task() does. */
+/* Reports new tasks, where no governor of the kernel gives them account_new_task()'s share. */
 void tracer_follow_new_tasks(struct tracer *tracer, bool follow);
 
 /* Becomes readable when there are records. */
 int tracer_fd(const struct tracer *tracer);
 /*
  * Passes the waiting records to handler, and state that survives a lost record: changed limits,
- * resumes, CPUs to look at. Takes at most as many as the ring holds, so that tasks that cause
+ * resumes, CPUs to sample. Stops after as many bytes as the ring holds, so that tasks that cause
  * records without a pause cannot keep it from returning. Returns 1 if more may be waiting, else 0,
  * or a negative errno.
  */
 int tracer_consume(struct tracer *tracer, tracer_handler_t handler, void *userdata);
 
-/* Sets the rate from which on tasks are reported, after a reload. */
+/* Sets the I/O rate at which tasks are reported, after a reload. */
 void tracer_set_policy(struct tracer *tracer, const struct policy_io_boost *policy);
 
 /* Sets the CPU's present frequency, at start, if the kernel has not reported one yet. */
@@ -69,22 +69,21 @@ void tracer_set_measured(struct tracer *tracer, uint32_t cpu, uint32_t khz);
 /* Sets the frequency at which the CPU has its capacity. */
 void tracer_set_reference(struct tracer *tracer, uint32_t cpu, uint32_t khz);
 /*
- * The name of the task with this pid, as it was when its chain came to this CPU. Returns false,
- * with nothing written, where another chain is noted there.
+ * The name of the task with this pid at the arrival of its chain on this CPU. Returns false, with
+ * nothing written, if the CPU has another chain.
  */
 bool tracer_chain_name(const struct tracer *tracer, uint32_t cpu, uint32_t pid,
 		       char ret[static TASK_COMM_SIZE]);
 /* The frequency that the kernel last reported, 0: none yet, and when. */
 uint32_t tracer_reported_khz(const struct tracer *tracer, uint32_t cpu, uint64_t *ret_ns);
 /*
- * Reads the limits of the domain of which fd is an open file: in one call, and also what was last
- * asked for, which the files do not tell. Returns false, with nothing read, where fd is not in
- * sysfs.
+ * Reads in one call the limits of the domain that fd, an open file of it, belongs to, and the
+ * requests, which the files do not show. Returns false, with nothing read, if fd is not in sysfs.
  */
 bool tracer_read_limits(const struct tracer *tracer, int fd, struct wakegov_limits *ret);
 /*
- * A change of the limits of the domain whose first CPU this is emits no record if these come of it
- * and are `known`.
+ * Announces a change of limits of the domain with this first CPU: a change that results in these,
+ * if `known`, emits no record.
  */
 void tracer_expect_limits(struct tracer *tracer, uint32_t cpu, const struct wakegov_limits *limits);
 /* The level at which the CPU's utilisation accrues now. */
@@ -93,14 +92,14 @@ uint32_t tracer_level_q(const struct tracer *tracer, uint32_t cpu);
 bool tracer_cpu_works(const struct tracer *tracer, uint32_t cpu);
 
 /*
- * Task storage may take so many bytes from now on. A task without is governed by the utilisation of
- * its CPU, and is short-running for its rules. Without this call there is no limit.
+ * Limits the memory of task storage. A task without storage counts only in its CPU's utilisation,
+ * and is short-running for its rules. Without this call there is no limit.
  */
 void tracer_limit_storage(struct tracer *tracer, uint64_t bytes);
 
 /*
- * Sets what the kernel side watches this CPU for until its next record. Returns false when it
- * should report that the CPU goes idle and the CPU is idle already: no record will come.
+ * Sets the event for which this CPU emits its next record. Returns false if it should report that
+ * it goes idle, and is idle already: no record will come.
  */
 bool tracer_arm(struct tracer *tracer, uint32_t cpu, const struct engine_band *band);
 
@@ -128,7 +127,7 @@ struct tracer_classes {
 };
 
 void tracer_set_classes(struct tracer *tracer, const struct tracer_classes *classes);
-/* The class numbers get new meanings: forgets everything that was kept under the old ones. */
+/* The class numbers get new meanings: forgets everything under the old ones. */
 void tracer_forget_classes(struct tracer *tracer);
 /*
  * Sets the class of one task; takes effect with tracer_apply_task_classes(). Returns 0 or a
@@ -143,56 +142,56 @@ void tracer_apply_task_classes(struct tracer *tracer);
  */
 int tracer_read_task(struct tracer *tracer, uint32_t handle, uint64_t now_ns, struct input *ret);
 /*
- * From now on WAKEGOV_RECORD_TASK reports, once, when the task has done no I/O for hold_ns, and
- * until then its samples have `watched` set. hold_ns 0 ends this. A task that the kernel side
- * cannot watch keeps `watched` clear.
+ * From now on WAKEGOV_RECORD_TASK reports once that the task has done no I/O for hold_ns; until
+ * then its samples have `watched` set. hold_ns 0 ends this. If the kernel side cannot watch the
+ * task, `watched` stays clear.
  */
 void tracer_watch_hold(struct tracer *tracer, uint32_t handle, uint64_t hold_ns);
-/* Stops following the task; it is reported again when its rate reaches the threshold again. */
+/* Stops following the task, until its rate reaches the threshold again. */
 void tracer_release_task(struct tracer *tracer, uint32_t handle);
 
 /*
- * Begins or ends a learning period, in which a program sees the start of each block request: which
- * device it goes to, and how many bytes a task's requests have. Outside of it most are only known
- * by the bytes that the kernel accounts to tasks, and totals that need more stand still. A call
- * without a change costs nothing.
+ * Begins or ends a learning period, in which a program sees the start of each block request: its
+ * device, and the bytes of a task's requests. Outside of learning periods, most requests are known
+ * only by the bytes that the kernel accounts to tasks, and totals that need more stand still. A
+ * call without a change costs nothing.
  */
 void tracer_learn(struct tracer *tracer, bool learn);
 
 /*
  * Detaches all programs, so that the machine's work is as fast as without wakegov. After
- * tracer_resume(), no CPU counts as having worked and no task as having waited meanwhile; tasks
- * with a slot are followed on, and those that exited are reported. The caller then scans all tasks
- * for the rules and sets frequencies. It learns nothing until tracer_learn().
+ * tracer_resume(), the pause counts neither as work of CPUs nor as waits of tasks; tasks with a
+ * slot are still followed, and those that exited are reported. The caller then scans all tasks for
+ * the rules and sets frequencies. Nothing is learnt until tracer_learn().
  */
 void tracer_pause(struct tracer *tracer);
 void tracer_resume(struct tracer *tracer); /* does nothing unless paused */
 
 /*
- * Whether ticks alone can be traced: no rule, clamp class, placement or task's own clamp needs to
- * see switches.
+ * Whether ticks alone can be traced: no rule, clamp class, placement or own clamp of a task needs
+ * switches.
  */
 bool tracer_may_trace_only_ticks(const struct tracer *tracer);
 
 /*
- * Counts the scheduler's ticks in a task's time since the last call. tracer_tick_share() is then
- * how much of that time the CPU worked, in 1024ths, exact to two ticks; or while all is traced, its
+ * Counts the ticks that met a task since the last call. tracer_tick_share() is then the share of
+ * that time in which the CPU worked, in 1024ths, exact to two ticks; or while all is traced, its
  * utilisation as such a share.
  */
 void tracer_count_ticks(struct tracer *tracer, uint64_t now_ns);
 uint32_t tracer_tick_share(const struct tracer *tracer, uint32_t cpu);
 
 /*
- * Leaves only ticks traced, and what happens to tasks that come, go or move: at switches, wake-ups,
- * interrupts and requests nothing runs. Meanwhile a CPU that has worked counts as working on. When
- * all is traced again, its utilisation is what the last tracer_count_ticks() says. A call without
- * a change costs nothing. It learns nothing until tracer_learn().
+ * Traces only ticks, and the creation, exit and moves of tasks: nothing runs at switches, wake-ups,
+ * interrupts and requests. Meanwhile a CPU that has worked counts as still working. When all is
+ * traced again, its utilisation is that of the last tracer_count_ticks(). A call without a change
+ * costs nothing. Nothing is learnt until tracer_learn().
  */
 void tracer_trace_only_ticks(struct tracer *tracer, bool only);
 bool tracer_only_ticks(const struct tracer *tracer); /* whether it is so */
 /*
- * Of that: whether no tick met a task in one of the domains for a while, which is reported, once
- * until tracer_watch_ticks(); and whether one did on a CPU.
+ * Whether no tick met a task in one of the domains for a while; this is reported once until
+ * tracer_watch_ticks(). And whether one did on a CPU.
  */
 bool tracer_ticks_ended(const struct tracer *tracer);
 void tracer_watch_ticks(struct tracer *tracer);
@@ -201,9 +200,8 @@ bool tracer_cpu_ticks(const struct tracer *tracer, uint32_t cpu, uint64_t now_ns
 #define TRACER_DISK_SIZE 32
 
 /*
- * Reads the totals of a block device, which are the kernel's; 0 where it does not count them.
- * Returns 0, or -ENOENT when there is no such device or it is stacked on others, which are counted
- * instead.
+ * Reads the kernel's totals of a block device; 0 if it does not count them. Returns 0, or -ENOENT
+ * when there is no such device, or when it is stacked on others, which are counted instead.
  */
 int tracer_read_device(struct tracer *tracer, uint32_t index, uint64_t now_ns, struct input *ret);
 /* The device's name in /sys/block, also of a stacked one. Returns 0 or -ENOENT. */
@@ -213,12 +211,12 @@ int tracer_device_name(const struct tracer *tracer, uint32_t index, char ret[TRA
 void tracer_classify_device(struct tracer *tracer, uint32_t index);
 /*
  * Forgets devices that are gone. handler gets WAKEGOV_RECORD_DEVICE_END once for each that
- * tracer_read_device() or tracer_read_task() named, and its index is free then. Reads a file per
+ * tracer_read_device() or tracer_read_task() named; its index is then free. Reads a file per
  * device: call it a few times a second while tasks are followed.
  */
 void tracer_check_devices(struct tracer *tracer, tracer_handler_t handler, void *userdata);
 
-/* Which changes of tasks are reported for the rules; without `tasks` none is. */
+/* The changes of tasks that are reported for the rules; without `tasks` none is. */
 struct tracer_follow {
 	bool tasks;    /* there are rules … */
 	bool execs;    /* … by which a task may match when it runs another program … */
@@ -236,17 +234,17 @@ void tracer_follow_tasks(struct tracer *tracer, const struct tracer_follow *foll
 void tracer_mark_task(struct tracer *tracer, uint32_t pid, bool matches);
 
 /*
- * Whether the task with this pid whose facts had these `ends` still lives. It may, where the answer
- * is no: the kernel side counts exits for many pids together.
+ * Whether the task with this pid whose facts had these `ends` still lives. False may be wrong: the
+ * kernel side counts exits for many pids together.
  */
 bool tracer_task_lives(const struct tracer *tracer, uint32_t pid, uint32_t ends);
 
 /*
- * Children of tasks that match rules are mostly reported when they have lived for a while, and
- * WAKEGOV_RECORD_CHILDREN says that the first waits. This passes the records of those to handler
- * that began before before_ns: of all, or, unless pid is 0, of the task with that number and of
- * that thread's or process's children; and before them the records in the ring, so that a parent's
- * comes before its child's. Returns when the oldest of the others began; UINT64_MAX: none waits.
+ * Children of matching tasks mostly wait a while before they are reported, and
+ * WAKEGOV_RECORD_CHILDREN says that the first one waits. This passes to handler the records in the
+ * ring, so that a parent's comes before its child's, and then those of waiting children that began
+ * before before_ns: all of them, or, unless pid is 0, the task with that number and the children of
+ * that thread or process. Returns when the oldest remaining one began; UINT64_MAX: none waits.
  */
 uint64_t tracer_report_children(struct tracer *tracer, uint32_t pid, uint64_t before_ns,
 				tracer_handler_t handler, void *userdata);
@@ -271,8 +269,8 @@ void tracer_read_process(struct tracer *tracer, uint32_t tgid, struct process_fa
 
 enum tracer_program_state {
 	TRACER_ATTACHED,
-	TRACER_NOT_NEEDED, /* attached only while there is something to learn, or tasks have clamps
-			    */
+	TRACER_NOT_NEEDED, /* attached only while there is something to learn, or tasks have
+			    * clamps */
 	TRACER_PAUSED,	   /* tracer_pause() */
 	TRACER_UNUSED,	   /* another program replaces it */
 	TRACER_MISSING,	   /* this kernel has no such tracepoint, or allows no program there */
@@ -281,7 +279,7 @@ enum tracer_program_state {
 
 struct tracer_program {
 	const char *name;
-	const char *purpose; /* what is lost without it */
+	const char *purpose; /* the loss without it */
 	enum tracer_program_state state;
 	int error; /* negative errno of TRACER_FAILED */
 	uint64_t events;
@@ -295,11 +293,11 @@ struct tracer_drops {
 	uint64_t slots;	    /* tasks for which there was no slot */
 	uint64_t devices;   /* requests to devices beyond the limits per machine and per task */
 	uint64_t missed;    /* program runs that the kernel skipped: recursion */
-	uint64_t processes; /* times that a process had no place for what it runs */
-	uint64_t threads;   /* times that a task got no storage: tracer_limit_storage() */
-	uint64_t chains;    /* times that a tick met a task that had no place in chains */
+	uint64_t processes; /* how often a process found no place for its program */
+	uint64_t threads;   /* how often a task got no storage: tracer_limit_storage() */
+	uint64_t chains;    /* ticks that met a task without a place in chains */
 };
 
 void tracer_drops(const struct tracer *tracer, struct tracer_drops *ret);
-/* Grows when a change of tasks may have gone unreported: tracer_scan_tasks() finds it. */
+/* Increases when a change of a task may have gone unreported: tracer_scan_tasks() finds it. */
 uint64_t tracer_lost_changes(struct tracer *tracer);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #pragma once
 
-/* What the files of the tracer share. */
+/* Shared by the files of the tracer. */
 
 #include "tracer/disk.h"
 #include "tracer/programs.h"
@@ -14,14 +14,14 @@ struct seen_device {
 	struct disk_totals totals, first;
 };
 
-/* A task's reads or writes at a device, at the last sample before which one of all there ended. */
+/* A task's reads or writes at a device, as of the last sample after which any there ended. */
 struct seen_requests {
 	uint64_t sent;		    /* by the task so far */
 	struct disk_requests total; /* of the device */
 	uint64_t since_ns;	    /* that sample */
-	uint64_t told_ns;	    /* time in flight since then that was added before one ended */
-	uint64_t each_ns;	    /* the mean time of one before it */
-	uint32_t depth;		    /* the mean in flight before it */
+	uint64_t told_ns;	    /* time in flight added since then, before one ended */
+	uint64_t each_ns;	    /* the mean duration of a request before it */
+	uint32_t depth;		    /* the mean number in flight before it */
 };
 
 struct seen_io {
@@ -33,12 +33,12 @@ struct seen_io {
 /* A slot's values at the last read. */
 struct seen_slot {
 	uint32_t id;
-	uint64_t in_flight_ns;		    /* what is reported: the sum so far */
-	uint64_t at_ns, starts, sync_waits; /* in_flight.c: of its last sample */
+	uint64_t in_flight_ns;		    /* the reported sum so far */
+	uint64_t at_ns, starts, sync_waits; /* as of in_flight.c's last sample */
 	struct seen_io ios[WAKEGOV_SLOT_IOS];
 };
 
-/* What bytes.c knows of a slot's task: `starts` requests had `bytes` bytes. */
+/* What bytes.c knows of a slot's task: the sizes of its requests. */
 struct by_bytes {
 	uint32_t id;	/* of the slot */
 	bool explained; /* its number of requests follows from its bytes */
@@ -49,7 +49,7 @@ struct by_bytes {
 	uint64_t least_q8, most_q8; /* range of the means in this period; 0: none yet */
 };
 
-/* What ticks say of a CPU; see tracer_count_ticks(). */
+/* A CPU's work by ticks; see tracer_count_ticks(). */
 struct ticked {
 	uint64_t ticks;
 	uint32_t share; /* of 1024 */
@@ -64,37 +64,36 @@ struct tracer {
 	struct wakegov_slot *slots;	/* WAKEGOV_SLOTS */
 	struct wakegov_device *devices; /* WAKEGOV_DEVICES */
 	struct wakegov_cache *caches;	/* WAKEGOV_CACHES */
-	tracer_handler_t handler;	/* while records are taken */
-	size_t taken_bytes;		/* bytes of the ring taken in that call */
+	tracer_handler_t handler;	/* while records are read */
+	size_t taken_bytes;		/* bytes of the ring read in that call */
 	void *userdata;
 
 	struct seen_slot seen[WAKEGOV_SLOTS];
 	struct seen_device seen_devices[WAKEGOV_DEVICES];
 	struct by_bytes by_bytes[WAKEGOV_SLOTS];
 	bool learns;	    /* a learning period is under way … */
-	uint32_t period;    /* … or was, the one with this number … */
-	uint64_t period_ns; /* … that began then */
+	uint32_t period;    /* … or was; its number … */
+	uint64_t period_ns; /* … and its beginning */
 	bool looks;	    /* a look for tasks that never wait is under way */
 	uint64_t look_gap_ns;
 	uint64_t (*seen_runs)[WAKEGOV_CLAMP_CLASSES]; /* ran_ns at the last read, for n_cpus CPUs */
 	uint64_t known_devices;	   /* bits by index: devices that were reported */
 	uint64_t missed_changes;   /* programs_missed_changes() … */
-	uint64_t missed_read_ns;   /* … then */
+	uint64_t missed_read_ns;   /* … as of then */
 	uint64_t tick_ns;	   /* tick of the scheduler */
 	struct ticked *ticked;	   /* of each CPU */
 	uint64_t ticked_ns;	   /* of the last tracer_count_ticks() */
-	uint32_t chain_generation; /* of settings.chains, the last that was not 0 */
+	uint32_t chain_generation; /* the last settings.chains other than 0 */
 };
 
 /*
- * ticks.c: marks every CPU as idle now: the next switch or tick shows who runs there. The
- * utilisation stays, as no time was accounted meanwhile.
+ * ticks.c: marks every CPU as idle: the next switch or tick shows the running task. The utilisation
+ * stays, as no time was accounted meanwhile.
  */
 void tracer_rest_cpus(struct tracer *tracer, uint64_t now_ns);
 
 /*
- * More than ticks will be traced. Each CPU's utilisation is what the last tracer_count_ticks()
- * says.
+ * Prepares for tracing all. Each CPU's utilisation becomes that of the last tracer_count_ticks().
  */
 void tracer_end_ticks(struct tracer *tracer);
 
@@ -107,26 +106,26 @@ static inline void tracer_attach_needed(struct tracer *tracer)
 }
 
 /*
- * bytes.c: the number of requests that the slot's task has started, counted or by its bytes. Has
- * the kernel side read the task's times into the slot.
+ * bytes.c: the number of requests that the slot's task has started, counted or computed from its
+ * bytes. Makes the kernel side read the task's times into the slot.
  */
 uint64_t tracer_read_starts(struct tracer *tracer, uint32_t index);
-/* Attaches the programs at the start of requests, or detaches them where they are not needed. */
+/* Attaches the programs at the start of requests if they are needed; else detaches them. */
 void tracer_attach_starts(struct tracer *tracer);
 /* On a record of the kernel side: begins a look, or ends it. */
-void tracer_look(struct tracer *tracer, bool begins);
+void tracer_set_look(struct tracer *tracer, bool begins);
 /* A task got a slot: resets the gap between looks. */
 void tracer_look_found(struct tracer *tracer);
 
 /*
  * in_flight.c: adds the time in flight of the slot's requests since its last sample to
- * seen->in_flight_ns, and says in the slot how long those to come are expected to last. starts: how
- * many requests it has sent so far.
+ * seen->in_flight_ns, and writes the expected duration of future ones into the slot. starts: the
+ * number of requests that it has sent.
  */
 void in_flight_add(struct tracer *tracer, struct seen_slot *seen, struct wakegov_slot *slot,
 		   uint64_t starts, uint64_t now_ns);
 
-/* records.c: takes one record of the ring; a ring_buffer_sample_fn. */
+/* records.c: receives one record of the ring; a ring_buffer_sample_fn. */
 int tracer_on_record(void *context, void *data, size_t size);
 
 /* Stops following execs and exits of processes, and frees the memory. */
@@ -135,8 +134,8 @@ void tracer_forget_processes(struct tracer *tracer);
 /* Whether the index is that of a device at the bottom of its stack. */
 bool device_is_followed(const struct tracer *tracer, uint32_t index);
 /*
- * Its totals, read once for one now_ns, and as of the beginning of this learning period, or when it
- * was first seen in that. Returns 0 or a negative errno: disk_read_totals().
+ * Its totals, read once for one now_ns, and those of the beginning of this learning period, or of
+ * when it was first seen in it. Returns 0 or a negative errno: disk_read_totals().
  */
 int device_read(struct tracer *tracer, uint32_t index, uint64_t now_ns,
 		const struct seen_device **ret);
