@@ -16,7 +16,7 @@
 const char *policy_text_find_bad_byte(const char *line, size_t length)
 {
 	for (size_t i = 0; i < length;) {
-		struct text_character c = text_look(line + i, length - i);
+		struct text_character c = text_first(line + i, length - i);
 
 		/*
 		 * Control characters are below U+00A0; other invisible ones are allowed in

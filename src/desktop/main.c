@@ -2,8 +2,8 @@
 /*
  * wakegov-desktop: the desktop's power switch chooses wakegov's profile. The switch belongs to
  * power-profiles-daemon or to TuneD's tuned-ppd, which serve the same D-Bus interface under two
- * names. After each signal the name's owner is asked for its profile. The content of a signal is
- * not read, since any user may send one.
+ * names. After each signal this asks the name's owner for its profile. It ignores the content of
+ * the signal, since any user may send one.
  */
 #include <errno.h>
 #include <signal.h>
@@ -25,7 +25,7 @@
 #define PROPERTIES	"org.freedesktop.DBus.Properties"
 #define PROFILE_SIZE	32
 
-/* The first that has an owner is followed. The names are those of the interface as well. */
+/* Follows the first one with an owner. A name is also the name of the interface. */
 static const struct {
 	const char *name;
 	const char *path;
@@ -37,10 +37,10 @@ static const struct {
 struct desktop {
 	sd_event *event;
 	sd_bus *bus;
-	sd_bus_slot *question;	     /* the call that waits for its reply; NULL: none */
-	size_t asked;		     /* the service that it asks */
+	sd_bus_slot *question;	     /* the call under way; NULL: none */
+	size_t asked;		     /* the service that it is for */
 	bool again;		     /* something changed since the call was sent */
-	char followed[PROFILE_SIZE]; /* the service's profile that was chosen last; "": none */
+	char followed[PROFILE_SIZE]; /* profile of the service that was last chosen; "": none */
 };
 
 /* Returns 0 or a negative errno, logged. */
@@ -76,8 +76,8 @@ static int choose(const char *ours)
 }
 
 /*
- * Chooses the profile that the service has in force; "": no service is there. A profile that stays
- * is not chosen again, so that one from wakegovctl is kept until the switch is used.
+ * Chooses the service's present profile; "": there is no service. An unchanged profile is not
+ * chosen again, so that a choice by wakegovctl holds until the switch is used.
  */
 static int follow(struct desktop *desktop, const char *theirs)
 {
@@ -97,9 +97,9 @@ static int follow(struct desktop *desktop, const char *theirs)
 	return choose(ours);
 }
 
-static int ask(struct desktop *desktop, size_t service);
+static int request_profile(struct desktop *desktop, size_t service);
 
-/* An error means that the service is not there. A failure ends the program; systemd restarts it. */
+/* An error means that there is no service. A failure ends the program; systemd restarts it. */
 static int on_profile(sd_bus_message *reply, void *userdata, sd_bus_error *error)
 {
 	struct desktop *desktop = userdata;
@@ -108,18 +108,18 @@ static int on_profile(sd_bus_message *reply, void *userdata, sd_bus_error *error
 
 	desktop->question = sd_bus_slot_unref(desktop->question);
 	if (desktop->again)
-		r = ask(desktop, 0);
+		r = request_profile(desktop, 0);
 	else if (!sd_bus_message_is_method_error(reply, NULL))
 		r = sd_bus_message_read(reply, "v", "s", &theirs) < 0 ? 0 : follow(desktop, theirs);
 	else if (desktop->asked + 1 < ARRAY_SIZE(services))
-		r = ask(desktop, desktop->asked + 1);
+		r = request_profile(desktop, desktop->asked + 1);
 	else
 		r = follow(desktop, "");
 	return r < 0 ? sd_event_exit(desktop->event, r) : 0;
 }
 
-/* Asks for the profile, and starts no service for it. */
-static int ask(struct desktop *desktop, size_t service)
+/* Requests the profile, without starting a service for it. */
+static int request_profile(struct desktop *desktop, size_t service)
 {
 	sd_bus_message *call = NULL;
 	int r = sd_bus_message_new_method_call(desktop->bus, &call, services[service].name,
@@ -138,7 +138,7 @@ static int ask(struct desktop *desktop, size_t service)
 	return r;
 }
 
-/* However many signals come, one call is on its way at a time. */
+/* Any number of signals causes one call at a time. */
 static int on_signal(sd_bus_message *signal, void *userdata, sd_bus_error *error)
 {
 	struct desktop *desktop = userdata;
@@ -147,11 +147,11 @@ static int on_signal(sd_bus_message *signal, void *userdata, sd_bus_error *error
 	if (desktop->question)
 		desktop->again = true;
 	else
-		r = ask(desktop, 0);
+		r = request_profile(desktop, 0);
 	return r < 0 ? sd_event_exit(desktop->event, r) : 0;
 }
 
-/* The first question is asked after the matches, so that no change is missed. */
+/* Subscribes to signals before the first request, so that no change is missed. */
 static int watch(struct desktop *desktop)
 {
 	char owner[128];
@@ -169,7 +169,7 @@ static int watch(struct desktop *desktop)
 						      NULL, desktop);
 	}
 	if (r >= 0)
-		r = ask(desktop, 0);
+		r = request_profile(desktop, 0);
 	if (r >= 0)
 		r = sd_bus_attach_event(desktop->bus, desktop->event, SD_EVENT_PRIORITY_NORMAL);
 	if (r < 0)

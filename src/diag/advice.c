@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Advice from what was found: interrupts in another domain than their readers, other programs that
- * set frequencies.
+ * Advice from findings: interrupts in another domain than their readers, other programs that set
+ * frequencies.
  */
 #include "diag/diag.h"
 
@@ -28,7 +28,7 @@ static bool names_part(const char *word, size_t length, const char *part, size_t
 	return false;
 }
 
-/* A part of a path that has no digit names a kind of thing, and no instance of it. */
+/* A part of a path without a digit names a kind of thing, not an instance. */
 static bool names_any_part(const char *word, size_t length, const char *path)
 {
 	while (*path) {

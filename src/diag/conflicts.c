@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Finds what else limits or sets frequencies: programs, firmware, cooling, turbo, a scheduler in
- * BPF.
+ * Finds everything else that limits or sets frequencies: programs, firmware, cooling, turbo, a
+ * scheduler in BPF.
  */
 #include "diag/diag.h"
 
@@ -100,7 +100,7 @@ static const struct trace traces[] = {
 	  NULL },
 };
 
-/* Of the names that the programs share for the desktop's switch. */
+/* Owns one of the names that programs share for the desktop's switch. */
 static const struct conflict other_switch = {
 	"another owner of PowerProfiles", "what the desktop's switch chooses",
 	"see who owns it: busctl status org.freedesktop.UPower.PowerProfiles"
@@ -130,9 +130,9 @@ static uint32_t owner_of(sd_bus *bus, const char *name)
 }
 
 /*
- * The name by which a process was started: its comm, which is cut; a script's is its own, and
- * NixOS's wrapper adds a dot before it. Its command line is not read: that waits where the
- * process's memory is locked.
+ * Compares a process's comm, which the kernel cuts, with a program's name. A script's comm is the
+ * script's; NixOS's wrapper puts a dot before it. The command line is not read, as that waits while
+ * the process's memory is locked.
  */
 static bool is_program(const char *comm, const char *program)
 {
@@ -170,7 +170,7 @@ static uint32_t find_processes(void)
 	return found;
 }
 
-/* A program that is known is found by itself. */
+/* A known program is found by itself. */
 static bool has_other_switch(sd_bus *bus)
 {
 	static const char *const names[] = { "org.freedesktop.UPower.PowerProfiles",
@@ -208,9 +208,9 @@ struct search {
 	const struct throttle_domain *domain;
 	int (*emit)(void *context, const char *who, const char *text);
 	void *context;
-	int r;		 /* of emit; all ends when it is not 0 */
-	bool lowers_max; /* one was found that lowers scaling_max_freq */
-	bool lowers;	 /* … or the frequency without showing there */
+	int r;		 /* result of emit; anything but 0 ends the search */
+	bool lowers_max; /* something lowers scaling_max_freq … */
+	bool lowers;	 /* … or lowers the frequency without showing there */
 };
 
 static void report(struct search *search, const char *who, const char *format, ...)
@@ -252,7 +252,7 @@ static void find_firmware(struct search *search)
 }
 
 /*
- * A cooling device that limits CPUs now. Drivers call those that lower the maximum Processor or
+ * A cooling device that limits CPUs now. Drivers name those that lower the maximum Processor or
  * cpufreq-cpuN, and those that inject idle time intel_powerclamp or idle-cpuN.
  */
 static void find_cooling(const char *path, void *context)
@@ -279,7 +279,7 @@ static void find_cooling(const char *path, void *context)
 	       name, type, state, most, is_idle ? ", and has CPUs idle while there is work" : "");
 }
 
-/* intel_pstate's limits for all CPUs, which no file of a policy shows while it chooses itself. */
+/* intel_pstate's limits for all CPUs. While it chooses itself, no file of a policy shows them. */
 static void find_percent(struct search *search)
 {
 	const struct throttle_domain *domain = search->domain;
@@ -301,7 +301,7 @@ static void find_percent(struct search *search)
 		       min, min);
 }
 
-/* Those by the files of the policy: the administrator's only where a request was made. */
+/* The limits in the policy's files; the administrator's only if there is a request. */
 static void find_requests(struct search *search)
 {
 	const struct throttle_domain *domain = search->domain;
@@ -362,8 +362,8 @@ static uint32_t clamp_khz(uint32_t khz, const struct throttle_domain *domain)
 }
 
 /*
- * Compares the request, within the limits, with the present frequency: up to 5 % is within the
- * measurement's error.
+ * Compares the request, within the limits, with the present frequency. A difference up to 5 % is
+ * within the measurement's error.
  */
 static void find_driver(struct search *search)
 {

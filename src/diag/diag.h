@@ -2,8 +2,8 @@
 #pragma once
 
 /*
- * Who else sets or limits the frequency of a domain: running programs that change the same
- * controls, and what keeps a domain from the frequency that was asked for: firmware, heat, another
+ * Finds other influences on the frequency of a domain: running programs that change the same
+ * controls, and the limits that keep it from the requested frequency: firmware, heat, another
  * program's limit, the driver. Looked up on request; no state is kept.
  */
 
@@ -24,9 +24,9 @@ struct conflict {
 #define CONFLICTS_MAX 16
 
 /*
- * Calls `found` for each running one, which shows by its process, its own name on the system bus,
- * or its files under /run. power-profiles-daemon's names have several owners: an unknown one is
- * found by them; the conflict is static. One that cannot be queried counts as absent.
+ * Calls `found` for each running one. A program shows by its process, its own name on the system
+ * bus, or its files under /run. Several programs own power-profiles-daemon's names: an unknown
+ * owner is found by them. The conflict is static. A program without an answer counts as absent.
  */
 void conflicts_find(void (*found)(void *userdata, const struct conflict *conflict), void *userdata);
 
@@ -38,9 +38,9 @@ struct throttle_domain {
 	uint32_t highest_khz;
 	uint32_t scaling_min_khz;
 	uint32_t scaling_max_khz;
-	uint32_t request_min_khz; /* what others have asked for in the two files … */
-	uint32_t request_max_khz; /* … which can show less, by heat, firmware or driver */
-	uint32_t asked_min_khz;	  /* the request; 0: none */
+	uint32_t request_min_khz; /* requests of others in the two files … */
+	uint32_t request_max_khz; /* … which can read lower, by heat, firmware or driver */
+	uint32_t asked_min_khz;	  /* our request; 0: none */
 	uint32_t asked_max_khz;
 	uint32_t current_khz; /* 0: not known */
 };
@@ -54,18 +54,18 @@ int throttle_find(const char *sys, const struct throttle_domain *domain,
 		  int (*emit)(void *context, const char *who, const char *text), void *context);
 
 /*
- * advice.c: advice to the administrator: sentences for `wakegovctl status`, and the interrupt by
- * which a block device reports completions to a CPU, which one of them names.
+ * advice.c: advice to the administrator: sentences for `wakegovctl status`, and a lookup for one of
+ * them: the interrupt by which a block device reports completions to a CPU.
  */
 
 /*
- * A block device whose completions are handled in a domain in which none of its tasks runs. Then
- * one stream of I/O keeps two domains at a high frequency, or the slower one limits it.
+ * A block device whose completions are handled in a domain where none of its tasks runs. Then one
+ * stream of I/O keeps two domains at a high frequency, or is limited by the slower one.
  */
 struct misplacement {
-	uint32_t cpu;		    /* where the last completion was handled … */
-	uint32_t completion_domain; /* … and has been for some samples */
-	uint32_t task_domain;	    /* where the busiest of its tasks runs */
+	uint32_t cpu;		    /* CPU of the last completion … */
+	uint32_t completion_domain; /* … its domain, for several samples now */
+	uint32_t task_domain;	    /* domain of the busiest of its tasks */
 	uint32_t n_tasks;
 };
 
@@ -79,17 +79,17 @@ struct interrupt {
 };
 
 /*
- * Among the interrupts in table, a text in the form of /proc/interrupts, finds the one most
- * frequent on cpu whose action names a part of path. A part names a driver's instance: a component
- * of path with a digit. Actions have it as it is, or with a suffix that starts with a punctuation
- * character, and NVMe's with the queue: nvme0q3. Returns 0; -ENOENT when none of them ever occurred
- * there, or the CPU has no column (it is offline); -ENOMEM; or the error of reading.
+ * Finds in table, a text like /proc/interrupts, the most frequent interrupt on cpu whose action
+ * names a part of path. A part names a driver's instance: a component of path with a digit. An
+ * action has it unchanged, or with a suffix that starts with a punctuation character, and NVMe's
+ * with the queue: nvme0q3. Returns 0; -ENOENT when none of them ever occurred there, or the CPU has
+ * no column (it is offline); -ENOMEM; or the error of reading.
  */
 int interrupts_find(FILE *table, const char *path, uint32_t cpu, struct interrupt *ret);
 
 /*
- * The same in /proc/interrupts for a disk of /sys/block. path is its device's in /sys, and for
- * NVMe, whose disks may have several controllers, the controller of the disk's name. Returns as
+ * The same in /proc/interrupts for a disk of /sys/block. path is its device's in /sys; for NVMe,
+ * where a disk may have several controllers, it is the controller in the disk's name. Returns as
  * above.
  */
 int interrupts_of_disk(const char *disk, uint32_t cpu, struct interrupt *ret);
@@ -102,16 +102,16 @@ struct advice_place {
 
 /*
  * "interrupt of nvme0q3 lands in policy0, the task runs in policy4: …" and the remedy. interrupt is
- * NULL if it is not known; n_tasks is at least 1. Returns a string that the caller frees, or NULL
- * without memory.
+ * NULL if unknown; n_tasks is at least 1. Returns a string that the caller frees, or NULL without
+ * memory.
  */
 char *advice_on_misplacement(const char *disk, const struct interrupt *interrupt,
 			     const struct advice_place *completions,
 			     const struct advice_place *tasks, uint32_t n_tasks);
 
 /*
- * doctor.c: examines whether this machine has what wakegov needs, and changes nothing. Needs no
- * daemon; findings that need root say so.
+ * doctor.c: examines what this machine offers wakegov, and changes nothing. Needs no daemon;
+ * findings that need root say so.
  */
 
 #define FINDING_GOOD "good"
@@ -123,15 +123,15 @@ struct finding {
 	const char *domain; /* "policy0", or "" of the whole machine */
 	const char *what;   /* "kernel types (BTF)", "driver" */
 	const char *found;  /* result of the probe */
-	const char *advice; /* meaning and remedy; or "" */
+	const char *advice; /* meaning and remedy, or "" */
 };
 
 typedef void (*finding_t)(void *userdata, const struct finding *finding);
 
 /*
- * Reports each finding, in order. run_dir is the daemon's, policy that of its files; source and why
- * are where it has frequencies from, by its Status, NULL where it does not answer. Returns 0 or a
- * negative errno.
+ * Reports each finding, in order. run_dir is the daemon's, and policy the files' policy. source and
+ * why come from the daemon's Status: its source of frequencies; NULL without an answer. Returns 0
+ * or a negative errno.
  */
 int doctor_examine(const char *run_dir, const struct policy *policy, const char *source,
 		   const char *why, finding_t report, void *userdata);

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Examines what the machine offers wakegov, a finding at a time, each with its grade and what to
- * do.
- */
+/* Examines what the machine offers wakegov. Each finding has a grade and a remedy. */
 
 #include <errno.h>
 #include <fcntl.h>
@@ -41,7 +38,7 @@ struct examination {
 	finding_t report;
 	void *userdata;
 	bool has_uclamp;
-	char scheduler[SCHED_EXT_NAME_SIZE]; /* of sched_ext, with all tasks; "": none */
+	char scheduler[SCHED_EXT_NAME_SIZE]; /* of sched_ext, if it has all tasks; "": none */
 	bool is_governed;		     /* a daemon runs */
 	uint32_t n_left_out;		     /* domains with a fault */
 };
@@ -54,7 +51,7 @@ static bool is_locked(const char *run_dir)
 
 	snprintf(path, sizeof(path), "%s/lock", run_dir);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
-	/* Without permission to look, the lock counts as held. */
+	/* If permission to check is missing, the lock counts as held. */
 	if (fd < 0)
 		return errno == EACCES;
 	return flock(fd, LOCK_SH | LOCK_NB) < 0 && errno == EWOULDBLOCK;
@@ -74,7 +71,7 @@ static void report(const struct examination *e, const char *grade, const char *w
 	report_domain(e, grade, "", what, found, advice);
 }
 
-/* What the daemon cannot work without, by the files of the machine and of this process. */
+/* What the daemon cannot work without, from the files of the machine and of this process. */
 static void examine_tracing(const struct examination *e)
 {
 	const char *why = load_error_settings();
@@ -148,7 +145,7 @@ static void examine_governor(const struct examination *e, const struct topology_
 	control_read_file(domain->first_cpu, "scaling_available_governors", offered,
 			  sizeof(offered));
 	backend = choose(e, domain->first_cpu, governor, offered);
-	/* A setting of a running daemon needs no advice. */
+	/* A running daemon's own setting needs no advice. */
 	if (e->is_governed && strcmp(governor, "userspace") == 0)
 		backend = NULL;
 	else if (!strstr(offered, "userspace") && !*advise_on_driver(driver))
@@ -213,7 +210,7 @@ static void examine_domain(const struct examination *e, const struct topology_do
 			      "performance fits it");
 }
 
-/* By the maker of the CPUs, which x86 names there. */
+/* Chosen by the maker of the CPUs, which x86 names there. */
 static const char *advise_on_no_domain(void)
 {
 	char line[TEXT_SIZE];
@@ -231,8 +228,8 @@ static const char *advise_on_no_domain(void)
 }
 
 /*
- * Where CPUs are of unlike capacity. The model knows what domains are expected to do, and not which
- * task waits for another on one CPU (tests/bench/README.md, CPUs of unlike capacity).
+ * For CPUs of unlike capacity. The model knows the expected load of domains, but not which task
+ * waits for another on one CPU (tests/bench/README.md, CPUs of unlike capacity).
  */
 static void examine_placement(const struct examination *e, const struct topology *topology)
 {
@@ -283,7 +280,7 @@ static int examine_domains(struct examination *e)
 	return 0;
 }
 
-/* Reports what the daemon says, or, without one, what its readers find on the present CPU. */
+/* Reports the daemon's source or, without a daemon, what its readers find on the present CPU. */
 static void examine_counters(const struct examination *e, const char *source, const char *why)
 {
 	struct frequency *frequency = NULL;
@@ -353,7 +350,7 @@ static void examine_scheduler(struct examination *e)
 			 "it can, and uclamp again when the scheduler is gone");
 }
 
-/* Limits of frequencies by firmware. */
+/* Frequency limits set by firmware. */
 static void examine_firmware(const struct examination *e)
 {
 	if (preference_is_dynamic())

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The counters by which a CPU's real frequency is measured: perf's msr PMU, MSRs, ACPI's CPPC. */
+/* The counters that show a CPU's real frequency: perf's msr PMU, MSRs, ACPI's CPPC. */
 #include "frequency/frequency.h"
 
 #include <errno.h>
@@ -19,7 +19,7 @@
 #include "shared/time.h"
 
 const struct counter_reader *const counter_readers[] = {
-/* The registers of these two are x86's: elsewhere it would be no news that they are missing. */
+/* These two read x86's registers: their absence elsewhere would be no news. */
 #ifdef __x86_64__
 	&counter_reader_perf,
 	&counter_reader_msr,
@@ -28,7 +28,9 @@ const struct counter_reader *const counter_readers[] = {
 	NULL,
 };
 
-#define CLOCK_LEAST_NS (50 * NS_PER_MS) /* over less, the rate is off by more than the clocks */
+#define CLOCK_LEAST_NS                                                            \
+	(50 * NS_PER_MS) /* over less time the rate is less exact than the clocks \
+			  */
 
 static uint64_t read_tsc(void)
 {
@@ -91,7 +93,7 @@ static int open_event(const struct perf *perf, uint32_t cpu, uint64_t event, int
 	return fd < 0 ? -errno : fd;
 }
 
-/* The CPU was offline or suspended: its events have ended. */
+/* The CPU was offline or suspended, which ended its events. */
 static void forget_perf(void *state, uint32_t cpu)
 {
 	struct pair *pair = &((struct perf *)state)->pairs[cpu];
@@ -201,7 +203,7 @@ const struct counter_reader counter_reader_perf = {
 	.read = read_perf,
 	.forget = forget_perf,
 	.close = close_perf,
-	/* The second is needed if perf_event_paranoid is 3, a value of Debian's kernels. */
+	/* perf_event_paranoid 3, a value of Debian's kernels, requires the second. */
 	.capabilities = 1ULL << CAP_PERFMON | 1ULL << CAP_SYS_ADMIN,
 };
 
@@ -271,7 +273,7 @@ static int open_msr(uint32_t n_cpus, uint32_t base_khz, void **ret, const char *
 		msr->fds[cpu] = -1;
 	counter_clock_start(&msr->clock, base_khz);
 	r = read_msr(msr, here, &counts, &khz);
-	/* A hypervisor without these registers may let them read as 0. */
+	/* A hypervisor without these registers may return 0. */
 	if (r == 0 && !counts.reference)
 		r = -EIO;
 	*ret_why = r == -EIO ? "this CPU has no registers APERF and MPERF"

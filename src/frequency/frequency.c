@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Measures how fast CPUs really run, and falls back to the next source where one proves wrong. */
+/* Measures the real frequency of CPUs, and falls back to the next source when one proves wrong. */
 #include "frequency/frequency.h"
 
 #include <stdbool.h>
@@ -9,10 +9,7 @@
 #include "shared/text.h"
 #include "shared/time.h"
 
-/*
- * Consecutive implausible measurements until a reader is dropped; a firmware interrupt can spoil
- * one.
- */
+/* This many implausible measurements in a row drop a reader; a firmware interrupt can spoil one. */
 #define DOUBTS_MAX 3
 
 /* The start of a measurement of a CPU. */
@@ -35,7 +32,7 @@ struct frequency {
 	struct base bases[];
 };
 
-/* Adds to frequency->why the reason why the reader is not used. */
+/* Appends to frequency->why the reason for not using the reader. */
 static void explain(struct frequency *frequency, const char *why)
 {
 	text_append(frequency->why, sizeof(frequency->why), "%s%s: %s",
@@ -91,7 +88,7 @@ struct frequency *frequency_free(struct frequency *frequency)
 	return NULL;
 }
 
-/* Counters of 32 bits wrap; a counter of 64 bits that decreased has not counted. */
+/* Counters of 32 bits wrap; a decreasing counter of 64 bits did not count. */
 static bool count_on(uint64_t from, uint64_t to, uint64_t *ret)
 {
 	*ret = to >= from ? to - from : (uint32_t)(to - from);
@@ -112,7 +109,7 @@ static enum frequency_outcome drop(struct frequency *frequency, const char *why)
 	return FREQUENCY_DROPPED;
 }
 
-/* Three implausible measurements in a row drop the reader. The time that passed bounds counts. */
+/* Three implausible measurements in a row drop the reader. The elapsed time bounds the counts. */
 static enum frequency_outcome accept_counts(struct frequency *frequency, uint32_t cpu,
 					    const struct base *from, uint32_t reference_khz,
 					    uint32_t *ret_khz)

@@ -2,9 +2,8 @@
 #pragma once
 
 /*
- * The real frequency of CPUs on machines with counters, so that work under turbo or
- * throttling is accounted correctly. Without counters, or if they prove wrong, the caller uses the
- * kernel's frequency.
+ * The real frequency of CPUs with counters, so that work under turbo or throttling is accounted
+ * correctly. Without counters, or if they prove wrong, the caller uses the kernel's frequency.
  */
 
 #include <stdint.h>
@@ -25,20 +24,20 @@ struct counts {
 struct counter_reader {
 	const char *name;
 	/*
-	 * Tries the reader on the caller's CPU, the only one that is surely awake. base_khz is that
-	 * of the CPUs, 0: not known. Returns 0 with *ret, or a negative errno with *ret_why, a
-	 * static phrase.
+	 * Tries the reader on the caller's CPU, the only one that is certainly awake. base_khz is
+	 * the CPUs' base frequency; 0: unknown. Returns 0 with *ret, or a negative errno with
+	 * *ret_why, a static phrase.
 	 */
 	int (*open)(uint32_t n_cpus, uint32_t base_khz, void **ret, const char **ret_why);
 	/*
-	 * Wakes an idle CPU: call it only for one that works. *ret_khz is the rate of the
-	 * reference, 0 when it is not known yet. Returns 0 or a negative errno.
+	 * Wakes an idle CPU: call it only for a working one. *ret_khz is the rate of the reference;
+	 * 0: not known yet. Returns 0 or a negative errno.
 	 */
 	int (*read)(void *state, uint32_t cpu, struct counts *ret, uint32_t *ret_khz);
-	/* The CPU was offline or suspended. NULL: no action needed. */
+	/* Called after the CPU was offline or suspended. NULL: nothing to do. */
 	void (*forget)(void *state, uint32_t cpu);
 	void (*close)(void *state);
-	uint64_t capabilities; /* 1 << CAP_…: capabilities for reopening a CPU's counters */
+	uint64_t capabilities; /* 1 << CAP_…: needed to reopen a CPU's counters */
 };
 
 /* aperf and mperf of perf's `msr` PMU: CAP_PERFMON, CAP_SYS_ADMIN. */
@@ -67,13 +66,13 @@ uint32_t counter_clock_khz(struct counter_clock *clock);
 /* Reads a model-specific register of an opened /dev/cpu/N/msr. Returns 0 or a negative errno. */
 int counter_read_msr(int fd, uint32_t reg, uint64_t *ret);
 
-/* scaling_cur_freq of a CPU; 0: it cannot be read. */
+/* Reads scaling_cur_freq of a CPU; 0: it cannot be read. */
 typedef uint32_t (*frequency_ask_t)(void *userdata, uint32_t cpu);
 
 /*
  * readers is borrowed: the best first, ended by NULL; the first that can be opened is used. ask is
- * called when a measurement differs by more than twofold from the reported frequency, as turbo is
- * not always reported. Returns NULL without memory.
+ * called when a measurement differs more than twofold from the reported frequency, as turbo is not
+ * always reported. Returns NULL without memory.
  */
 struct frequency *frequency_new(uint32_t n_cpus, uint32_t base_khz,
 				const struct counter_reader *const *readers, frequency_ask_t ask,
@@ -82,14 +81,14 @@ struct frequency *frequency_free(struct frequency *frequency);
 
 enum frequency_outcome {
 	FREQUENCY_NOTHING,  /* no measurement yet, or no counters */
-	FREQUENCY_MEASURED, /* *ret_khz is the mean since the last call without idle times */
+	FREQUENCY_MEASURED, /* *ret_khz is the mean since the last call, idle time excluded */
 	FREQUENCY_DROPPED, /* the reader proved wrong (see frequency_why()); the next one is used */
 };
 
 /*
- * Measures a CPU, which must be at work: reading wakes an idle one. reported_khz is the frequency
- * set by the kernel, 0: not known, and reported_ns when it was set. An interval with a change of it
- * is not measured, nor is one shorter than FREQUENCY_LEAST_NS.
+ * Measures a CPU, which must be working, as reading wakes an idle one. reported_khz is the
+ * frequency set by the kernel (0: unknown), and reported_ns the time of that. Intervals with a
+ * change of it, or shorter than FREQUENCY_LEAST_NS, are not measured.
  */
 #define FREQUENCY_LEAST_NS 5000000ULL
 
@@ -97,7 +96,7 @@ enum frequency_outcome frequency_measure(struct frequency *frequency, uint32_t c
 					 uint32_t reported_khz, uint64_t reported_ns,
 					 uint32_t *ret_khz);
 
-/* For use after hotplug and suspend: counters may have restarted. */
+/* Call it after hotplug and suspend: counters may have restarted. */
 void frequency_forget(struct frequency *frequency, uint32_t cpu);
 
 /* The reader in use, or "kernel". */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #pragma once
 
-/* The power of a busy CPU at each OPP of a domain, if a source gives it, or else an estimate. */
+/* The power of a busy CPU at each OPP of a domain, from a source or as an estimate. */
 
 #include "core/settings.h"
 #include "core/topology.h"
@@ -13,12 +13,12 @@ enum power_source {
 };
 
 /*
- * Fills opp_power from the first source that has every OPP of the domain; without one, with zeros.
- * The kernel's is in debugfs, which only root can read.
+ * Fills opp_power from the first source that has every OPP of the domain, or else with zeros. Only
+ * root can read the kernel's, in debugfs.
  */
 enum power_source power_find(const struct policy *policy, struct topology_domain *domain);
 
-/* "the policy's opp-power", "the kernel's energy model"; NULL where it is unknown. */
+/* "the policy's opp-power", "the kernel's energy model"; NULL for an unknown source. */
 const char *power_source_name(enum power_source source);
 
 /*

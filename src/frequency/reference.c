@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Chooses the frequency of full capacity, as the kernel does on x86 by the turbo limits. */
+/* Chooses the frequency of full capacity: on x86 from the turbo limits, as the kernel does. */
 #include "frequency/reference.h"
 
 #include <errno.h>
@@ -44,7 +44,7 @@ static uint32_t byte_at(uint64_t value, unsigned int bit)
 	return value >> bit & 0xff;
 }
 
-/* Silvermont's ratios are relative to a bus clock that differs between models. */
+/* Silvermont's ratios are relative to a bus clock that depends on the model. */
 static int read_silvermont(const struct registers *registers, struct ratios *ret)
 {
 	static const uint32_t bus_khz[] = { 83300, 100000, 133300, 116700, 80000 };
@@ -65,7 +65,7 @@ static int read_silvermont(const struct registers *registers, struct ratios *ret
 	return 0;
 }
 
-/* A ratio, then the steps down for larger groups of cores; the first step counts. */
+/* A ratio, then the steps down for larger groups of cores, of which the first counts. */
 static int read_knights(const struct registers *registers, struct ratios *ret)
 {
 	uint64_t limit;
@@ -86,10 +86,7 @@ static int read_knights(const struct registers *registers, struct ratios *ret)
 	return 0;
 }
 
-/*
- * A ratio for each group of cores, and the number of cores of the group; takes the first of
- * `cores`.
- */
+/* A ratio and a number of cores for each group; takes the first group with enough cores. */
 static int read_groups(const struct registers *registers, uint32_t cores, struct ratios *ret)
 {
 	uint64_t ratios, sizes;
@@ -248,7 +245,7 @@ uint32_t reference_base_khz(uint32_t policy)
 		       : 0;
 }
 
-/* The kernel reads CPU 0. Only amd-pstate shows the highest frequency while boost is off. */
+/* The kernel reads CPU 0. While boost is off, only amd-pstate shows the highest frequency. */
 static int read_amd(struct turbo *ret, const char **ret_why)
 {
 	double nominal_mhz = 0, highest_khz = 0;

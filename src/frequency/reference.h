@@ -2,13 +2,13 @@
 #pragma once
 
 /*
- * Chooses the frequency at which a CPU has its capacity. If that is the highest OPP, there is no
- * choice; if it depends on the number of working cores, and above the OPPs, the policy decides.
+ * Chooses the frequency at which a CPU has its full capacity. If that is the highest OPP, there is
+ * no choice. If it depends on the number of working cores, above the OPPs, the policy decides.
  *
  * The highest frequencies of an Intel CPU are decoded from its model-specific registers, by the
- * rules of arch/x86/kernel/cpu/aperfmperf.c, so that utilisation means here what it means to the
- * scheduler. Of an AMD CPU the firmware names them, and the kernel takes the midpoint of the
- * nominal and the highest: arch/x86/kernel/acpi/cppc.c.
+ * rules of arch/x86/kernel/cpu/aperfmperf.c, so that utilisation means the same as in the
+ * scheduler. An AMD CPU's are named by the firmware, and the kernel takes the midpoint of the
+ * nominal and the highest one: arch/x86/kernel/acpi/cppc.c.
  */
 
 #include <stdbool.h>
@@ -23,7 +23,7 @@ struct turbo {
 };
 
 /*
- * The policy's choice, with decoded turbo, NULL: not known. Returns the frequency, or 0: the
+ * The policy's choice, with decoded turbo (NULL: unknown). Returns the frequency, or 0: the
  * domain's highest OPP. *ret_why is NULL, or a phrase on why the choice differs from the policy.
  */
 uint32_t reference_choose(const struct policy_reference *policy, const struct turbo *turbo,
@@ -32,13 +32,13 @@ uint32_t reference_choose(const struct policy_reference *policy, const struct tu
 /* The files that switch turbo, ended by NULL; a machine has at most one of them. */
 extern const char *const reference_turbo_switches[];
 bool reference_turbo_is_off(void);
-/* The frequency without turbo, by the driver of policyN; 0: not known. */
+/* The frequency without turbo, from the driver of policyN; 0: unknown. */
 uint32_t reference_base_khz(uint32_t policy);
 
 /*
- * Reads the registers of the first online CPU, if it is a readable Intel one, or what the firmware
- * says of an AMD one: 0, or a negative errno and a phrase. A turbo that was switched off in /sys
- * counts as none on Intel; on AMD the kernel does not follow that switch.
+ * Reads the registers of the first online CPU if it is an Intel one, or the firmware's values for
+ * an AMD one. Returns 0, or a negative errno and a phrase. A turbo that is switched off in /sys
+ * counts as none on Intel; on AMD the kernel ignores that switch.
  */
 int reference_read_turbo(struct turbo *ret, const char **ret_why);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Finds rules that cannot match here, or never before another one. */
+/* Finds rules that cannot match here, or that an earlier rule always precedes. */
 #include "rules/rules.h"
 
 #include <fts.h>
@@ -23,7 +23,7 @@ struct check {
 	void *userdata;
 };
 
-/* key is what it is about; NULL: the rule as a whole. */
+/* key: the key that the warning is about; NULL: the rule as a whole. */
 __attribute__((format(printf, 3, 4))) static void say(const struct check *check, const char *key,
 						      const char *format, ...)
 {
@@ -37,7 +37,7 @@ __attribute__((format(printf, 3, 4))) static void say(const struct check *check,
 	check->warn(check->userdata, check->rule, line ?: check->rule->line, text);
 }
 
-/* Whether a single text, the pattern itself, can match. */
+/* Whether the pattern matches only one text, itself. */
 static bool is_literal(const char *pattern)
 {
 	for (; *pattern; pattern += match_unit_escape(pattern) ?: 1)
@@ -61,7 +61,7 @@ static size_t least_length(const char *pattern)
 	return length;
 }
 
-/* A name of this length would never be seen. */
+/* No task can have a name of this length. */
 static void say_too_long(struct check *check, const char *pattern)
 {
 	char shorter[TASK_COMM_SIZE];
@@ -74,7 +74,7 @@ static void say_too_long(struct check *check, const char *pattern)
 	    is_literal(shorter) ? "*" : "");
 }
 
-/* Pops the next pattern that only one text can match off *patterns. False: none is left. */
+/* Pops the next pattern that matches only one text off *patterns. False: none is left. */
 static bool next_literal(const char **patterns, char ret[static POLICY_PATTERN_SIZE])
 {
 	while (policy_patterns_next(patterns, ret))
@@ -108,7 +108,7 @@ static void check_never(struct check *check)
 	}
 }
 
-/* A list may name the units of different machines: it is enough if one of them exists. */
+/* A list may name the units of different machines: one existing unit is enough. */
 static bool any_may_be_there(const char *patterns, bool (*is_there)(const char *literal))
 {
 	char pattern[POLICY_PATTERN_SIZE];
@@ -232,7 +232,7 @@ static void check_levels(const struct check *check)
 	const struct policy_level *floor = rule_level(&check->rule->properties, RULE_FLOOR);
 	bool low = false, crossed = false;
 
-	/* Without a machine only levels of one kind can be compared. */
+	/* Without a machine only levels of the same kind can be compared. */
 	if (!check->topology || !check->topology->n_domains) {
 		if (cap->kind != POLICY_LEVEL_NONE && cap->kind == floor->kind &&
 		    floor->value > cap->value)

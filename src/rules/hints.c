@@ -32,7 +32,7 @@ struct hints *hints_free(struct hints *hints)
 	return NULL;
 }
 
-/* An id's low part is the place. */
+/* The low part of an id is the entry's place. */
 struct hint *hints_add(struct hints *hints, const struct hint *hint)
 {
 	uint32_t place = pid_index_add(hints->index, hint->pid);
@@ -99,7 +99,7 @@ struct hint *hints_of(const struct hints *hints, const struct task_facts *facts,
 		if (hint && hint->is_thread)
 			hint = NULL;
 	}
-	/* A hint of pid 1 would also slow what it governs by: the daemon inherits none. */
+	/* A hint of pid 1 would also slow the daemon, so the daemon inherits none. */
 	if (!hint && facts->tgid != (uint32_t)getpid()) {
 		hint = hints_find_id(hints, inherited);
 		if (hint && (!hint->children || facts->start_ns < hint->since_ns))

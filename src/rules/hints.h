@@ -23,7 +23,7 @@ struct hint {
 	bool is_thread; /* … one thread */
 	bool children;	/* its children inherit the hint */
 	bool any_user;	/* … also when their user changes, as for a setuid program */
-	bool held;	/* it ends with a client, not with its tasks */
+	bool held;	/* it ends with its client, not with its tasks */
 	uint32_t uid;	/* effective user of the task when the hint was given */
 	uint32_t by_uid;
 	uint64_t start_ns; /* start of the task, since boot */
@@ -38,8 +38,8 @@ struct hints {
 	struct pid_index *index;
 	struct hint *entries;
 	uint64_t given;	  /* number of hints ever given */
-	uint64_t refused; /* threads that had no place for theirs: rules.c counts them */
-	bool has_unused;  /* the last task of a hint has exited since this was cleared */
+	uint64_t refused; /* threads whose hint found no place: rules.c counts them */
+	bool has_unused;  /* set when the last task of a hint exits; the caller clears it */
 };
 
 /* NULL without memory. Unused entries take none. */
@@ -65,8 +65,8 @@ uint32_t hints_count(const struct hints *hints);
 uint32_t hints_count_of(const struct hints *hints, uint32_t uid);
 
 /*
- * The hint of a task: its own, that of its process, or `inherited`, the one from its parent or its
- * earlier self (0: none). NULL: none. Borrowed.
+ * The hint of a task: its own, its process's, or `inherited`, the id of its parent's or its former
+ * one (0: none). NULL: none. Borrowed.
  */
 struct hint *hints_of(const struct hints *hints, const struct task_facts *facts,
 		      uint64_t inherited);
@@ -75,7 +75,7 @@ struct hint *hints_of(const struct hints *hints, const struct task_facts *facts,
 int hints_rule(const struct policy *policy, const char *class);
 
 /*
- * Replaces the rules of hinted classes behind those of the policy. Classes that do not exist or
- * find no room are left out. Returns whether the rules changed.
+ * Replaces the rules of hinted classes, which follow those of the policy. Leaves out classes that
+ * do not exist or find no room. Returns whether the rules changed.
  */
 bool hints_fill(const struct hints *hints, struct policy *policy);

@@ -19,7 +19,7 @@ bool rules_was_overridden(const struct rules *rules, uint32_t rule, uint32_t pid
 	return known && known->counted >> rule & 1;
 }
 
-/* Whether the entry of the task's pid is its own, and not of an earlier task with that pid. */
+/* Whether the pid's entry belongs to this task, and not to an earlier one. */
 static bool is_known(const struct rules *rules, const struct task_facts *facts)
 {
 	const struct known_task *known = rules_find_known(rules, facts->pid);
@@ -45,7 +45,7 @@ static bool is_overridden(const struct rules *rules, uint32_t rule, const struct
 		return facts->tgid == override->pid;
 	if (facts->pid != facts->tgid)
 		return rules_was_overridden(rules, rule, facts->tgid);
-	/* A task keeps its membership when its parent exits. */
+	/* A task stays a member when its parent exits. */
 	return rules_was_overridden(rules, rule, facts->parent) ||
 	       (is_known(rules, facts) && rules_was_overridden(rules, rule, facts->pid));
 }
@@ -73,8 +73,8 @@ static uint64_t hint_of_task(const struct rules *rules, uint32_t pid)
 }
 
 /*
- * Hints of users may take half of the table, of which each has a share; the other half is for the
- * administrator's rules.
+ * Hints of users may take half of the table, in shares; the other half is for the administrator's
+ * rules.
  */
 const struct hint *rules_find_hint(struct rules *rules, const struct task_facts *facts)
 {
@@ -83,7 +83,7 @@ const struct hint *rules_find_hint(struct rules *rules, const struct task_facts 
 
 	if (!hints_count(rules->hints))
 		return NULL;
-	/* A thread's is from its process; a process's is its former one, or else its parent's. */
+	/* A thread inherits from its process; a process from itself before, or else its parent. */
 	inherited = is_known(rules, facts) ? hint_of_task(rules, facts->pid) : 0;
 	if (facts->pid != facts->tgid)
 		inherited = hint_of_task(rules, facts->tgid);

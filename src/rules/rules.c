@@ -59,7 +59,7 @@ static uint32_t find_uid(const char *user)
 	return entry ? entry->pw_uid : MATCH_NO_UID;
 }
 
-/* Keeps the counts of a rule whose number changed. Those of removed rules are left out. */
+/* Keeps the counts of a rule whose number changed. Drops those of removed rules. */
 static void keep_counts(struct rules *rules, const struct ruled *before)
 {
 	struct known_task *task;
@@ -150,7 +150,7 @@ static void count_one(struct rules *rules, uint32_t rule, int more)
 	count->matches += more > 0;
 }
 
-/* The entry has this hint and these matches from now on; without matches it is dropped. */
+/* The entry gets this hint and these matches; without matches it is dropped. */
 static void update(struct rules *rules, uint32_t place, const struct hint *hint, uint64_t matched)
 {
 	struct known_task *task = &rules->tasks[place];
@@ -167,7 +167,7 @@ static void update(struct rules *rules, uint32_t place, const struct hint *hint,
 	pid_index_remove(rules->index, place);
 }
 
-/* The task's place, added if need be; PID_INDEX_NONE where it needs none or there is no room. */
+/* The task's place, added if need be; PID_INDEX_NONE if it needs none or there is no room. */
 static uint32_t find_place(struct rules *rules, const struct task_facts *facts, bool matches,
 			   bool *ret_is_new)
 {
@@ -208,7 +208,7 @@ bool rules_update(struct rules *rules, const struct task_facts *facts, struct ru
 		.ends = facts->ends,
 	};
 	if (place == PID_INDEX_NONE) {
-		ret->matched = 0; /* without a place it gets nothing */
+		ret->matched = 0; /* without a place the rules give it nothing */
 		return is_new;
 	}
 	known = &rules->tasks[place];

@@ -2,8 +2,8 @@
 #pragma once
 
 /*
- * Finds the rules that each task matches. Takes the facts of one thread at a time, when it is new
- * or changed, and returns whether its matches have changed. Tasks that match nothing are not
+ * Finds the rules that each task matches. The caller passes the facts of one thread at a time, when
+ * it is new or changed, and learns whether its matches have changed. Tasks without matches are not
  * stored.
  */
 
@@ -18,19 +18,19 @@ struct rules;
 
 /*
  * max_tasks is the number of tasks that may match at a time. There are no rules at first.
- * read_process may be NULL if no rule goes by exe or command. Returns NULL without memory.
+ * read_process may be NULL if no rule has exe or command. Returns NULL without memory.
  */
 struct rules *rules_new(uint32_t max_tasks, process_facts_t read_process, void *userdata);
 struct rules *rules_free(struct rules *rules);
 
 /*
- * Sets new rules; policy is borrowed until the next ones. Matches stay until each task is taken
- * again: the caller scans all tasks before anything is decided by the new policy. Rules that keep
- * their name keep their counts.
+ * Sets new rules; policy is borrowed until the next ones. A task keeps its matches until it is
+ * updated: the caller scans all tasks before the new policy decides anything. Rules that keep their
+ * name keep their counts.
  */
 void rules_set_policy(struct rules *rules, const struct policy *policy);
 
-/* The keys that rules go by, as bits of enum policy_match_key. */
+/* The keys that the rules use, as bits of enum policy_match_key. */
 uint32_t rules_keys(const struct rules *rules);
 
 /* One task that matches rules, or did. */
@@ -45,9 +45,8 @@ struct rules_task {
 };
 
 /*
- * Compares the rules with a task's present facts. Returns whether its matches changed, with *ret; 0
- * in matched: it matches no rule any more and is dropped. A task for which there is no room is
- * counted.
+ * Compares the rules with a task's present facts. Returns whether its matches changed, with *ret;
+ * if matched is 0, the task is dropped. A task for which there is no room is counted.
  */
 bool rules_update(struct rules *rules, const struct task_facts *facts, struct rules_task *ret);
 
@@ -55,7 +54,7 @@ bool rules_update(struct rules *rules, const struct task_facts *facts, struct ru
 bool rules_end(struct rules *rules, uint32_t pid);
 
 /*
- * The hints, borrowed. After a change of one, the caller takes every task again, or those of
+ * The hints, borrowed. After changing one, the caller updates every task, or those of
  * rules_next_rehinted().
  */
 struct hints *rules_hints(const struct rules *rules);
@@ -69,37 +68,34 @@ const struct hint *rules_hint_of(const struct rules *rules, uint32_t rule, uint3
  */
 bool rules_next_heir(const struct rules *rules, uint32_t *place, struct rules_task *ret,
 		     const struct hint **ret_hint);
-/* Gives such a process its hint again after a restart: its parent may be gone. */
+/* Gives such a process its hint again after a restart, as its parent may be gone. */
 void rules_add_heir(struct rules *rules, uint32_t pid, uint64_t start_ns, const struct hint *hint);
 
 /*
- * The next task at or behind *place whose hint has changed since it was taken: returns true with
+ * The next task at or behind *place whose hint has changed since its last update: returns true with
  * *ret as of rules_update() and *place behind it, or false when there is no more.
  */
 bool rules_next_rehinted(struct rules *rules, uint32_t *place, struct rules_task *ret);
 
 /*
  * Whether a rule that is a condition got its first task or lost its last since the last call: then
- * all tasks must be taken again.
+ * all tasks must be updated.
  */
 bool rules_pop_conditions(struct rules *rules);
 
-/* Begins a scan: the caller takes all present tasks, and then calls rules_pop_missing(). */
+/* Begins a scan: the caller updates all present tasks, and then calls rules_pop_missing(). */
 void rules_begin_scan(struct rules *rules);
 /*
- * Drops a task that was not taken in the scan: returns true and its pid, or false when there is no
+ * Drops a task that the scan did not update: returns true and its pid, or false when there is no
  * more and the scan has ended.
  */
 bool rules_pop_missing(struct rules *rules, uint32_t *ret_pid);
 
-/*
- * Call this between events: the program of a process may have changed since the last task was
- * taken.
- */
+/* Call this between events: the program of a process may have changed since the last update. */
 void rules_expect_change(struct rules *rules);
 
 /*
- * The first task at or behind the place from that matches the rule, or NULL. *ret_place is its
+ * The first task at or behind the place `from` that matches the rule, or NULL. *ret_place is its
  * place, which it keeps until it ends. Borrowed.
  */
 const struct rules_task *rules_next_task(const struct rules *rules, uint32_t rule, uint32_t from,
@@ -117,7 +113,7 @@ struct rules_count rules_count(const struct rules *rules, uint32_t rule);
 uint32_t rules_n_tasks(const struct rules *rules);
 uint64_t rules_refused(const struct rules *rules);
 
-/* Whether there is no room for a further task. */
+/* Whether the table of tasks is full. */
 bool rules_are_full(const struct rules *rules);
 
 /*
@@ -131,24 +127,24 @@ char *rules_explain(struct rules *rules, uint32_t rule, const struct task_facts 
 void rules_say_match(FILE *out, const struct policy_rule *rule);
 
 /*
- * check.c: warnings about valid but doubtful rules. The rules are applied; each warning is given
- * once, with the rule's file and the line of the key that it is about, or of its section.
+ * check.c: warnings about valid but doubtful rules. The rules are applied. Each warning is given
+ * once, with the rule's file and the line of the key that it is about, or of the section.
  */
 typedef void (*rules_warn_t)(void *userdata, const struct policy_rule *rule, uint32_t line,
 			     const char *what);
 
 /*
  * Warns of each rule that can never match, is never reached, gives nothing, has a second rule of
- * its name, a cap below the lowest OPP or a floor above the cap. topology is NULL where the machine
- * is not to be asked: for a policy that is only checked. Returns how many rules and patterns can
- * never match, on whatever machine, or not by unit and cgroup on this one.
+ * its name, a cap below the lowest OPP or a floor above the cap. topology is NULL for a policy that
+ * is only checked, without the machine. Returns the number of rules and patterns that can never
+ * match on any machine, or not by unit and cgroup on this one.
  */
 uint32_t rules_check(const struct policy *policy, const struct topology *topology,
 		     rules_warn_t warn, void *userdata);
 
 /*
- * A task has its cap from one rule and its floor from another, in some domain: the index of the one
- * whose floor is above the other's cap there, or -1. *ret_cap is the other. The cap wins.
+ * Finds a domain where the task's floor is above its cap, from two rules: returns the index of the
+ * rule with the floor, or -1. *ret_cap is the rule with the cap. The cap wins.
  */
 int rules_find_crossed(const struct policy *policy, const struct topology *topology,
 		       uint64_t matched, uint32_t *ret_cap);

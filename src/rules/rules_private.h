@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #pragma once
 
-/* What the files of this folder share. */
+/* Shared by the files of this folder. */
 
 #include "config/match.h"
 #include "core/pid_index.h"
@@ -12,13 +12,13 @@
  * The textual facts of a task: program, command line, cgroup. The path of a cgroup is read once,
  * unless there are too many; the program of a process is read once for consecutive threads of it.
  *
- * Nothing here reads a process's memory, as /proc/PID/cmdline does: that takes its mmap lock and
- * may wait for its pages, which may come from a file system of the process's owner.
+ * Nothing here reads a process's memory, as reading /proc/PID/cmdline does: that takes its mmap
+ * lock and may wait for its pages, perhaps in a file system of the process's owner.
  */
 
 struct texts;
 
-/* NULL without memory. read_process may be NULL where no rule goes by exe or command. */
+/* NULL without memory. read_process may be NULL if no rule has exe or command. */
 struct texts *texts_new(process_facts_t read_process, void *userdata);
 struct texts *texts_free(struct texts *texts);
 
@@ -39,10 +39,10 @@ struct ruled {
 
 struct known_task {
 	struct rules_task task;
-	uint64_t counted;   /* rules for which it was counted, by their present numbers */
+	uint64_t counted;   /* rules that counted it, by their present numbers */
 	uint64_t hint;	    /* id of the hint; 0: none … */
-	uint32_t hinted_by; /* … and the user who gave it */
-	uint32_t scan;	    /* last scan in which it was taken */
+	uint32_t hinted_by; /* … and the uid that gave it */
+	uint32_t scan;	    /* the last scan that updated it */
 };
 
 struct rules {
@@ -52,18 +52,18 @@ struct rules {
 	struct known_task *tasks;
 	struct texts *texts;
 	struct hints *hints;
-	struct wakegov_shares hinted; /* threads that have one, by who gave it */
+	struct wakegov_shares hinted; /* threads with a hint, by the uid that gave it */
 	uint32_t scan;
 	uint32_t scan_place;
 	bool conditions_changed;
 };
 
-/* match.c: which rules are for a task. */
+/* match.c: finds the rules of a task. */
 
 /* NULL: the task has no entry. */
 struct known_task *rules_find_known(const struct rules *rules, uint32_t pid);
 
-/* The rules that match the task, as bits. hint: of rules_find_hint(). */
+/* The rules that match the task, as bits. hint: from rules_find_hint(). */
 uint64_t rules_find_matches(struct rules *rules, const struct task_facts *facts,
 			    const struct hint *hint);
 
@@ -73,7 +73,7 @@ const struct hint *rules_find_hint(struct rules *rules, const struct task_facts 
 /* The bit of the rule of the hint's class; 0 for NULL. */
 uint64_t rules_hint_bit(const struct rules *rules, const struct hint *hint);
 
-/* Whether the task was among those of the override when it was last taken. */
+/* Whether the override covered the task at its last update. */
 bool rules_was_overridden(const struct rules *rules, uint32_t rule, uint32_t pid);
 
 /* Whether the rule's condition holds now. */

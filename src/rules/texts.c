@@ -63,7 +63,7 @@ static const char *get_cgroup(struct texts *texts, const struct task_facts *fact
 		*ret_unknown = strerror(-r);
 	if (r <= 0)
 		return NULL;
-	/* The task may have moved since its facts were taken; then it is another cgroup's path. */
+	/* The task may have moved since: this is then another cgroup's path. */
 	snprintf(directory, sizeof(directory), "%s%s", sysfs_cgroup_mount(), texts->path);
 	if (sysfs_cgroup_mount()[0] && stat(directory, &st) == 0 && st.st_ino == facts->cgroup_id) {
 		free(cgroup->path);

@@ -9,15 +9,15 @@
 
 #define CPU_MASK_CPUS  1024
 #define CPU_MASK_WORDS (CPU_MASK_CPUS / 64)
-/* One as text: 256 digits, a comma between each eight, and a NUL. */
+/* The size of a mask as text: 256 digits, a comma between each eight, and a NUL. */
 #define CPU_MASK_TEXT_SIZE (CPU_MASK_CPUS / 4 + CPU_MASK_CPUS / 32)
 
-/* The kernel takes it as it is for a mask of unsigned longs. */
+/* In the layout of the kernel's masks of unsigned longs. */
 struct cpu_mask {
 	uint64_t words[CPU_MASK_WORDS];
 };
 
-/* Every CPU that there may ever be. */
+/* Every possible CPU. */
 static inline struct cpu_mask cpu_mask_all(void)
 {
 	struct cpu_mask all;
@@ -47,7 +47,7 @@ struct cpu_mask cpu_mask_and(const struct cpu_mask *one, const struct cpu_mask *
 /* Whether every CPU of one is in the other. */
 bool cpu_mask_is_in(const struct cpu_mask *one, const struct cpu_mask *other);
 
-/* Reads "ff,00000001", most significant first, as in /proc/PID/status. False: it is none. */
+/* Reads "ff,00000001", most significant first, as in /proc/PID/status. Returns whether it could. */
 bool cpu_mask_parse(const char *text, struct cpu_mask *ret);
 /*
  * Writes a mask in this form, without leading zeros and commas; "all" for every CPU, which
@@ -55,7 +55,7 @@ bool cpu_mask_parse(const char *text, struct cpu_mask *ret);
  */
 void cpu_mask_print(const struct cpu_mask *mask, char ret[static CPU_MASK_TEXT_SIZE]);
 
-/* Reads "0-3,8", as in cpuset.cpus and /sys. False: it is none, or names CPUs past the last. */
+/* Reads "0-3,8", as in cpuset.cpus and /sys. False: no such list, or a CPU beyond the last. */
 bool cpu_mask_parse_list(const char *text, struct cpu_mask *ret);
 /* Writes a mask in this form, cut to size. */
 void cpu_mask_print_list(const struct cpu_mask *mask, char *ret, size_t size);

@@ -39,7 +39,7 @@ void log_notify(int level, const char *line)
 		listener.take(listener.userdata, line);
 }
 
-/* The variable is inherited; a stderr that was redirected since is another file. */
+/* The variable is inherited, but stderr may have been redirected to another file since. */
 bool log_is_journal(void)
 {
 	const char *stream = getenv("JOURNAL_STREAM");

@@ -19,11 +19,11 @@ bool log_is_shown(int level);
 bool log_is_journal(void);
 
 /*
- * From now on `take` also gets each line of LOG_WARNING and worse; NULL ends that. For a client
- * that waits for the result of its call.
+ * From now on `take` also gets each line of LOG_WARNING and above, for a client that waits for the
+ * result of its call. NULL ends this.
  */
 void log_set_listener(void (*take)(void *userdata, const char *line), void *userdata);
-/* Passes the listener a line that reaches the log in another way than by log_message(). */
+/* Passes the listener a line that did not pass log_message(). */
 void log_notify(int level, const char *line);
 
 void log_message(int level, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -34,5 +34,5 @@ void log_message(int level, const char *format, ...) __attribute__((format(print
 #define log_warning(...) log_message(LOG_WARNING, __VA_ARGS__)
 #define log_error(...)	 log_message(LOG_ERR, __VA_ARGS__)
 
-/* For what cannot go on without memory. Returns -ENOMEM. */
+/* For a failure that prevents going on. Returns -ENOMEM. */
 int log_oom(void);

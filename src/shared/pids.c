@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Whether this process has the kernel's own numbers of tasks. */
+/* Whether this process sees the kernel's own numbers of tasks. */
 #include "shared/pids.h"
 
 #include <stdio.h>

@@ -13,7 +13,7 @@
 bool pids_are_the_kernels(void);
 
 /*
- * Whether a process, by its number here, is in this process's PID namespace, and not in one below
- * it. False also if it is gone. It reads no file of another process, which may be refused.
+ * Whether a process, given by its number here, is in this process's PID namespace, and not in one
+ * below it. False also if it is gone. Reads no file of another process, which could be refused.
  */
 bool pids_are_shared_with(pid_t pid);

@@ -42,8 +42,8 @@ static int read_boot_id(char ret_boot_id[BOOT_ID_SIZE])
 }
 
 /*
- * Reads the file, with a NUL behind it. A file that another user could have written must not
- * determine writes to the kernel. Returns 0, -ENOENT without a file or a directory, …
+ * Reads the file, and appends a NUL. Refuses a file that another user could have written, as it
+ * must not determine writes to the kernel. Returns 0, -ENOENT without a file or a directory, …
  */
 static int read_whole(const char *directory, const char *name, char **ret_text, size_t *ret_length)
 {
@@ -118,7 +118,7 @@ static int check_version(const char *line, const struct statefile *file)
 	return strcmp(line, expected) == 0 ? 0 : -EPROTONOSUPPORT;
 }
 
-/* Returns 1 for this boot's, 0 for another's. */
+/* Returns 1 if the file is of this boot, 0 if not. */
 static int check_boot(const char *line)
 {
 	char boot_id[BOOT_ID_SIZE];
@@ -140,7 +140,7 @@ int statefile_open(const char *directory, const struct statefile *file,
 
 	*ret = (struct statefile_reader){ .is_log = file->is_log };
 	r = read_whole(directory, file->name, &ret->text, &length);
-	/* A crash amid the first write may have left the other one. */
+	/* A crash during the first write may have left NAME.new. */
 	if (r == -ENOENT)
 		statefile_remove(directory, file);
 	if (r < 0)
@@ -154,7 +154,7 @@ int statefile_open(const char *directory, const struct statefile *file,
 	if (r == 1)
 		ret->n_max = count_lines(ret->next);
 	else if (r == 0)
-		statefile_remove(directory, file); /* if not now, the next start */
+		statefile_remove(directory, file); /* if this fails, the next start removes it */
 	return r;
 }
 
@@ -216,7 +216,7 @@ static int replace(int directory, const char *name, const char *text, size_t len
 	int r;
 
 	name_temporary(name, temporary);
-	/* Left over from a crash between here and the rename. */
+	/* A crash between here and the rename leaves this one. */
 	r = remove_at(directory, temporary);
 	if (r < 0)
 		return r;
@@ -226,7 +226,7 @@ static int replace(int directory, const char *name, const char *text, size_t len
 		return -errno;
 	for (size_t at = 0; at < length && n >= 0; at += (size_t)n)
 		n = write(fd, text + at, length - at);
-	/* Not synced: after a crash of the machine the file is not read, as the boot differs. */
+	/* Not synced: after a crash of the machine the boot differs, and the file is ignored. */
 	if (n >= 0 && renameat(directory, temporary, directory, name) == 0)
 		return 0;
 	r = -errno;

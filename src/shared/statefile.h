@@ -6,14 +6,13 @@
  *
  *	wakegov NAME VERSION
  *	boot 6d6a5f0e-…		a file of an earlier boot is ignored
- *	KEY VALUE…		any number of lines; what they say is up to the file's owner
+ *	KEY VALUE…		any number of lines, whose meaning is the file's
  *	end N			the number of these lines; a log has no such line
  *
  * Only the daemon's user may read them. A file is replaced as a whole: it is written beside the old
- * one, as NAME.new, and renamed. A log is also
- * appended to, each line by one write(2) before the action that it announces; a last line without a
- * newline announced nothing, and is left out. Text from other users is the last value of its line,
- * and is escaped.
+ * one, as NAME.new, and renamed. A log is also appended to, each line by one write(2) before the
+ * action that it announces. A last line without a newline announced nothing, and is dropped. Text
+ * from other users is the last value of its line, and escaped.
  */
 
 #include <stdbool.h>
@@ -22,7 +21,7 @@
 
 struct statefile {
 	const char *name;
-	unsigned int version; /* goes up when a line's meaning changes */
+	unsigned int version; /* raised when the meaning of a line changes */
 	bool is_log;
 };
 
@@ -35,11 +34,10 @@ struct statefile_reader {
 };
 
 /*
- * Reads the file of a directory and checks its head. Returns 1 when lines follow; 0 without a file
- * or a directory, or with a file of an earlier boot, which is removed, as is a left-over NAME.new;
- * or a negative errno: -EKEYREJECTED for a file that another user could have written,
- * -EPROTONOSUPPORT for one of another version, -EBADMSG for one that is not of the form above. The
- * caller closes the reader in any case.
+ * Reads the file of a directory and checks its head. Returns 1 if lines follow; 0 without a file or
+ * a directory, or with a file of an earlier boot, which this removes with any NAME.new; or a
+ * negative errno: -EKEYREJECTED if another user could have written it, -EPROTONOSUPPORT for another
+ * version, -EBADMSG for another form. The caller closes the reader in any case.
  */
 int statefile_open(const char *directory, const struct statefile *file,
 		   struct statefile_reader *ret);
@@ -47,7 +45,7 @@ void statefile_close(struct statefile_reader *reader);
 
 /*
  * The next line, without its newline; it lives as long as the reader. Returns 1, 0 after the last
- * one, or -EBADMSG when the file was cut or goes on after its end.
+ * one, or -EBADMSG if the file was cut or continues after its end.
  */
 int statefile_next(struct statefile_reader *reader, char **ret_line);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Text from other users made safe for a terminal or the journal; and suggestions for a mistyped
- * name.
+ * Makes text from other users safe for a terminal or the journal, and suggests names for mistyped
+ * ones.
  */
 #include "shared/text.h"
 
@@ -41,7 +41,7 @@ static bool is_unsafe(uint32_t code)
  */
 static uint32_t decode(const uint8_t *bytes, size_t length, size_t *ret_length)
 {
-	/* The lowest code point that needs as many bytes: what is below is an overlong form. */
+	/* The lowest code point of each length: a lower one is an overlong form. */
 	static const uint32_t lowest[] = { 0, 0, 0x80, 0x800, 0x10000 };
 	uint8_t first = bytes[0];
 	size_t expected = first < 0x80		   ? 1
@@ -64,7 +64,7 @@ static uint32_t decode(const uint8_t *bytes, size_t length, size_t *ret_length)
 	return code;
 }
 
-struct text_character text_look(const char *text, size_t length)
+struct text_character text_first(const char *text, size_t length)
 {
 	const uint8_t *bytes = (const uint8_t *)text;
 	size_t expected;
@@ -84,12 +84,12 @@ void text_copy(char *ret, size_t size, const char *text)
 	size_t length = strlen(text), used = 0;
 
 	for (;;) {
-		struct text_character c = text_look(text, length);
+		struct text_character c = text_first(text, length);
 		size_t needed = c.kind == TEXT_PLAIN ? c.length : 1;
 
 		if (c.kind == TEXT_END || used + needed >= size)
 			break;
-		/* Over itself, the copy is never ahead of what is read. */
+		/* In place, the copy is never ahead of the reading. */
 		if (c.kind == TEXT_PLAIN)
 			memmove(ret + used, text, needed);
 		else
@@ -158,7 +158,7 @@ static const char *skip_dashes(const char *text)
 	return text + strspn(text, "-_");
 }
 
-/* Whether typed is the beginning of the name, which may have dashes more: maxfreq. */
+/* Whether typed begins the name, dashes aside: maxfreq. */
 static bool is_short_for(const char *typed, const char *name)
 {
 	size_t n = 0;

@@ -7,7 +7,7 @@
  *
  *	terminal, journal, traces	text_clean() or text_copy()
  *	files of /run			statefile_print_escaped(), which keeps the text
- *	JSON that the daemon writes	field_text(), by text_look()
+ *	JSON that the daemon writes	field_text(), by text_first()
  *	JSON by jansson			cleaned before, as it refuses what is not UTF-8;
  *					with JSON_ENSURE_ASCII, as it escapes little itself
  *	HTML				as JSON with "<" escaped, of which a script makes text
@@ -31,7 +31,7 @@ struct text_character {
 };
 
 /* The first character of length bytes, or the end where length is 0. A NUL is unsafe. */
-struct text_character text_look(const char *text, size_t length);
+struct text_character text_first(const char *text, size_t length);
 
 /* In place: "?" for each character that is unsafe and each byte that is invalid. Returns text. */
 char *text_clean(char *text);
@@ -44,14 +44,13 @@ void text_append(char *text, size_t size, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
 /*
- * Whether typed looks like a slip for meant: at most two letters missing, added, wrong or swapped,
- * and less than half of it, or a beginning of it, whose dashes may be missing.
+ * Whether typed looks like a slip for meant: at most two letters, and less than half of it,
+ * missing, added, wrong or swapped; or a beginning of it, whose dashes may be missing.
  */
 bool suggest_matches(const char *typed, const char *meant);
 
 /*
- * Keeps in *closest, NULL at first, the one of the names seen that typed is a slip for: at most two
- * letters apart, and nearer than the others; or a beginning of it, of three letters or more, whose
- * dashes may be missing.
+ * Keeps in *closest, NULL at first, the name closest to typed so far: at most two letters apart; or
+ * a beginning of it, of three letters or more, whose dashes may be missing.
  */
 void suggest_closest(const char *typed, const char *name, const char **closest);

@@ -14,7 +14,7 @@
 
 int uevent_open(const struct uevent_kind *kinds, uint8_t n)
 {
-	/* The text of a uevent starts with "action@path": the others do not wake us. */
+	/* A uevent's text starts with "action@path": the filter keeps others from waking us. */
 	struct sock_filter code[5 * UEVENT_KINDS_MAX + 1];
 	struct sock_fprog program = { .filter = code };
 	struct sockaddr_nl address = { .nl_family = AF_NETLINK, .nl_groups = UEVENT_GROUP_KERNEL };
@@ -46,8 +46,8 @@ int uevent_open(const struct uevent_kind *kinds, uint8_t n)
 }
 
 /*
- * Returns the length of a message of the kernel, 0 for another's, or a negative errno. The kernel
- * sends as port 0, process 0 and user 0; a program can be none but the last.
+ * Returns the length of a message from the kernel, 0 for any other sender, or a negative errno. The
+ * kernel sends as port 0, process 0 and user 0; a program may have user 0, but not the others.
  */
 static ssize_t receive(int fd, char *ret_text, size_t size)
 {

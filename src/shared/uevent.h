@@ -8,7 +8,7 @@
 
 #define UEVENT_SIZE (8 * 1024)
 
-/* By the first four letters. */
+/* The first four letters of the text. */
 #define UEVENT_ONLINE	 0x6f6e6c69
 #define UEVENT_OFFLINE	 0x6f66666c
 #define UEVENT_CHANGE	 0x6368616e
@@ -18,19 +18,19 @@
 #define UEVENT_KERNEL	 0x2f6b6572 /* "/ker", with which a path begins */
 #define UEVENT_KINDS_MAX 4
 
-/* What begins with these four letters and, unless `at` is 0, has those of `then` there. */
+/* Texts with these first four letters and, unless `at` is 0, the four letters `then` there. */
 struct uevent_kind {
 	uint32_t action, at, then;
 };
 
 /*
- * Opens a non-blocking socket for the event loop (EPOLLIN), to which no events of other kinds come
- * than these, up to UEVENT_KINDS_MAX. Returns the descriptor or a negative errno.
+ * Opens a non-blocking socket for the event loop (EPOLLIN) that receives only events of these
+ * kinds, at most UEVENT_KINDS_MAX. Returns the descriptor or a negative errno.
  */
 int uevent_open(const struct uevent_kind *kinds, uint8_t n);
 
 /*
  * Reads one event. Returns its length, 0 when none is waiting, or a negative errno; -ENOBUFS: some
- * were lost. Messages from other senders than the kernel are passed over.
+ * were lost. Skips messages from senders other than the kernel.
  */
 ssize_t uevent_read(int fd, char ret_text[static UEVENT_SIZE]);

@@ -29,7 +29,7 @@ static bool read_flag(const json_t *message, const char *name, bool *ret)
 /*
  * Returns 0; -EBADMSG if the text is not one JSON object, which cannot be answered; -EINVAL with
  * the field that is missing or of the wrong type, in which case call->oneway is valid. Ignores
- * fields that the protocol does not know. Call call_deinit() in all cases.
+ * fields unknown to the protocol. Call call_deinit() in all cases.
  */
 static int parse(struct call *call, const char *text, size_t length, const char **ret_field)
 {
@@ -59,8 +59,8 @@ static int parse(struct call *call, const char *text, size_t length, const char 
 }
 
 /*
- * Checks the call's parameters against those that the method takes. Returns NULL, or the name of
- * the first that is unknown, missing, of the wrong type or out of its range.
+ * Checks the call's parameters against the method's. Returns NULL, or the name of the first that is
+ * unknown, missing, of the wrong type or out of its range.
  */
 static const char *find_wrong(const struct call *call, const struct call_parameter *takes)
 {
@@ -115,7 +115,7 @@ static const struct description *find_description(const char *name, size_t lengt
 	return NULL;
 }
 
-/* org.varlink.service: every Varlink service describes itself by it. */
+/* org.varlink.service, by which every Varlink service describes itself. */
 static int get_info(const struct call *call, struct reply *reply)
 {
 	return reply_send(reply, json_pack("{ss ss ss ss s[ss]}", "vendor", "wakegov", "product",
@@ -156,7 +156,7 @@ static int run_method(const struct query_method *method, const struct call *call
 					json_object());
 	if (invalid)
 		return reply_send_invalid(reply, invalid);
-	/* Its number here is another task's, or none's. */
+	/* The caller's number is another task's here, or no task's. */
 	if (call_has_number(call, "pid") && !call->peer->shares_pids)
 		return reply_send_error(reply, "io.wakegov.OtherPidNamespace", json_object());
 	/* No method of ours switches to another protocol. */

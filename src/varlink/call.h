@@ -2,8 +2,8 @@
 #pragma once
 
 /*
- * A Varlink call and its way to a method of io.wakegov, or of org.varlink.service, which is here:
- * parsed, its caller's right and its parameters checked, answered.
+ * A Varlink call on its way to a method of io.wakegov, or of org.varlink.service in call.c: this
+ * parses it, checks the caller's right and the parameters, and runs the method.
  */
 
 #include <jansson.h>
@@ -15,9 +15,9 @@
 #include "varlink/reply.h"
 
 /*
- * peer.c: the user at the other end of a connection, and the rights of that user. Credentials are
- * those at the time of the connect, as the kernel kept them: nothing is looked up in /proc, so the
- * process need not exist any more.
+ * peer.c: the user at the other end of a connection, and the user's rights. The kernel recorded the
+ * credentials at the time of the connect. Nothing is looked up in /proc, so the process need not
+ * exist any more.
  *
  *	reading          everyone, or with readers = group the members of read-group
  *	seeing all       root, the daemon's own user, read-group and change-group: the command lines
@@ -47,7 +47,7 @@ struct call {
 	bool upgrade;
 	void *userdata; /* for the methods */
 	const struct query_peer *peer;
-	struct subscription *subscription; /* for a method that streams to fill in */
+	struct subscription *subscription; /* filled in by a method that streams */
 };
 
 /*
@@ -116,12 +116,12 @@ struct query_method {
 	struct call_parameter takes[QUERY_PARAMETERS_MAX + 1]; /* ended by one without a name */
 };
 
-/* The caller and the methods. All borrowed. */
+/* The caller and the methods. All are borrowed. */
 struct query_context {
 	const struct query_method *methods; /* of io.wakegov */
 	void *userdata;			    /* for them */
 	const struct query_peer *peer;
-	/* Not subscribed yet. If it is afterwards, the call streams, and takes the connection. */
+	/* Not subscribed at first. If a method subscribes it, the call keeps the connection. */
 	struct subscription *subscription;
 };
 

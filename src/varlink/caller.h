@@ -34,7 +34,7 @@ int caller_call(int fd, const char *method, json_t *parameters, uint64_t deadlin
 		json_t **ret_reply);
 
 /*
- * Calls a method with several replies ("more") and gives each to take, without a deadline, until
+ * Calls a method with several replies ("more") and passes each to take, without a deadline, until
  * take returns something other than 0. Returns that, or an error of caller_call().
  */
 int caller_stream(int fd, const char *method, json_t *parameters,

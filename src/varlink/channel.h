@@ -2,10 +2,10 @@
 #pragma once
 
 /*
- * A stream of messages to every client that asked for it with "more".
+ * A stream of messages to every client that requested it with "more".
  *
- * A message is kept once, in a ring, for all subscribers; each subscriber has a position in it. So
- * a subscriber that does not read costs the others nothing: it falls behind, until its unread
+ * A ring keeps each message once for all subscribers; each subscriber has a position in it. So a
+ * subscriber that does not read costs the others nothing: it falls behind, until its unread
  * messages are overwritten. Without subscribers there is no ring, and publishing is not needed.
  */
 
@@ -21,8 +21,8 @@
 /* The properties by which subscribers filter. */
 struct channel_tag {
 	uint32_t kind;		       /* below 32 */
-	uint32_t pid;		       /* 0: of no task */
-	char domain[DOMAIN_NAME_SIZE]; /* empty: of no domain */
+	uint32_t pid;		       /* 0: about no task */
+	char domain[DOMAIN_NAME_SIZE]; /* empty: about no domain */
 };
 
 struct channel_filter {
@@ -51,8 +51,8 @@ struct channel {
 struct subscription {
 	struct channel *channel; /* borrowed; NULL: none */
 	struct channel_filter filter;
-	uint64_t next;		  /* number of the first message that it has not had */
-	uint64_t behind_since_us; /* since when it has unread messages; 0: none */
+	uint64_t next;		  /* number of its first unread message */
+	uint64_t behind_since_us; /* start of its having unread messages; 0: none */
 };
 
 /* Subscribes to messages published from now on. Returns 0 or -ENOMEM. */
@@ -69,20 +69,19 @@ static inline bool channel_has_subscriber(const struct channel *channel)
 
 /*
  * Copies a message and keeps it for every subscriber whose filter it passes; overwrites the oldest.
- * Not to be called without subscribers. Returns 0 or -EMSGSIZE.
+ * Needs a subscriber. Returns 0 or -EMSGSIZE.
  */
 int channel_publish(struct channel *channel, const struct channel_tag *tag, const void *message,
 		    size_t length);
 
 /*
- * Appends to output the messages that the subscriber has not had, at most max_bytes and at least
- * one message. Returns 1 if there are more, 0 if not, -ESTALE if some were overwritten, or the
- * error of output.
+ * Appends the subscriber's unread messages to output, at most max_bytes and at least one message.
+ * Returns 1 if there are more, 0 if not, -ESTALE if some were overwritten, or the error of output.
  */
 int channel_pull(struct subscription *subscription, struct buffer *output, size_t max_bytes);
 
-/* Whether there are messages for it that it has not had. */
+/* Whether it has unread messages. */
 bool channel_has_news(struct subscription *subscription);
 
-/* The number of messages published since its position, also those that its filter excludes. */
+/* The number of messages since its position, including those that its filter excludes. */
 uint64_t channel_lag(const struct subscription *subscription);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A client's turns. One with a streaming call gets the published messages, and is dropped when it
- * does not read.
+ * Serves one client, a turn at a time. A client with a streaming call gets the published messages,
+ * and is dropped if it does not read them.
  */
 #include "varlink/client.h"
 
@@ -13,18 +13,18 @@
 #include "varlink/call.h"
 #include "varlink/reply.h"
 
-/* More calls are answered in one go only while their replies are small. */
+/* Further calls are answered in the same turn only while their replies are small. */
 #define REPLIES_PER_TURN_BYTES (64 * 1024)
 
 /*
- * Bytes sent in one turn, only when the socket is writable: then three quarters of its buffer are
- * free, so there is always room for the reply that ends the call.
+ * Bytes sent in one turn, only when the socket is writable: three quarters of its buffer are free
+ * then, so there is always room for the reply that ends the call.
  */
 #define BYTES_PER_TURN (32 * 1024)
 #define ERROR_BYTES    1024
 
 /*
- * Published messages are sent together, this much later: sending each at once to each client would
+ * Published messages are sent together, after this time: sending each at once to each client would
  * delay decisions.
  */
 #define FLUSH_US 100000
@@ -87,11 +87,11 @@ static int answer_calls(struct query_client *client)
 }
 
 /*
- * Decides what to wait for next. Unread replies come before new calls, so that a client that does
- * not read cannot make its queue grow. A wait that continues keeps its deadline: single bytes do
+ * Chooses the next event to wait for. Unread replies come before new calls, so that a client that
+ * does not read cannot make its queue grow. A continued wait keeps its deadline: single bytes do
  * not prolong it.
  */
-static int settle(struct query_client *client, bool progress)
+static int choose_wait(struct query_client *client, bool progress)
 {
 	uint64_t timeout_us = client->server->limits.client_timeout_ns / 1000;
 	bool unread = client->replies.length || has_call(client);
@@ -112,7 +112,7 @@ static int settle(struct query_client *client, bool progress)
 		r = query_timer_start(client->deadline, timeout_us);
 	if (r < 0)
 		return r;
-	/* A call that must wait for its turn is resumed there when the socket is writable. */
+	/* A call that waits for its turn resumes when the socket is writable. */
 	return sd_event_source_set_io_events(client->io, unread ? EPOLLOUT : EPOLLIN);
 }
 
@@ -121,12 +121,12 @@ static bool has_everything(struct query_client *client)
 	return !client->replies.length && !channel_has_news(&client->subscription);
 }
 
-/* Waits for what comes next: to send messages, or to see that the client has gone. */
-static int settle_stream(struct query_client *client)
+/* Waits until messages can be sent, or the client has gone. */
+static int wait_for_stream(struct query_client *client)
 {
 	bool done = has_everything(client);
 
-	/* Sent before the call that goes on was answered. */
+	/* It sent this before its last call was answered. */
 	if (client->calls.input.length)
 		return -EALREADY;
 	sd_event_source_set_enabled(client->deadline, SD_EVENT_OFF);
@@ -137,8 +137,8 @@ static int settle_stream(struct query_client *client)
 }
 
 /*
- * Returns 0, or a negative errno if the client must be dropped, also if it sends something: that
- * would never be answered.
+ * Returns 0, or a negative errno if the client must be dropped. A client that sends anything is
+ * dropped too, as it would never get an answer.
  */
 static int serve_stream(struct query_client *client, uint32_t revents)
 {
@@ -156,7 +156,7 @@ static int serve_stream(struct query_client *client, uint32_t revents)
 		if (r >= 0)
 			r = buffer_send(&client->replies, client->fd);
 	}
-	return r < 0 && r != -EAGAIN ? r : settle_stream(client);
+	return r < 0 && r != -EAGAIN ? r : wait_for_stream(client);
 }
 
 /* Sends io.wakegov.TooSlow, which ends the call and the connection. */
@@ -175,12 +175,12 @@ static void drop_slow(struct query_client *client)
 	query_client_drop(client, "it did not read its events in time");
 }
 
-/* One turn. Returns 0, or a negative errno with which the caller drops the client. */
+/* Serves one turn. Returns 0, or a negative errno with which the caller drops the client. */
 static int serve(struct query_client *client)
 {
 	int r = send_replies(client), answered = 0;
 
-	/* Nothing is left to answer or to read, so the end of the stream is the client's end. */
+	/* With nothing left to answer or to read, the end of the stream is the client's end. */
 	if (!r && !client->replies.length && !has_call(client))
 		r = query_client_receive(client);
 	if (r >= 0 && !client->replies.length) {
@@ -189,7 +189,8 @@ static int serve(struct query_client *client)
 	}
 	if (r < 0)
 		return r;
-	return client->subscription.channel ? settle_stream(client) : settle(client, answered > 0);
+	return client->subscription.channel ? wait_for_stream(client)
+					    : choose_wait(client, answered > 0);
 }
 
 static const char *describe(int error)
@@ -272,7 +273,7 @@ int query_client_new(struct query_server *server, int fd, const struct query_pee
 	return 0;
 }
 
-static int arm_flush(struct query_server *server)
+static int start_flush_timer(struct query_server *server)
 {
 	int r = sd_event_source_get_enabled(server->flush, NULL);
 
@@ -307,7 +308,7 @@ int query_server_flush(sd_event_source *source, uint64_t usec, void *userdata)
 		else
 			all_have_all = false;
 	}
-	return all_have_all ? 0 : arm_flush(server);
+	return all_have_all ? 0 : start_flush_timer(server);
 }
 
 int query_server_publish(struct query_server *server, struct channel *channel,
@@ -316,6 +317,6 @@ int query_server_publish(struct query_server *server, struct channel *channel,
 	int r = channel_publish(channel, tag, buffer_bytes(message), message->length);
 
 	if (r == 0)
-		r = arm_flush(server);
+		r = start_flush_timer(server);
 	return r < 0 ? r : 0;
 }

@@ -42,10 +42,10 @@ struct query_server {
 	void *userdata; /* of the methods */
 	struct policy_query limits;
 	struct query_client *clients;
-	sd_event_source *flush; /* sends what was published, a moment later */
+	sd_event_source *flush; /* sends published messages a moment later */
 };
 
-/* peer.c: who is connected. */
+/* peer.c: the server's clients. */
 
 /* Monotonic time of this turn of the loop. */
 uint64_t query_server_now_us(const struct query_server *server);
@@ -63,7 +63,7 @@ void query_client_drop(struct query_client *client, const char *why);
 int query_client_receive(struct query_client *client);
 
 /*
- * Finds a place for a newcomer; if there is no other, drops a client that must yield. Returns 0, or
+ * Finds a place for a newcomer; if none is free, drops a client that must yield. Returns 0, or
  * -EUSERS if the newcomer must go.
  */
 int query_server_admit(struct query_server *server, const struct query_peer *newcomer);

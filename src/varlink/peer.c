@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The clients: who they are, how many they may be, and which one has to go. */
+/* The clients: their users, how many each may have, and which one gives up its place. */
 #include "varlink/call.h"
 
 #include <assert.h>
@@ -146,13 +146,13 @@ struct newcomer {
 	uint64_t now_us;
 };
 
-/* How soon a client must give up its place. */
+/* How soon a client gives up its place. */
 enum readiness { STAYS, YIELDS, YIELDS_FIRST };
 
 /*
- * A stale client yields to its own user and to users with fewer places; a busy one only to users
- * with at least two fewer, so that its user keeps at least as many as the newcomer. Root displaces
- * any other client, and yields to none.
+ * A stale client yields to its own user and to users with fewer places. A busy one yields only to
+ * users with at least two fewer, so that its user keeps at least as many as the newcomer's. Root
+ * displaces any other client, and yields to none.
  */
 static enum readiness readiness_of(const struct query_client *client,
 				   const struct newcomer *newcomer)
@@ -161,7 +161,7 @@ static enum readiness readiness_of(const struct query_client *client,
 	bool is_own = client->peer.uid == newcomer->peer->uid;
 	uint32_t n = count_clients(client->server, client->peer.uid);
 	int n_unread = 0;
-	/* Nothing goes on with it, and it has sent nothing for the timeout. */
+	/* It has no call under way, and has sent nothing for the timeout. */
 	bool is_stale = client->wait == CLIENT_WAIT_NONE && !client->subscription.channel &&
 			newcomer->now_us - client->quiet_since_us >= timeout_us &&
 			(ioctl(client->fd, FIONREAD, &n_unread) < 0 || !n_unread);
@@ -189,7 +189,7 @@ static struct query_client *find_victim(const struct query_server *server,
 		if (readiness == STAYS || readiness < readiest)
 			continue;
 		/*
-		 * Of two equals, the one whose user has more places goes; of one user's, the one
+		 * Of two equals, the one goes whose user has more places; of one user's, the one
 		 * that has been quiet for longer.
 		 */
 		if (!victim || readiness > readiest || n > victim_n ||

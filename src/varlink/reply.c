@@ -29,7 +29,7 @@ int json_out_flush(struct json_out *out)
 	return out->error;
 }
 
-/* Makes room for this number of bytes, at most SMALL; the caller says how many it used. */
+/* Makes room for this number of bytes, at most SMALL; the caller reports how many it used. */
 static char *make_room(struct json_out *out, size_t length)
 {
 	if (length > sizeof(out->scratch) - out->used)
@@ -125,7 +125,7 @@ void field_count(struct json_out *out, const char *key, uint64_t value)
 	put_value(out, key, digits + at, sizeof(digits) - at);
 }
 
-/* A character that JSON or text.h wants escaped: as \uXXXX, two of them above four digits. */
+/* A character that JSON or text.h requires escaped: as \uXXXX, two of them above four digits. */
 static void put_character(struct json_out *out, const char *text, struct text_character c)
 {
 	char escape[16];
@@ -145,7 +145,7 @@ static void put_character(struct json_out *out, const char *text, struct text_ch
 	}
 }
 
-/* Most texts are plain, and are copied in one piece. */
+/* Most texts are plain: copy them in one piece. */
 void field_text(struct json_out *out, const char *key, const char *text)
 {
 	if (!text) {
@@ -162,7 +162,7 @@ void field_text(struct json_out *out, const char *key, const char *text)
 		put(out, plain, text - plain);
 		if (!*text)
 			break;
-		c = text_look(text, strnlen(text, UTF8_BYTES_MAX));
+		c = text_first(text, strnlen(text, UTF8_BYTES_MAX));
 		put_character(out, text, c);
 		text += c.length;
 	}

@@ -3,7 +3,7 @@
 
 /*
  * Writes the answer to a call: JSON text straight into a bounded buffer. A list of a thousand
- * domains costs only its text; jansson's tree of it takes several times the time and the memory.
+ * domains costs only its text; jansson's tree would cost several times the time and memory.
  */
 
 #include <jansson.h>
@@ -15,7 +15,7 @@
 
 /* After the first failure nothing more is written, so callers check once, at the end. */
 struct json_out {
-	struct buffer *buffer; /* borrowed; NULL: no reply is wanted */
+	struct buffer *buffer; /* borrowed; NULL: the call wants no reply */
 	int error;	       /* 0, -EMSGSIZE or -ENOMEM */
 	bool separate;	       /* the next element needs a comma */
 	size_t used;	       /* used bytes of scratch */
@@ -24,7 +24,7 @@ struct json_out {
 
 void json_out_init(struct json_out *out, struct buffer *buffer);
 
-/* Puts all that was written into the buffer. Returns 0 or the first failure. */
+/* Moves all that was written into the buffer. Returns 0 or the first failure. */
 int json_out_flush(struct json_out *out);
 
 /* Begins an object ({) or list ([), as the next element or behind a key; and ends it. */
@@ -41,11 +41,11 @@ void json_out_key(struct json_out *out, const char *key);
 
 void field_null(struct json_out *out, const char *key);
 void field_bool(struct json_out *out, const char *key, bool value);
-/* JSON readers have 63 bits, which nothing counted here reaches; a larger number is cut. */
+/* JSON readers have 63 bits, which no count here reaches; a larger number is cut. */
 void field_count(struct json_out *out, const char *key, uint64_t value);
 /*
- * NULL is null. Escapes what is unsafe (shared/text.h), and replaces bytes that are no UTF-8 by
- * U+FFFD.
+ * NULL becomes null. Escapes unsafe characters (shared/text.h), and replaces bytes that are not
+ * UTF-8 by U+FFFD.
  */
 void field_text(struct json_out *out, const char *key, const char *text);
 
@@ -59,7 +59,7 @@ static inline void field_open(struct json_out *out, const char *key, char bracke
 	json_out_open(out, bracket);
 }
 
-/* null if it is not known. */
+/* null unless known. */
 static inline void field_count_if(struct json_out *out, const char *key, bool known, uint64_t value)
 {
 	if (known)
@@ -68,18 +68,18 @@ static inline void field_count_if(struct json_out *out, const char *key, bool kn
 		field_null(out, key);
 }
 
-/* 0 stands for "not known" or "none", and is null. */
+/* null for 0, which stands for "not known" or "none". */
 static inline void field_nonzero(struct json_out *out, const char *key, uint64_t value)
 {
 	field_count_if(out, key, value != 0, value);
 }
 
 /*
- * The answer to one call. To a call that wants no answer (oneway) the same functions write nothing.
+ * The answer to one call. For a call without an answer (oneway) the same functions write nothing.
  *
- * Each returns 0 or a negative errno: -EMSGSIZE when the buffer is full, -ENOMEM. Nothing that was
- * in the buffer before is lost; reply_cancel() takes back what an unfinished reply has written.
- * A parameter of type json_t is consumed, also on failure, and NULL is taken for lack of memory.
+ * Each returns 0 or a negative errno: -EMSGSIZE when the buffer is full, -ENOMEM. The buffer's
+ * earlier content stays; reply_cancel() removes what an unfinished reply has written. A parameter
+ * of type json_t is consumed, also on failure, and NULL counts as lack of memory.
  */
 struct reply {
 	struct buffer *output;

@@ -31,7 +31,7 @@ static int on_resume(sd_event_source *source, uint64_t usec, void *userdata)
 
 /*
  * Out of descriptors or memory: the connection stays in the backlog, and the socket readable, so
- * that without a pause the loop would spin.
+ * the loop would spin without a pause.
  */
 static int pause_listener(struct query_server *server, int error)
 {
@@ -94,7 +94,7 @@ int query_server_new(sd_event *event, int listen_fd, const struct query_method *
 		.userdata = userdata,
 		.limits = *limits,
 	};
-	/* Created while there are descriptors: the first timer of a loop needs one. */
+	/* Created while descriptors are available: the first timer of a loop needs one. */
 	r = query_server_add_timer(server, &server->resume, on_resume, server);
 	if (r >= 0)
 		r = query_server_add_timer(server, &server->flush, query_server_flush, server);
@@ -144,7 +144,7 @@ struct query_server *query_server_free(struct query_server *server)
 	return NULL;
 }
 
-/* Removes a stale socket, or says why the path is not free. */
+/* Removes a stale socket, or returns why the path is occupied. */
 static int remove_stale(const char *path)
 {
 	_cleanup_close_ int fd = -1;

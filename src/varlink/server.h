@@ -43,16 +43,13 @@ struct query_server;
 int query_server_new(sd_event *event, int listen_fd, const struct query_method *methods,
 		     void *userdata, const struct policy_query *limits, struct query_server **ret);
 
-/*
- * New limits after a reload; clients that are connected keep their places. Safe to call from a
- * method.
- */
+/* Sets new limits after a reload; connected clients keep their places. A method may call it. */
 void query_server_set_limits(struct query_server *server, const struct policy_query *limits);
 
 /*
- * Sends a whole reply to the subscribers of the channel, whose calls go on: to those that want to
- * know of tag, within a tenth of a second. Must not be called without subscribers. Costs the
- * text once, however many they are. Returns 0 or a negative errno.
+ * Sends a whole reply, within a tenth of a second, to the subscribers of the channel whose filter
+ * passes the tag; their calls continue. Needs a subscriber. Costs the text once, for any number of
+ * them. Returns 0 or a negative errno.
  */
 int query_server_publish(struct query_server *server, struct channel *channel,
 			 const struct channel_tag *tag, const struct buffer *message);

@@ -36,7 +36,7 @@ static void test_every_code_point(void **state)
 		size_t n = encode(code, text);
 
 		strcpy(copy, text);
-		c = text_look(text, n);
+		c = text_first(text, n);
 		if (code >= 0xd800 && code <= 0xdfff) {
 			assert_int_equal(c.kind, TEXT_INVALID);
 			continue;
@@ -46,10 +46,10 @@ static void test_every_code_point(void **state)
 		assert_string_equal(text_clean(copy), c.kind == TEXT_PLAIN ? text : "?");
 		/* Cut anywhere it is none. */
 		for (size_t cut = 1; cut < n; cut++)
-			assert_int_equal(text_look(text, cut).kind, TEXT_INVALID);
+			assert_int_equal(text_first(text, cut).kind, TEXT_INVALID);
 	}
-	assert_int_equal(text_look("", 0).kind, TEXT_END);
-	assert_int_equal(text_look("", 1).kind, TEXT_UNSAFE);
+	assert_int_equal(text_first("", 0).kind, TEXT_END);
+	assert_int_equal(text_first("", 1).kind, TEXT_UNSAFE);
 }
 
 /* What a terminal, a reader of lines or a reader of text would obey; and what none does. */
@@ -64,7 +64,7 @@ static void test_unsafe(void **state)
 	char text[16];
 
 	for (size_t i = 0; i < ARRAY_SIZE(codes); i++) {
-		assert_int_equal(text_look(text, encode(codes[i], text)).kind, TEXT_UNSAFE);
+		assert_int_equal(text_first(text, encode(codes[i], text)).kind, TEXT_UNSAFE);
 		assert_string_equal(text_clean(text), "?");
 	}
 	for (size_t i = 0; i < ARRAY_SIZE(plain); i++) {
@@ -136,7 +136,7 @@ static void assert_plain(const char *text)
 {
 	struct text_character c;
 
-	for (size_t left = strlen(text); (c = text_look(text, left)).kind != TEXT_END;
+	for (size_t left = strlen(text); (c = text_first(text, left)).kind != TEXT_END;
 	     text += c.length, left -= c.length)
 		assert_int_equal(c.kind, TEXT_PLAIN);
 }
