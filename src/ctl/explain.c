@@ -141,9 +141,11 @@ static void print_rule(FILE *file, const json_t *decision)
 		    field_number(rule, "pid"));
 		paragraph_print(file, "rule", line);
 	}
-	/* Set by uclampset(1), sched_setattr(2), or a library that calls it. */
+	/* The task asked by uclampset(1) or sched_setattr(2); its cgroup may allow less. */
 	if (is_own_cap || field_is_word(decision, "reason", "own-floor"))
-		paragraph_printf(file, "hint", "pid %" PRIu64 " asks for a %s itself",
+		paragraph_printf(file, "hint",
+				 "pid %" PRIu64 " has a %s of its own (uclampset), within what "
+				 "cpu.uclamp.max of its cgroup allows",
 				 field_number(decision, is_own_cap ? "capped_pid" : "pid"),
 				 is_own_cap ? "cap" : "floor");
 }

@@ -179,6 +179,9 @@ def null_blk(function="null_blk_create", *arguments):
         script = (f". {REPO}/tests/lab/guest/null-blk.sh; [ ! -b /dev/{name} ] || null_blk_remove {name}; "
                   f'{function} {name} "$@"')
         subprocess.run(["bash", "-c", script, "null_blk", *arguments], check=True)
+        if os.path.exists("/run/udev/control"):
+            # Until then udev may set the node's mode again after a test has.
+            subprocess.run(["udevadm", "settle"], check=True)
         made_null_blk[name] = arguments
     return f"/dev/{name}"
 

@@ -253,7 +253,7 @@ class Promises(Domains):
             # A kernel thread without a cap may run there as well, for a moment.
             guest.wait_for(lambda: self.reason(daemon) == ("utilisation", "own-cap", task.pid), 5,
                            "the reason")
-            guest.wait_for(lambda: f"pid {task.pid} asks for a cap itself" in self.explained(), 5,
+            guest.wait_for(lambda: f"pid {task.pid} has a cap of its own" in self.explained(), 5,
                            "the explanation")
         task.kill()
         task = self.run_python("capped", LOOP, "uclampset", "-M", str(OWN_CLAMP))
