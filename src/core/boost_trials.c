@@ -23,7 +23,8 @@
  */
 static bool others_count(const struct engine *engine, const struct io_group *group)
 {
-	bool off_is_kernels = engine->domains[group->kind].clamps && !group->is_kernels;
+	bool off_is_kernels = engine->domains[group->kind].clamps &&
+			      group->question != IO_QUESTION_KERNELS;
 
 	return off_is_kernels || !group->waits_for_io;
 }
@@ -110,7 +111,7 @@ static void switch_arms(struct engine *engine, uint32_t index)
 			engine->domains[i].falls_at_once = true;
 			engine_mark_domain(engine, i);
 		}
-	if (!engine->groups[index].together)
+	if (engine->groups[index].question != IO_QUESTION_RIVALS)
 		return;
 	engine_for_each_due(engine, DUE_ON_DEVICE, engine->groups[index].device, task) {
 		struct domain *domain = engine_domain_of(engine, task->cpu);
@@ -141,13 +142,14 @@ static void choose_question(struct io_group *group, const struct experiment_para
 	uint32_t kept_ppm = predicted_ppm(sums, sums->kept);
 	bool ours = is_promising(params, group, sums);
 
-	if (experiment->verdict == EXPERIMENT_OPEN || group->together || ours == !group->is_kernels)
+	if (experiment->verdict == EXPERIMENT_OPEN || group->question == IO_QUESTION_RIVALS ||
+	    ours == (group->question == IO_QUESTION_OURS))
 		return;
-	if (ours && experiment->rest && now_ns >= experiment->reopen_ns) {
-		group->is_kernels = false;
+	if (ours && experiment->rests_boosted && now_ns >= experiment->reopen_ns) {
+		group->question = IO_QUESTION_OURS;
 		experiment_begin(experiment, now_ns);
-	} else if (!ours && group->waits_for_io && sums->above && !experiment->rest) {
-		group->is_kernels = true;
+	} else if (!ours && group->waits_for_io && sums->above && !experiment->rests_boosted) {
+		group->question = IO_QUESTION_KERNELS;
 		if (kept_ppm > params->slack_ppm)
 			experiment_assume(experiment, params, kept_ppm, now_ns);
 		else
@@ -165,9 +167,9 @@ static bool has_question(const struct experiment *experiment,
 {
 	if (!sums->driven)
 		return false;
-	if (experiment->rest || experiment->verdict == EXPERIMENT_OPEN)
+	if (experiment->rests_boosted || experiment->verdict == EXPERIMENT_OPEN)
 		return true;
-	if (group->is_kernels)
+	if (group->question == IO_QUESTION_KERNELS)
 		return sums->above || experiment->verdict == EXPERIMENT_DOESNT;
 	return is_promising(params, group, sums);
 }
@@ -192,13 +194,12 @@ static bool may_start(struct engine *engine, uint32_t index, const struct experi
 	}
 	if (experiment->verdict == EXPERIMENT_NONE)
 		experiment_begin(experiment, now_ns);
-	experiment->arm = io_rivals_arm(engine, group);
-	saved = group->is_kernels ? sums->kept : sums->saved;
-	if (!experiment->arm)
+	experiment->is_boosted = io_rivals_arm(engine, group);
+	saved = group->question == IO_QUESTION_KERNELS ? sums->kept : sums->saved;
+	if (!experiment->is_boosted)
 		experiment_predict(
 			experiment, params,
 			group->device == IO_BOOST_NO_DEVICE ? 0 : predicted_ppm(sums, saved));
-	group->moved_limits = false;
 	io_groups_set_trial(engine, index, true);
 	return true;
 }
@@ -226,7 +227,7 @@ static void set_edge(struct engine *engine, uint32_t device)
 	for (uint32_t i = 0; i < IO_GROUPS_MAX; i++) {
 		const struct io_group *group = &engine->groups[i];
 
-		if (group->used && group->device == device && group->experiment.window &&
+		if (group->used && group->device == device && group->experiment.phase &&
 		    group->experiment.next_ns < edge_ns)
 			edge_ns = group->experiment.next_ns;
 	}
@@ -282,23 +283,20 @@ static void pass_pauses(struct engine *engine, uint32_t index, uint64_t now_ns)
 	}
 }
 
-/* Advances the pair, or discards it if limits moved. */
+/* Advances the pair. */
 static void run_pair(struct engine *engine, uint32_t index, const struct experiment_params *params,
 		     uint64_t now_ns)
 {
 	struct io_group *group = &engine->groups[index];
 	struct experiment *experiment = &group->experiment;
 	enum experiment_verdict before = experiment->verdict;
-	bool arm = experiment->arm, over = true;
+	bool arm = experiment->is_boosted, over;
 
 	pass_pauses(engine, index, now_ns);
 	if (group->device != IO_BOOST_NO_DEVICE)
 		group->tally.other_ios = engine->devices[group->device].ios - group->tally.ios;
-	if (experiment->window && group->moved_limits)
-		experiment_void(experiment, params, now_ns);
-	else
-		over = experiment_update(experiment, params, &group->tally, now_ns);
-	if (experiment->arm != arm)
+	over = experiment_update(experiment, params, &group->tally, now_ns);
+	if (experiment->is_boosted != arm)
 		switch_arms(engine, index);
 	if (over)
 		io_groups_set_trial(engine, index, false);
@@ -351,13 +349,13 @@ static void try_group(struct engine *engine, uint32_t index, uint64_t now_ns)
 	struct sums sums = { .driven = true };
 
 	add_tasks(engine, index, &sums);
-	if (!sums.n && !(group->experiment.window && has_pausing(engine, index, now_ns))) {
+	if (!sums.n && !(group->experiment.phase && has_pausing(engine, index, now_ns))) {
 		stop_trying(engine, index, &params, now_ns);
 		return;
 	}
-	if (!group->experiment.window && hold_ratio(engine, group))
+	if (!group->experiment.phase && hold_ratio(engine, group))
 		settle_tasks(engine, index, now_ns);
-	if (group->experiment.window || may_start(engine, index, &params, &sums, now_ns))
+	if (group->experiment.phase || may_start(engine, index, &params, &sums, now_ns))
 		run_pair(engine, index, &params, now_ns);
 }
 

@@ -250,7 +250,8 @@ static void settle_measured(struct engine *engine, struct io_task *task,
 		return;
 	}
 	boost->state = state_by(&group->experiment);
-	if (boost->state != IO_BOOST_TRYING && group->together && io_rivals_rest(engine, group))
+	if (boost->state != IO_BOOST_TRYING && group->question == IO_QUESTION_RIVALS &&
+	    io_rivals_rest(engine, group))
 		boost->state = IO_BOOST_PAYS;
 	grant(engine, task, io_rivals_arm(engine, group) && boost->wanted_khz);
 }
@@ -437,7 +438,7 @@ static void restart_task(struct engine *engine, struct io_task *task, uint64_t n
 	io_boost_restart_window(&task->io_boost);
 	boosts_settle_task(engine, task, now_ns);
 	if (group && task->io_boost.wanted_khz != before_khz)
-		group->moved_limits = true;
+		experiment_spoil(&group->experiment);
 }
 
 void boosts_disturb(struct engine *engine, uint32_t domain, uint64_t now_ns)
@@ -448,7 +449,7 @@ void boosts_disturb(struct engine *engine, uint32_t domain, uint64_t now_ns)
 
 	domain_limits(&engine->domains[domain], &min_khz, &max_khz);
 	if (trial && (target_khz < min_khz || target_khz > max_khz))
-		engine->groups[trial - 1].moved_limits = true;
+		experiment_spoil(&engine->groups[trial - 1].experiment);
 	while ((task = io_task_next(engine->tasks, task)))
 		if (topology_domain_of(engine->topology, task->cpu) == domain)
 			restart_task(engine, task, now_ns);

@@ -61,7 +61,7 @@ uint32_t engine_task_need_cap(const struct engine *engine, const struct io_task 
 	if (!domain || io_boost_is_over(&task->io_boost) || index == IO_BOOST_NO_GROUP)
 		return 0;
 	group = &engine->groups[index];
-	if (!group->is_kernels || group->experiment.arm ||
+	if (group->question != IO_QUESTION_KERNELS || group->experiment.is_boosted ||
 	    (domain->trial != index + 1 && group->experiment.verdict != EXPERIMENT_DOESNT))
 		return 0;
 	return opp_cap_at_khz(&domain->info, engine_need_khz(engine, domain));

@@ -212,7 +212,7 @@ static inline bool engine_leaves_alone(const struct engine *engine, const struct
 	const struct io_group *trial = engine_group(engine, domain->trial - 1);
 	const struct io_group *own = engine_group(engine, task->io_boost.group);
 
-	if (!trial || trial->experiment.arm)
+	if (!trial || trial->experiment.is_boosted)
 		return false;
 	return trial->experiment.verdict != EXPERIMENT_OPEN || !own || own->kind != trial->kind ||
 	       own->experiment.verdict == EXPERIMENT_OPEN;

@@ -48,19 +48,19 @@ static const struct field device_bounds[] = {
 };
 
 static const struct field group_bounds[] = {
-	FLAG(io_group, used),	      FLAG(io_group, waits_for_io), FLAG(io_group, is_kernels),
-	FLAG(io_group, moved_limits), FLAG(io_group, together),	    FIELD_END,
+	FLAG(io_group, used),
+	FLAG(io_group, waits_for_io),
+	FIELD(io_group, question, IO_QUESTION_RIVALS),
+	FIELD_END,
 };
 
 static const struct field experiment_bounds[] = {
 	FIELD(experiment, verdict, EXPERIMENT_CANT_TELL),
-	FIELD(experiment, window, 2),
-	FLAG(experiment, order),
-	FLAG(experiment, rest),
-	FLAG(experiment, arm),
-	FLAG(experiment, again),
-	FLAG(experiment, is_long),
-	FLAG(experiment, is_confirmed),
+	FIELD(experiment, phase, EXPERIMENT_SPOILT),
+	FIELD(experiment, tick, EXPERIMENT_TICK_RULED_OUT),
+	FLAG(experiment, rests_boosted),
+	FLAG(experiment, is_boosted),
+	FLAG(experiment, was_answered),
 	FIELD_END,
 };
 

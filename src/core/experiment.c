@@ -36,7 +36,7 @@ static void open_again(struct experiment *e, uint64_t now_ns)
 {
 	evidence_clear(&e->evidence);
 	e->tries = 0;
-	e->same = 0;
+	e->n_equal = 0;
 	e->silent_ns = e->seen_ns = 0;
 	e->silences = 0;
 	e->verdict = EXPERIMENT_OPEN;
@@ -45,15 +45,15 @@ static void open_again(struct experiment *e, uint64_t now_ns)
 
 void experiment_begin(struct experiment *e, uint64_t now_ns)
 {
-	e->again = false;
-	e->is_long = e->is_confirmed = false;
+	e->was_answered = false;
+	e->tick = EXPERIMENT_TICK_UNKNOWN;
 	e->worse_ns = 0;
 	open_again(e, now_ns);
 }
 
 void experiment_ask_again(struct experiment *e, uint64_t now_ns)
 {
-	e->again = true;
+	e->was_answered = true;
 	e->worse_ns = 0;
 	open_again(e, now_ns);
 }
@@ -67,6 +67,11 @@ void experiment_predict(struct experiment *e, const struct experiment_params *p,
 	above = e->predicted - ln_gain(p->slack_ppm);
 	if (!e->evidence.pairs && above > e->evidence.scale)
 		e->evidence.scale = above < SCALE_MAX ? above : SCALE_MAX;
+}
+
+static bool is_long(const struct experiment *e)
+{
+	return e->tick == EXPERIMENT_TICK_TESTED;
 }
 
 /* Ages the sums: an eighth of a half-life takes a twelfth. */
@@ -89,8 +94,8 @@ static bool is_as_predicted(const struct experiment *e, const struct experiment_
 {
 	int32_t slack = ln_gain(p->slack_ppm), found = evidence_mean(&e->evidence) + slack;
 
-	return !e->again && e->predicted > slack && found >= e->predicted / 2 - e->predicted / 16 &&
-	       found <= e->predicted * 2;
+	return !e->was_answered && e->predicted > slack &&
+	       found >= e->predicted / 2 - e->predicted / 16 && found <= e->predicted * 2;
 }
 
 /*
@@ -99,7 +104,7 @@ static bool is_as_predicted(const struct experiment *e, const struct experiment_
  */
 static bool is_far_below(const struct experiment *e, const struct experiment_params *p)
 {
-	return e->evidence.pairs >= (e->is_long ? FAR_LONG : FAR_PAIRS) * ONE &&
+	return e->evidence.pairs >= (is_long(e) ? FAR_LONG : FAR_PAIRS) * ONE &&
 	       e->predicted > 2 * ln_gain(p->slack_ppm) &&
 	       evidence_is_below(&e->evidence, e->predicted / 2 - ln_gain(p->slack_ppm), CLEARLY) &&
 	       !evidence_is_above_slack(&e->evidence, HINT);
@@ -122,7 +127,7 @@ static void conclude(struct experiment *e, const struct experiment_params *p,
 		     enum experiment_verdict verdict, bool rest, uint64_t now_ns)
 {
 	e->verdict = verdict;
-	e->rest = rest;
+	e->rests_boosted = rest;
 	e->found = evidence_mean(&e->evidence);
 	e->aged_ns = now_ns;
 	e->reopen_ns = now_ns + e->worse_ns * spread(e, p) / REOPEN;
@@ -137,20 +142,20 @@ void experiment_assume(struct experiment *e, const struct experiment_params *p,
 	experiment_begin(e, now_ns);
 	e->evidence.scale = SCALE_START;
 	experiment_predict(e, p, predicted_ppm);
-	e->again = true;
+	e->was_answered = true;
 	evidence_assume(&e->evidence, e->predicted - ln_gain(p->slack_ppm));
 	conclude(e, p, EXPERIMENT_PAYS, true, now_ns);
-	e->arm = true;
+	e->is_boosted = true;
 }
 
 static uint64_t half_ns(const struct experiment *e, const struct experiment_params *p)
 {
-	return e->is_long && p->half_ns < TICK_NS ? TICK_NS : p->half_ns;
+	return is_long(e) && p->half_ns < TICK_NS ? TICK_NS : p->half_ns;
 }
 
 static uint64_t settle_ns(const struct experiment *e, const struct experiment_params *p)
 {
-	return e->is_long ? TICK_NS : p->settle_ns;
+	return is_long(e) ? TICK_NS : p->settle_ns;
 }
 
 /*
@@ -162,7 +167,7 @@ static bool may_be_of_tick(const struct experiment *e, const struct experiment_p
 	int64_t gain = evidence_mean(&e->evidence) + ln_gain(p->slack_ppm);
 	int64_t silent_us = e->silent_ns / 1000;
 
-	return !e->is_long && !e->is_confirmed && e->evidence.sum > 0 &&
+	return e->tick == EXPERIMENT_TICK_UNKNOWN && e->evidence.sum > 0 &&
 	       SILENT_TICKS * e->silences * TICK_NS >= e->seen_ns &&
 	       SILENCES * silent_us << 20 >= gain * (int64_t)(e->seen_ns / 1000);
 }
@@ -175,7 +180,7 @@ static void judge(struct experiment *e, const struct experiment_params *p, uint6
 {
 	const struct evidence *seen = &e->evidence;
 	bool may_be_tick = may_be_of_tick(e, p), answered, over, gains;
-	int64_t most = e->is_long || may_be_tick ? TICK_PAIRS_MOST : PAIRS_MOST;
+	int64_t most = is_long(e) || may_be_tick ? TICK_PAIRS_MOST : PAIRS_MOST;
 	int64_t need = evidence_ln(ODDS) / 16;
 
 	if (seen->sum > 0 && is_as_predicted(e, p))
@@ -185,18 +190,18 @@ static void judge(struct experiment *e, const struct experiment_params *p, uint6
 	gains = (answered && seen->sum > 0) ||
 		(over && evidence_is_above_slack(seen, may_be_tick ? HINT : CLEARLY));
 	if (gains && may_be_tick) {
-		e->is_long = true;
+		e->tick = EXPERIMENT_TICK_TESTED;
 		e->evidence.scale = SCALE_START;
 		open_again(e, now_ns);
 	} else if (gains && !costs_others(p, seen, HINT)) {
-		e->is_confirmed |= e->is_long;
-		e->is_long = false;
+		if (is_long(e))
+			e->tick = EXPERIMENT_TICK_RULED_OUT;
 		conclude(e, p, answered ? EXPERIMENT_PAYS : EXPERIMENT_CANT_TELL, true, now_ns);
-	} else if (answered && (!gains || e->is_long)) {
+	} else if (answered && (!gains || is_long(e))) {
 		conclude(e, p, EXPERIMENT_DOESNT, false, now_ns);
 	} else if (over) {
 		conclude(e, p, EXPERIMENT_CANT_TELL, false, now_ns);
-	} else if (e->same >= SAME_MOST) {
+	} else if (e->n_equal >= SAME_MOST) {
 		conclude(e, p, EXPERIMENT_NONE, false, now_ns);
 	}
 }
@@ -212,7 +217,7 @@ static bool is_in_doubt(const struct experiment *e, const struct experiment_para
 	bool is_early = now_ns < e->reopen_ns;
 	int z2 = is_early ? CLEARLY : HINT;
 
-	if (!e->rest)
+	if (!e->rests_boosted)
 		return evidence_is_above_slack(seen, z2) && !costs_others(p, seen, HINT);
 	return evidence_is_below(seen, e->found / 2, is_early ? CLEARLY : FAINTLY) ||
 	       costs_others(p, seen, z2);
@@ -222,9 +227,9 @@ static bool is_in_doubt(const struct experiment *e, const struct experiment_para
 static void run_arm(struct experiment *e, const struct experiment_params *p, bool arm,
 		    uint64_t now_ns)
 {
-	if (arm != e->arm && e->settled_ns < now_ns + settle_ns(e, p))
+	if (arm != e->is_boosted && e->settled_ns < now_ns + settle_ns(e, p))
 		e->settled_ns = now_ns + settle_ns(e, p);
-	e->arm = arm;
+	e->is_boosted = arm;
 }
 
 /*
@@ -233,9 +238,11 @@ static void run_arm(struct experiment *e, const struct experiment_params *p, boo
  */
 static void start_pair(struct experiment *e, const struct experiment_params *p, uint64_t now_ns)
 {
-	e->order = draw(e) >> 31;
+	bool arm = draw(e) >> 31;
+
 	e->settled_ns = now_ns + (half_ns(e, p) >> 16) * (draw(e) >> 16);
-	e->window = 1;
+	run_arm(e, p, arm, now_ns);
+	e->phase = EXPERIMENT_FIRST_WINDOW;
 	e->pair_ns = now_ns;
 	e->mark_ns = 0;
 }
@@ -246,7 +253,7 @@ static void finish_pair(struct experiment *e, const struct experiment_params *p,
 {
 	uint64_t worse_ns = (now_ns - e->pair_ns) / 2, pause_ns;
 
-	e->window = 0;
+	e->phase = EXPERIMENT_RESTS;
 	e->next_ns = now_ns;
 	if (e->verdict == EXPERIMENT_OPEN) {
 		e->tries++;
@@ -257,7 +264,7 @@ static void finish_pair(struct experiment *e, const struct experiment_params *p,
 	}
 	if (e->verdict == EXPERIMENT_OPEN)
 		return;
-	run_arm(e, p, e->rest, now_ns);
+	run_arm(e, p, e->rests_boosted, now_ns);
 	if (e->verdict == EXPERIMENT_NONE)
 		return;
 	/* At random, so that pairs do not coincide with periodic work. */
@@ -270,15 +277,16 @@ void experiment_disturb(struct experiment *e, uint64_t now_ns)
 	if (e->verdict <= EXPERIMENT_OPEN)
 		return;
 	evidence_shrink(&e->evidence, 2);
-	e->is_confirmed = false;
+	if (e->tick == EXPERIMENT_TICK_RULED_OUT)
+		e->tick = EXPERIMENT_TICK_UNKNOWN;
 	e->reopen_ns = now_ns;
-	if (!e->window)
+	if (!e->phase)
 		e->next_ns = now_ns;
 }
 
 void experiment_void(struct experiment *e, const struct experiment_params *p, uint64_t now_ns)
 {
-	if (e->window)
+	if (e->phase)
 		finish_pair(e, p, false, now_ns);
 }
 
@@ -305,18 +313,18 @@ static struct experiment_window close_window(const struct experiment *e,
 static void add_pair(struct experiment *e, const struct experiment_params *p,
 		     const struct experiment_window *last, uint64_t now_ns)
 {
-	const struct experiment_window *on = e->order ? &e->first : last;
-	const struct experiment_window *off = e->order ? last : &e->first;
+	const struct experiment_window *on = e->is_boosted ? last : &e->first;
+	const struct experiment_window *off = e->is_boosted ? &e->first : last;
 	bool answered = e->verdict > EXPERIMENT_OPEN, doubtful, is_first;
 	struct evidence seen = e->evidence;
 
 	/* Rounding of OPPs and counters can cause a difference below one thirty-second. */
 	if (on->level <= off->level + off->level / 32) {
-		e->same += e->same < SAME_MOST;
+		e->n_equal += e->n_equal < SAME_MOST;
 		finish_pair(e, p, false, now_ns);
 		return;
 	}
-	e->same = 0;
+	e->n_equal = 0;
 	e->on_level = e->tried ? (3ULL * e->on_level + on->level) / 4 : on->level;
 	e->off_level = e->tried ? (3ULL * e->off_level + off->level) / 4 : off->level;
 	evidence_add(&seen, on->rate - off->rate - ln_gain(p->slack_ppm),
@@ -387,9 +395,10 @@ static bool end_window(struct experiment *e, const struct experiment_params *p,
 	e->mark_ns = 0;
 	if (n < LEAST_IOS) {
 		finish_pair(e, p, false, now_ns);
-	} else if (e->window == 1) {
+	} else if (e->phase == EXPERIMENT_FIRST_WINDOW) {
 		e->first = window;
-		e->window = 2;
+		e->phase = EXPERIMENT_SECOND_WINDOW;
+		run_arm(e, p, !e->is_boosted, now_ns);
 	} else {
 		add_pair(e, p, &window, now_ns);
 	}
@@ -399,17 +408,20 @@ static bool end_window(struct experiment *e, const struct experiment_params *p,
 bool experiment_update(struct experiment *e, const struct experiment_params *p,
 		       const struct experiment_tally *tally, uint64_t now_ns)
 {
+	if (e->phase == EXPERIMENT_SPOILT) {
+		finish_pair(e, p, false, now_ns);
+		return true;
+	}
 	if (e->verdict > EXPERIMENT_OPEN)
 		age(e, p->half_life_ns, now_ns);
 	if (e->verdict == EXPERIMENT_NONE || now_ns < e->next_ns)
 		return false;
-	if (!e->window)
+	if (!e->phase)
 		start_pair(e, p, now_ns);
 	else if (e->mark_ns && !end_window(e, p, tally, now_ns))
 		return false;
-	if (!e->window)
+	if (!e->phase)
 		return true;
-	run_arm(e, p, e->window == 1 ? e->order : !e->order, now_ns);
 	if (now_ns < e->settled_ns) {
 		e->next_ns = e->settled_ns;
 	} else {

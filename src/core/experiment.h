@@ -36,6 +36,21 @@ enum experiment_verdict {
 	EXPERIMENT_CANT_TELL,
 };
 
+/* A pair has two windows, with one arm each. */
+enum experiment_phase {
+	EXPERIMENT_RESTS, /* no pair is under way */
+	EXPERIMENT_FIRST_WINDOW,
+	EXPERIMENT_SECOND_WINDOW,
+	EXPERIMENT_SPOILT, /* what the pair measures has changed meanwhile: it does not count */
+};
+
+/* Whether a tick of the device (see above) may explain the gain. */
+enum experiment_tick {
+	EXPERIMENT_TICK_UNKNOWN,
+	EXPERIMENT_TICK_TESTED,	   /* windows are as long as ticks */
+	EXPERIMENT_TICK_RULED_OUT, /* such windows confirmed the gain */
+};
+
 struct experiment_params {
 	uint64_t half_ns; /* length of a window: a shorter one cancels more drift, a longer one more
 			     white noise */
@@ -92,14 +107,12 @@ struct experiment {
 			      come since one put it in doubt */
 	uint32_t tried;	   /* valid pairs in all */
 	enum experiment_verdict verdict;
-	uint8_t window;	   /* 0: no pair under way; 1, 2 */
-	uint8_t same;	   /* consecutive pairs at equal levels */
-	bool order;	   /* the arm of the first window */
-	bool rest;	   /* the arm when no pair is under way */
-	bool arm;	   /* the arm to run */
-	bool again;	   /* the question has had an answer before */
-	bool is_long;	   /* windows are long, since a tick may explain the gain */
-	bool is_confirmed; /* long windows confirmed the gain */
+	enum experiment_phase phase;
+	enum experiment_tick tick;
+	uint8_t n_equal; /* consecutive pairs at equal levels */
+	bool rests_boosted;
+	bool is_boosted;   /* the arm to run: with the boost or without */
+	bool was_answered; /* the prediction was weighed in an earlier answer */
 };
 
 /* The gain of the rate, and the half-width of its always-valid interval. */
@@ -130,12 +143,19 @@ void experiment_predict(struct experiment *e, const struct experiment_params *p,
 /* Tasks came or went, or moved elsewhere: an answer counts half, and is reviewed now. */
 void experiment_disturb(struct experiment *e, uint64_t now_ns);
 
+/* Has the pair under way, if any, discarded by the next experiment_update(). */
+static inline void experiment_spoil(struct experiment *e)
+{
+	if (e->phase)
+		e->phase = EXPERIMENT_SPOILT;
+}
+
 /* Discards the pair under way. */
 void experiment_void(struct experiment *e, const struct experiment_params *p, uint64_t now_ns);
 
 /*
- * Starts or advances a pair if it is due; the arm to run is in e->arm. Call it again at e->next_ns
- * with the tally of that time. Returns true when a pair or the experiment has ended.
+ * Starts or advances a pair if it is due; the arm to run is in e->is_boosted. Call it again at
+ * e->next_ns with the tally of that time. Returns true when a pair or the experiment has ended.
  */
 bool experiment_update(struct experiment *e, const struct experiment_params *p,
 		       const struct experiment_tally *tally, uint64_t now_ns);

@@ -15,12 +15,17 @@
 
 #define IO_GROUPS_MAX 64
 
+/* What a group's experiment tries. */
+enum io_question {
+	IO_QUESTION_OURS,
+	IO_QUESTION_KERNELS, /* the boost that the kernel gives by itself */
+	IO_QUESTION_RIVALS,  /* ours, together with those that take from it (io_rivals.c) */
+};
+
 struct io_group {
 	bool used;
-	bool waits_for_io;    /* the kernel boosts its tasks where their clamps drive a domain */
-	bool is_kernels;      /* tried is the boost that the kernel gives by itself */
-	bool moved_limits;    /* limits began to bound one of its levels in the pair under way */
-	bool together;	      /* asked together with its rivals (io_rivals.c) */
+	bool waits_for_io; /* the kernel boosts its tasks where their clamps drive a domain */
+	enum io_question question;
 	uint32_t device;      /* or IO_BOOST_NO_DEVICE */
 	uint32_t tgid;	      /* process of the waits; 0: the group has a device */
 	uint32_t kind;	      /* the first domain of the kind of its tasks' domains */

@@ -90,11 +90,12 @@ static void begin_group(struct engine *engine, struct io_group *group, const str
 		.depth_milli = boost->depth_milli,
 	};
 	experiment_init(&group->experiment, ++engine->n_groups_begun);
-	if (from && !from->is_kernels && from->experiment.verdict > EXPERIMENT_OPEN) {
+	if (from && from->question != IO_QUESTION_KERNELS &&
+	    from->experiment.verdict > EXPERIMENT_OPEN) {
 		group->experiment = from->experiment;
 		group->experiment.random ^= engine->n_groups_begun;
-		group->experiment.window = 0;
-		group->experiment.arm = group->experiment.rest;
+		group->experiment.phase = EXPERIMENT_RESTS;
+		group->experiment.is_boosted = group->experiment.rests_boosted;
 		group->found_ratio = from->found_ratio;
 		experiment_disturb(&group->experiment, now_ns);
 		group->experiment.next_ns = now_ns + TRIAL_LOOK_NS;
@@ -122,7 +123,7 @@ void io_groups_rest(struct engine *engine, uint32_t index)
 {
 	struct io_group *group = &engine->groups[index];
 
-	if (group->experiment.window || group->experiment.next_ns == UINT64_MAX)
+	if (group->experiment.phase || group->experiment.next_ns == UINT64_MAX)
 		return;
 	group->due_ns = group->experiment.next_ns;
 	group->experiment.next_ns = UINT64_MAX;

@@ -13,7 +13,8 @@
 /* Whether the two are asked together, and the other one has tasks. */
 static bool are_asked_together(const struct io_group *a, const struct io_group *b)
 {
-	return a->together && b->used && b->together && b->n_tasks && a->device == b->device;
+	return a->question == IO_QUESTION_RIVALS && b->used && b->question == IO_QUESTION_RIVALS &&
+	       b->n_tasks && a->device == b->device;
 }
 
 /* Whether its tasks can take from others of the device, and those from them. */
@@ -26,8 +27,8 @@ static bool is_rival(const struct io_group *group, uint32_t device)
 /* Whether its boost pays, at the cost of others for the most part. */
 static bool takes(const struct io_group *group)
 {
-	return is_rival(group, group->device) && !group->is_kernels && group->experiment.rest &&
-	       group->experiment.verdict > EXPERIMENT_OPEN &&
+	return is_rival(group, group->device) && group->question != IO_QUESTION_KERNELS &&
+	       group->experiment.rests_boosted && group->experiment.verdict > EXPERIMENT_OPEN &&
 	       evidence_is_taken(&group->experiment.evidence);
 }
 
@@ -36,7 +37,8 @@ void io_rivals_ask(struct engine *engine, uint32_t index, uint64_t now_ns)
 	struct io_group *group = &engine->groups[index];
 	uint32_t n = 0;
 
-	if (group->device == IO_BOOST_NO_DEVICE || group->together || !takes(group))
+	if (group->device == IO_BOOST_NO_DEVICE || group->question == IO_QUESTION_RIVALS ||
+	    !takes(group))
 		return;
 	for (uint32_t i = 0; i < IO_GROUPS_MAX; i++)
 		n += is_rival(&engine->groups[i], group->device);
@@ -47,31 +49,30 @@ void io_rivals_ask(struct engine *engine, uint32_t index, uint64_t now_ns)
 
 		if (!is_rival(other, group->device))
 			continue;
-		other->together = true;
-		other->is_kernels = false;
-		other->moved_limits = true; /* a pair under way was of another question */
+		other->question = IO_QUESTION_RIVALS;
+		experiment_spoil(&other->experiment); /* a pair under way was of another question */
 		experiment_ask_again(&other->experiment, now_ns);
 	}
 }
 
 bool io_rivals_rest(const struct engine *engine, const struct io_group *group)
 {
-	bool rest = group->experiment.rest;
+	bool rest = group->experiment.rests_boosted;
 
 	for (uint32_t i = 0; i < IO_GROUPS_MAX; i++)
 		if (are_asked_together(group, &engine->groups[i]))
-			rest |= engine->groups[i].experiment.rest;
+			rest |= engine->groups[i].experiment.rests_boosted;
 	return rest;
 }
 
 bool io_rivals_arm(const struct engine *engine, const struct io_group *group)
 {
-	if (!group->together)
-		return group->experiment.arm;
+	if (group->question != IO_QUESTION_RIVALS)
+		return group->experiment.is_boosted;
 	for (uint32_t i = 0; i < IO_GROUPS_MAX; i++)
 		if (are_asked_together(group, &engine->groups[i]) &&
-		    engine->groups[i].experiment.window)
-			return engine->groups[i].experiment.arm;
+		    engine->groups[i].experiment.phase)
+			return engine->groups[i].experiment.is_boosted;
 	return io_rivals_rest(engine, group);
 }
 
@@ -81,7 +82,7 @@ bool io_rivals_are_tried(const struct engine *engine, uint32_t index)
 		const struct io_group *other = &engine->groups[i];
 
 		if (i != index && are_asked_together(&engine->groups[index], other) &&
-		    other->experiment.window)
+		    other->experiment.phase)
 			return true;
 	}
 	return false;

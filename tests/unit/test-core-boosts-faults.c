@@ -100,7 +100,7 @@ static void test_lent_in_a_pair(void **state)
 	boosts_start(&world, NULL);
 	world_start_io(&world, 0, 100, 0, &io);
 	boosts_run_to(&world, 0, IO_BOOST_TRYING, 200 * NS_PER_MS);
-	while (boosts_group(&world, 0)->experiment.window != 2 ||
+	while (boosts_group(&world, 0)->experiment.phase != EXPERIMENT_SECOND_WINDOW ||
 	       !boosts_group(&world, 0)->experiment.mark_ns)
 		boosts_run(&world, NS_PER_MS);
 	tried = boosts_group(&world, 0)->experiment.tried;
@@ -110,7 +110,7 @@ static void test_lent_in_a_pair(void **state)
 	world_io(&world, 0, 0);
 	world_set_active(&world, 0, true);
 	boosts_run(&world, NS_PER_MS);
-	assert_int_not_equal(boosts_group(&world, 0)->experiment.window, 2);
+	assert_int_not_equal(boosts_group(&world, 0)->experiment.phase, EXPERIMENT_SECOND_WINDOW);
 	assert_int_equal(boosts_group(&world, 0)->experiment.tried, tried);
 	boosts_run_to(&world, 0, IO_BOOST_PAYS, NS_PER_S);
 	world_deinit(&world);

@@ -82,15 +82,15 @@ static void test_neighbour_is_tried(void **state)
 	while (world_task(&world, 1)->io_boost.state == IO_BOOST_TRYING) {
 		boosts_run(&world, NS_PER_MS);
 		tried += world_last(&world, 0)->target_khz == 2200000;
-		if (boosts_group(&world, 0)->experiment.window)
+		if (boosts_group(&world, 0)->experiment.phase)
 			continue;
 		assert_true(world_last(&world, 0)->target_khz >= 2200000);
 	}
 	boosts_assert_state(&world, 1, IO_BOOST_PAYS);
 	assert_true(tried >= 30);
-	while (!boosts_group(&world, 1)->experiment.window)
+	while (!boosts_group(&world, 1)->experiment.phase)
 		boosts_run(&world, NS_PER_MS);
-	while (boosts_group(&world, 1)->experiment.window) {
+	while (boosts_group(&world, 1)->experiment.phase) {
 		if (world_last(&world, 0)->target_khz < lowest_khz)
 			lowest_khz = world_last(&world, 0)->target_khz;
 		boosts_run(&world, NS_PER_MS);

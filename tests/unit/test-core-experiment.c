@@ -78,9 +78,9 @@ static void step(struct trial *trial, const struct device *device)
 
 	trial->drift = trial->drift * stay + sqrt(1 - stay * stay) * normal(trial) * device->sigma;
 	n = paused ? 0 : device->rate * exp(trial->drift) * s;
-	if (device->tick_ns && trial->e.arm)
+	if (device->tick_ns && trial->e.is_boosted)
 		n *= trial->now_ns % device->tick_ns < device->tick_ns / 2 ? 1.5 : 0.5;
-	gained = trial->e.arm ? n * device->gain : 0;
+	gained = trial->e.is_boosted ? n * device->gain : 0;
 	n += gained + 0.3 * sqrt(n) * normal(trial);
 	if (device->budget_ns) {
 		if (trial->now_ns % device->budget_ns < STEP_NS)
@@ -92,11 +92,11 @@ static void step(struct trial *trial, const struct device *device)
 	trial->others += device->rate * 10 * s - gained * device->lost_by_others;
 	trial->now_ns += STEP_NS;
 	trial->run_s += s;
-	trial->boosted_s += trial->e.arm * s;
+	trial->boosted_s += trial->e.is_boosted * s;
 	trial->tally.ios = trial->ios;
 	trial->tally.other_ios = device->lost_by_others ? trial->others : 0;
 	trial->tally.time_ns += STEP_NS;
-	trial->tally.level_ns += STEP_NS * (trial->e.arm && !device->same_level ? 900 : 400);
+	trial->tally.level_ns += STEP_NS * (trial->e.is_boosted && !device->same_level ? 900 : 400);
 	experiment_update(&trial->e, &params, &trial->tally, trial->now_ns);
 	if (trial->e.verdict != EXPERIMENT_OPEN && !trial->first_s)
 		trial->first_s = trial->run_s;
@@ -122,7 +122,7 @@ static int count_boosted(const struct device *device, uint32_t predicted_ppm, do
 		run(&trial, device, 10);
 		trial.boosted_s = trial.run_s = 0;
 		run(&trial, device, s);
-		n += trial.e.rest;
+		n += trial.e.rests_boosted;
 		*ret_share += trial.boosted_s / trial.run_s / N_SEEDS;
 	}
 	return n;
@@ -237,7 +237,7 @@ static void test_change(void **state)
 			run(&trial, &device, 60);
 			device.gain = gains ? 0 : 0.1;
 			run(&trial, &device, 40);
-			noticed += trial.e.rest != gains;
+			noticed += trial.e.rests_boosted != gains;
 		}
 		print_message("noticed in %d of %d\n", noticed, N_SEEDS);
 		assert_in_range(noticed, N_SEEDS * 9 / 10, N_SEEDS);
@@ -292,7 +292,7 @@ static void test_far_below_in_ticks(void **state)
 
 		begin(&trial, seed, 600000);
 		run(&trial, &device, 12);
-		assert_false(trial.e.rest);
+		assert_false(trial.e.rests_boosted);
 		boosted_s += trial.boosted_s / N_SEEDS;
 	}
 	print_message("boosted for %.2f s\n", boosted_s);
@@ -309,7 +309,7 @@ static void test_same_level(void **state)
 	run(&trial, &device, 1);
 	assert_int_equal(trial.e.verdict, EXPERIMENT_NONE);
 	assert_int_equal(trial.e.tried, 0);
-	assert_false(trial.e.rest);
+	assert_false(trial.e.rests_boosted);
 }
 
 /* The same seed and the same counts give the same, call for call. */
@@ -380,7 +380,7 @@ static bool run_exact(const struct exact *row)
 		uint32_t now_ms = now_ns / NS_PER_MS;
 		int32_t gain = now_ms < 17000 ? row->gain_permille : row->later_permille;
 		int64_t base = ((int64_t)row->per_s << 20) / 1000;
-		int64_t gained = e.arm ? base * gain / 1000 : 0;
+		int64_t gained = e.is_boosted ? base * gain / 1000 : 0;
 		int32_t noise = row->noise_permille
 					? (int32_t)test_random_below(&random,
 								     2 * row->noise_permille + 1) -
@@ -395,18 +395,18 @@ static bool run_exact(const struct exact *row)
 			tally.ios = parts >> 20;
 		tally.other_ios += 100 - ((gained * row->lost_percent / 100) >> 20);
 		tally.time_ns += NS_PER_MS;
-		tally.level_ns += NS_PER_MS * (e.arm ? row->on_level : 400);
+		tally.level_ns += NS_PER_MS * (e.is_boosted ? row->on_level : 400);
 		experiment_update(&e, &params, &tally, now_ns);
-		is.changes += e.arm != arm;
-		is.boosted_ms += e.arm;
+		is.changes += e.is_boosted != arm;
+		is.boosted_ms += e.is_boosted;
 		if (!is.first_ms && e.verdict != EXPERIMENT_OPEN)
 			is.first_ms = now_ms - 1000;
-		arm = e.arm;
+		arm = e.is_boosted;
 	}
 	found = experiment_estimate(&e, &params);
 	is.verdict = e.verdict;
 	is.tried = e.tried;
-	is.rest = e.rest;
+	is.rest = e.rests_boosted;
 	is.gain_ppm = found.gain_ppm;
 	is.error_ppm = found.error_ppm;
 	is.next_ms = e.next_ns < UINT64_MAX / 2 ? e.next_ns / NS_PER_MS : 0;
@@ -415,7 +415,7 @@ static bool run_exact(const struct exact *row)
 	is.seen_ms = e.seen_ns / NS_PER_MS;
 	is.on_level = e.on_level;
 	is.off_level = e.off_level;
-	is.is_confirmed = e.is_confirmed;
+	is.is_confirmed = e.tick == EXPERIMENT_TICK_RULED_OUT;
 	if (!memcmp(&is, &row->is, sizeof(is)))
 		return true;
 	print_message("%s: { %u, %u, %u, %u, %u, %d, %u, %u, %u, %u, %u, %u, %u, %u, %u }\n",
