@@ -2,7 +2,7 @@
 /*
  * Whether a boost pays for a group of tasks (core/io_group.h): which question is asked, and its
  * pairs. In the window without the boost the domains of the group's tasks run without any I/O
- * boost, or with those of others that have an answer: engine_leaves_alone().
+ * boost, or with those of others that have an answer: io_groups_leave_out().
  *
  * Where clamps drive a domain, schedutil boosts by itself, and the window without our boost is the
  * kernel left alone. Where ours would be no more than that, the kernel's own is tried: without it,
@@ -12,7 +12,8 @@
  * is no answer, the kernel is left alone.
  */
 
-#include "core/engine_private.h"
+#include "core/boosts.h"
+#include "core/clamping.h"
 #include "core/experiment_params.h"
 #include "core/io_model.h"
 

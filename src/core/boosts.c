@@ -2,7 +2,8 @@
 /* The engine's I/O boosts: which tasks have one, in which domain, and until when. */
 #include <stddef.h>
 
-#include "core/engine_private.h"
+#include "core/boosts.h"
+#include "core/clamping.h"
 #include "core/io_model.h"
 #include "core/opp.h"
 #include "core/rule.h"

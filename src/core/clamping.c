@@ -12,7 +12,7 @@
  */
 #include <string.h>
 
-#include "core/engine_private.h"
+#include "core/clamping.h"
 
 /* The clamps of rules; the kernel merges the tasks' own with them. */
 static void clamp_by_rules(const struct engine *engine, uint32_t class, struct class_clamp *ret)

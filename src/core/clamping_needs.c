@@ -4,7 +4,8 @@
  * that has the kernel put a task on a big CPU, and the maximum where a boost by the kernel gains
  * nothing.
  */
-#include "core/engine_private.h"
+#include "core/boosts.h"
+#include "core/clamping.h"
 #include "core/io_model.h"
 #include "core/opp.h"
 #include "wakegov/decay.h"
@@ -16,7 +17,7 @@ uint32_t engine_task_boost_cap(const struct engine *engine, const struct io_task
 	const struct domain *domain = engine_domain_of(engine, task->cpu);
 
 	if (!domain || !io_boost_is_held(&task->io_boost) ||
-	    engine_leaves_alone(engine, domain, task))
+	    io_groups_leave_out(engine, domain, task))
 		return 0;
 	return opp_cap_at_khz(&domain->info, task->io_boost.wanted_khz);
 }

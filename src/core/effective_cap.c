@@ -11,7 +11,7 @@
  */
 #include <string.h>
 
-#include "core/engine_private.h"
+#include "core/engine_state.h"
 #include "core/opp.h"
 #include "shared/time.h"
 #include "wakegov/decay.h"

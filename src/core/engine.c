@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/engine_private.h"
+#include "core/clamping.h"
 
 /* Offsets of the engine's parts in bytes; each part extends to the next. */
 struct layout {

@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "core/engine_private.h"
+#include "core/boosts.h"
 #include "core/experiment_params.h"
 #include "core/field.h"
 

@@ -5,7 +5,7 @@
  */
 #include <stddef.h>
 
-#include "core/engine_private.h"
+#include "core/boosts.h"
 #include "core/experiment_params.h"
 
 /*
@@ -228,6 +228,18 @@ void io_groups_forget(struct engine *engine, uint32_t index)
 	io_groups_set_trial(engine, index, false);
 	engine->groups[index].used = false;
 	io_groups_plan(engine);
+}
+
+bool io_groups_leave_out(const struct engine *engine, const struct domain *domain,
+			 const struct io_task *task)
+{
+	const struct io_group *trial = engine_group(engine, domain->trial - 1);
+	const struct io_group *own = engine_group(engine, task->io_boost.group);
+
+	if (!trial || trial->experiment.is_boosted)
+		return false;
+	return trial->experiment.verdict != EXPERIMENT_OPEN || !own || own->kind != trial->kind ||
+	       own->experiment.verdict == EXPERIMENT_OPEN;
 }
 
 const struct io_group *engine_group(const struct engine *engine, uint32_t group)

@@ -7,7 +7,7 @@
  * each is judged by its own I/Os. As long as one gains all have their boost, since who had none
  * beside it would lose; else none has.
  */
-#include "core/engine_private.h"
+#include "core/boosts.h"
 #include "core/experiment_params.h"
 
 /* Whether the two are asked together, and the other one has tasks. */

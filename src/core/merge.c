@@ -4,7 +4,8 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "core/engine_private.h"
+#include "core/boosts.h"
+#include "core/clamping.h"
 #include "core/io_model.h"
 #include "core/opp.h"
 #include "core/rule.h"
@@ -22,7 +23,7 @@ static uint32_t boost_cap_in(const struct engine *engine, const struct io_task *
 	if (topology_domain_of(engine->topology, task->cpu) == domain)
 		return engine_task_boost_cap(engine, task);
 	if (task->flip.holds && task->flip.domain == domain && io_boost_is_held(&task->io_boost) &&
-	    !engine_leaves_alone(engine, &engine->domains[domain], task))
+	    !io_groups_leave_out(engine, &engine->domains[domain], task))
 		return opp_cap_at_khz(&engine->domains[domain].info, task->flip.khz);
 	return 0;
 }

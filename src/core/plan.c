@@ -3,7 +3,7 @@
  * When a domain is decided for again, what the kernel side watches until then, and where nothing
  * needs to be watched.
  */
-#include "core/engine_private.h"
+#include "core/engine_state.h"
 #include "core/opp.h"
 #include "shared/time.h"
 #include "wakegov/chain.h"

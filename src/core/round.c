@@ -7,7 +7,8 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "core/engine_private.h"
+#include "core/boosts.h"
+#include "core/clamping.h"
 #include "core/opp.h"
 #include "core/rule.h"
 

@@ -7,7 +7,7 @@
  */
 #include <stddef.h>
 
-#include "core/engine_private.h"
+#include "core/boosts.h"
 
 /* In windows of io-boost.window. */
 #define TRACED_WINDOWS_MIN 10  /* the shortest period */

@@ -6,7 +6,7 @@
 #include <stddef.h>
 
 #include "config/keys.h"
-#include "core/engine_private.h"
+#include "core/engine_state.h"
 #include "wakegov/own.h"
 
 #define PID	  100

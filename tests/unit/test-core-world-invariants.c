@@ -2,7 +2,7 @@
 /* What holds after every decision, whatever the input was. */
 #include "test-core-world.h"
 
-#include "core/engine_private.h"
+#include "core/boosts.h"
 
 static bool domain_is_idle(const struct world *world, uint32_t domain, uint64_t *ret_since_ns)
 {

@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#pragma once
+
+/*
+ * The state of the engine. A round (round.c) applies inputs to it, decides for the domains that are
+ * due (merge.c), and plans when to decide again (plan.c). What the other parts do with the state is
+ * in boosts.h, clamping.h, effective_cap.h and tracing_duty.h.
+ */
+
+#include <stddef.h>
+
+#include "core/domain.h"
+#include "core/due.h"
+#include "core/effective_cap.h"
+#include "core/engine.h"
+#include "core/io_device.h"
+#include "core/io_group.h"
+#include "core/tracing_duty.h"
+#include "shared/time.h"
+
+/* When tasks of a clamp class last ran on a CPU. */
+struct class_run {
+	uint64_t ran_ns;	  /* 0: never */
+	uint64_t long_running_ns; /* a long-running one */
+	uint32_t ran_pid;
+	uint32_t long_running_pid;
+};
+
+/* A CPU's chain asks for a big CPU, by the clamps of both tasks. */
+struct chain_claim {
+	uint32_t pids[2];
+	uint32_t cap; /* 0: it does not */
+};
+
+struct cpu {
+	uint32_t next; /* next CPU of the domain; ENGINE_NO_CPU: last */
+	uint32_t util_q;
+	uint64_t idle_since_ns;
+	uint64_t burst_ns;
+	uint32_t est_q;
+	bool running;
+	struct input_chain chain;
+	struct chain_claim claim;
+	struct class_run runs[CLAMP_CLASSES_MAX];
+};
+
+/* A chain counts on a CPU for so long after it was last there; as WAKEGOV_CHAIN_HOLD_NS. */
+#define ENGINE_CHAIN_HOLD_NS (50 * NS_PER_MS)
+
+/* Until when the chain that was last on the CPU counts; 0: no longer. */
+static inline uint64_t engine_chain_until_ns(const struct cpu *cpu, uint64_t now_ns)
+{
+	uint64_t until_ns = cpu->chain.seen_ns + ENGINE_CHAIN_HOLD_NS;
+
+	return cpu->chain.util_q && now_ns < until_ns ? until_ns : 0;
+}
+
+#define ENGINE_NO_CPU UINT32_MAX
+#define ENGINE_BLOCK  32 /* with 1,024 domains a pass over all takes three times as long */
+
+/* Incremented when bytes of the state get another meaning but the sizes stay. */
+#define ENGINE_STATE_VERSION 1
+
+/* How the state begins: a state of another version, layout or size is refused. */
+struct engine_state_header {
+	uint32_t version;
+	uint32_t layout; /* hash of the sizes of the parts */
+	uint64_t size;
+};
+
+/*
+ * One block of memory: this struct, the state's arrays, and then arrays that are not state. The
+ * state, from the header to the end of the tasks, is everything that decisions depend on. It has no
+ * pointers, so a copy saves it.
+ */
+struct engine {
+	struct policy policy;
+	engine_tap_t tap;
+	void *tap_userdata;
+	/* Pointers into the same block. */
+	struct cpu *cpus;	/* topology->n_cpus */
+	struct domain *domains; /* topology->n_domains */
+	struct task_table *tasks;
+	struct topology *topology; /* a copy of its own, as reference_khz may change */
+	struct due *due;	   /* keys of the tasks */
+	/*
+	 * When each domain is due, and the first of each ENGINE_BLOCK of them: a round passes over
+	 * the blocks, and over the domains of those in which one is due.
+	 */
+	uint64_t *due_ns;
+	uint64_t *block_due_ns;
+	struct explanation *explanations; /* for the last decisions of the domains */
+	uint32_t little_capacity;	  /* of the CPUs of least capacity; 0: all are alike */
+	uint32_t big_domain;		  /* the first of those of most capacity */
+	uint32_t n_big_cpus;		  /* CPUs of more than the least capacity */
+	/*
+	 * During a decision: the domain as engine_commit() would make it, and what it rests on,
+	 * from which engine_commit() plans the next decision.
+	 */
+	struct domain proposed;
+	struct demand demand;
+	struct effective_cap cap;
+	bool is_deciding;
+
+	struct engine_state_header header;
+	struct clamp_classes clamp_classes;
+	struct tracing_duty tracing;
+	uint64_t devices_next_ns; /* earliest next_ns of the devices */
+	uint64_t groups_next_ns;  /* the same of the groups */
+	uint32_t group_turn;	  /* group whose turn is next */
+	uint32_t n_groups_begun;
+	uint32_t n_clamping; /* number of domains that are driven by clamps */
+	bool needs_own;	     /* other domains exist, for which own clamps must be reported */
+	struct io_device devices[INPUT_DEVICES_MAX];
+	struct io_group groups[IO_GROUPS_MAX];
+};
+
+/* engine_state.c: links the CPUs of each domain, and copies its topology. */
+void engine_link(struct engine *engine);
+/* Applies the policy to the domain. */
+void engine_merge_domain(struct engine *engine, uint32_t domain);
+
+/*
+ * Walks the CPUs of a domain in ascending order, so that a decision's cost does not depend on the
+ * machine's size.
+ */
+#define engine_for_each_cpu(engine, cpu, domain)                                       \
+	for (uint32_t cpu = (engine)->domains[domain].first_cpu; cpu != ENGINE_NO_CPU; \
+	     cpu = (engine)->cpus[cpu].next)
+
+static inline void engine_tap_call(const struct engine *engine, const struct engine_call *call)
+{
+	if (engine->tap)
+		engine->tap(engine->tap_userdata, call);
+}
+
+/* The domain of a CPU, or NULL. */
+static inline struct domain *engine_domain_of(const struct engine *engine, uint32_t cpu)
+{
+	uint32_t index = topology_domain_of(engine->topology, cpu);
+
+	return index == TOPOLOGY_NO_DOMAIN ? NULL : &engine->domains[index];
+}
+
+/* Call it after each change of active, due and next_ns of the domain. */
+static inline void engine_plan_domain(const struct engine *engine, uint32_t index)
+{
+	const struct domain *domain = &engine->domains[index];
+	uint32_t block = index / ENGINE_BLOCK, from = block * ENGINE_BLOCK;
+	uint64_t first_ns = UINT64_MAX;
+
+	engine->due_ns[index] = !domain->active ? UINT64_MAX : domain->due ? 0 : domain->next_ns;
+	for (uint32_t i = from; i < from + ENGINE_BLOCK && i < engine->topology->n_domains; i++)
+		if (engine->due_ns[i] < first_ns)
+			first_ns = engine->due_ns[i];
+	engine->block_due_ns[block] = first_ns;
+}
+
+static inline uint32_t engine_count_blocks(const struct topology *topology)
+{
+	return (topology->n_domains + ENGINE_BLOCK - 1) / ENGINE_BLOCK;
+}
+
+/* A decision is due for the domain. */
+static inline void engine_mark_domain(const struct engine *engine, uint32_t index)
+{
+	engine->domains[index].due = true;
+	engine_plan_domain(engine, index);
+}
+
+/* The same for the domain of a CPU, if it has one. */
+static inline void engine_mark_cpu(const struct engine *engine, uint32_t cpu)
+{
+	uint32_t index = topology_domain_of(engine->topology, cpu);
+
+	if (index != TOPOLOGY_NO_DOMAIN)
+		engine_mark_domain(engine, index);
+}
+
+/* Whether a clamp also chooses among CPUs of unlike capacity. */
+static inline bool engine_places_by_clamps(const struct engine *engine, uint32_t domain)
+{
+	return engine->little_capacity && engine->domains[domain].clamps;
+}
+
+/* Walks the tasks that due_find() finds. */
+#define engine_for_each_due(engine, which, value, task)                                \
+	for (struct io_task *task = engine_find_due(engine, which, value, NULL); task; \
+	     task = engine_find_due(engine, which, value, task))
+
+static inline struct io_task *engine_find_due(const struct engine *engine, enum due_which which,
+					      uint64_t value, const struct io_task *after)
+{
+	uint32_t from = after ? io_task_place(engine->tasks, after) + 1 : 0;
+	uint32_t place = due_find(engine->due, which, value, from);
+
+	return place == DUE_NONE ? NULL : io_task_at(engine->tasks, place);
+}
+
+/* plan.c: sets when the proposed decision for a domain is to be made again, without an event. */
+void engine_plan_next(const struct engine *engine, struct domain *domain,
+		      const struct demand *demand, uint64_t now_ns);
