@@ -26,11 +26,6 @@ struct field {
 		0, 0, 0 \
 	}
 
-static inline bool field_is_text(const struct field *field)
-{
-	return field->size > sizeof(uint64_t);
-}
-
 /* Copies of a fixed size are single instructions; memcpy() of a variable one doubles the cost. */
 static inline uint64_t field_load(const struct field *field, const void *from)
 {
@@ -47,22 +42,5 @@ static inline uint64_t field_load(const struct field *field, const void *from)
 	default:
 		memcpy(&u64, at, sizeof(u64));
 		return u64;
-	}
-}
-
-static inline void field_store(const struct field *field, void *to, uint64_t value)
-{
-	char *at = (char *)to + field->offset;
-	uint32_t u32 = (uint32_t)value;
-
-	switch (field->size) {
-	case 1:
-		*(uint8_t *)at = (uint8_t)value;
-		break;
-	case 4:
-		memcpy(at, &u32, sizeof(u32));
-		break;
-	default:
-		memcpy(at, &value, sizeof(value));
 	}
 }

@@ -254,6 +254,13 @@ void page_put_object(FILE *out, json_t *object); /* consumed */
 /* Ends the page and closes it. Returns as ctl_close_output(). */
 enum ctl_exit page_close(FILE *out, const char *path, enum ctl_exit code);
 
+/*
+ * words.c: the sentence for a word of a group, with fields of the object `of`, or else of `more`,
+ * as cell_value() shows them. Allocated; NULL: the word has none. words_all() is borrowed.
+ */
+char *words_fill(const char *group, const char *word, const json_t *of, const json_t *more);
+json_t *words_all(void);
+
 /* doctor.c: the findings, which report shows too. NULL: it failed, which was printed. */
 json_t *doctor_findings(const struct ctl *ctl, bool *ret_bad);
 void doctor_show(const json_t *findings);
@@ -271,7 +278,7 @@ void doctor_advise(json_t *findings, const char *sys, const char *proc, const js
  */
 
 /*
- * An array of objects with name and text, in the order to show them; what the machine does not have
- * is left out. sys is the path of /sys. Takes a tenth of a second where power is counted.
+ * An object of numbers and words, in the order to show them; what the machine does not have is left
+ * out. sys is the path of /sys. Takes a tenth of a second where power is counted.
  */
 json_t *machine_find(const char *sys);

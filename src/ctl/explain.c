@@ -305,9 +305,13 @@ void explain_print(FILE *file, const json_t *reply)
 		print_chosen(file, decision);
 		print_written(file, reply);
 	}
-	json_array_foreach(json_object_get(reply, "limiters"), i, limiter)
-		paragraph_printf(file, "others", "%s: %s", field_text(limiter, "who") ?: "?",
-				 field_text(limiter, "text") ?: "?");
+	json_array_foreach(json_object_get(reply, "limiters"), i, limiter) {
+		const char *who = field_shown(limiter, "who");
+		_cleanup_free_ char *sentence = words_fill("limiters", who, limiter,
+							   json_object_get(reply, "domain"));
+
+		paragraph_printf(file, "others", "%s: %s", who, sentence ?: "?");
+	}
 }
 
 static void show_one(const json_t *reply)

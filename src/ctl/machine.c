@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * What the machine says of itself in /sys: turbo, energy preferences, temperatures, throttling,
- * power; as numbers in JSON.
+ * power; as numbers and words in JSON, with the units in their names.
  */
 #include "ctl/command.h"
 
@@ -19,14 +19,9 @@
 #define POWER_SAMPLE_US 100000
 #define TEXT_SIZE	96
 
-/* Adds a part with a sentence for people and a number; key NULL: it has none. */
-static void add(json_t *found, const char *name, json_t *text, const char *key, double number)
+static void add_number(json_t *found, const char *key, double number)
 {
-	json_t *part = json_pack("{ss so}", "name", name, "text", text);
-
-	if (key)
-		json_object_set_new(part, key, json_integer((json_int_t)number));
-	json_array_append_new(found, part);
+	json_object_set_new(found, key, json_integer((json_int_t)number));
 }
 
 static void find_turbo(json_t *found, const char *sys)
@@ -34,8 +29,10 @@ static void find_turbo(json_t *found, const char *sys)
 	bool is_on;
 	const char *file = sysfs_read_turbo(sys, &is_on);
 
-	if (file)
-		add(found, "turbo", json_sprintf("%s (%s)", is_on ? "on" : "off", file), NULL, 0);
+	if (file) {
+		json_object_set_new(found, "turbo", json_boolean(is_on));
+		json_object_set_new(found, "turbo_file", json_string(file));
+	}
 }
 
 /* A word that all have, or "mixed". */
@@ -64,9 +61,9 @@ static void find_preferences(json_t *found, const char *sys)
 	sysfs_each(note_preference, &preference,
 		   "%s/devices/system/cpu/cpufreq/policy*/energy_performance_preference", sys);
 	if (preference.word[0])
-		add(found, "EPP", format_json(preference.word), NULL, 0);
+		json_object_set_new(found, "EPP", format_json(preference.word));
 	if (sysfs_read_line(profile, sizeof(profile), "%s/firmware/acpi/platform_profile", sys))
-		add(found, "platform", json_sprintf("profile %s", profile), NULL, 0);
+		json_object_set_new(found, "platform_profile", format_json(profile));
 }
 
 struct heat {
@@ -120,10 +117,10 @@ static void find_temperature(json_t *found, const char *sys)
 	sysfs_each(note_hwmon, &heat, "%s/class/hwmon/hwmon*/temp*_input", sys);
 	if (!heat.highest_mc)
 		sysfs_each(note_zone, &heat, "%s/class/thermal/thermal_zone*", sys);
-	if (heat.highest_mc)
-		add(found, "heat",
-		    json_sprintf("%.0f °C, the highest of %s", heat.highest_mc / 1000, heat.sensor),
-		    "millidegrees", heat.highest_mc);
+	if (heat.highest_mc) {
+		add_number(found, "temperature_millidegrees", heat.highest_mc);
+		json_object_set_new(found, "temperature_sensor", format_json(heat.sensor));
+	}
 }
 
 struct cooling {
@@ -155,15 +152,14 @@ static void find_throttling(json_t *found, const char *sys)
 	sysfs_highest(&ms, sys,
 		      "/devices/system/cpu/cpu*/thermal_throttle/package_throttle_total_time_ms");
 	sysfs_each(note_cooling, &cooling, "%s/class/thermal/cooling_device*", sys);
-	if (events >= 0)
-		add(found, "throttled",
-		    json_sprintf("%.0f times since the boot, %.1f s in all", events, ms / 1000),
-		    "total_ms", ms);
-	if (cooling.n)
-		add(found, "cooling",
-		    json_sprintf("%u of %u CPU cooling devices limit now", cooling.active,
-				 cooling.n),
-		    "limiting", cooling.active);
+	if (events >= 0) {
+		add_number(found, "throttle_count", events);
+		add_number(found, "throttled_us", ms * 1000);
+	}
+	if (cooling.n) {
+		add_number(found, "cooling_devices", cooling.n);
+		add_number(found, "cooling_limiting", cooling.active);
+	}
 }
 
 static bool has_word(const char *device, const char *file, const char *pattern)
@@ -257,14 +253,15 @@ static void find_power(json_t *found, const char *sys)
 		sysfs_each(find_sensor, &uw, "%s/class/hwmon/hwmon*", sys);
 	}
 	/* A counter has wrapped where the difference is negative. */
-	if (before_uj ? uw >= 0 : uw > 0)
-		add(found, "power", json_sprintf("%.1f W by %s", uw / 1e6, source), "milliwatts",
-		    uw / 1000);
+	if (before_uj ? uw >= 0 : uw > 0) {
+		add_number(found, "power_milliwatts", uw / 1000);
+		json_object_set_new(found, "power_source", json_string(source));
+	}
 }
 
 json_t *machine_find(const char *sys)
 {
-	json_t *found = json_array();
+	json_t *found = json_object();
 
 	find_turbo(found, sys);
 	find_preferences(found, sys);

@@ -126,60 +126,65 @@ void paragraph_printf(FILE *file, const char *title, const char *format, ...)
 	paragraph_print(file, title, r < 0 ? "?" : text);
 }
 
-static char *show_permille(uint64_t permille)
-{
-	return format_print("%" PRIu64 " %%", (permille + 5) / 10);
-}
+static const struct unit {
+	const char *end;		/* of the key; the first that fits counts */
+	char *(*show)(uint64_t number); /* NULL: as follows */
+	const char *before, *after;
+	double divisor;
+	int decimals;
+} units[] = {
+	{ "khz", format_frequency },
+	{ "_us", format_duration },
+	{ "_kib", format_size },
+	{ "_gain_permille", NULL, "+", " %", 10, 0 },
+	{ "_permille", NULL, "", " %", 10, 0 },
+	{ "_milli", NULL, "", "", 1000, 1 },
+	{ "_millidegrees", NULL, "", " °C", 1000, 1 },
+	{ "_milliwatts", NULL, "", " W", 1000, 1 },
+	{ "_cap", NULL, "", " %", 10.24, 0 },
+	{ "", NULL, "", "", 1, 0 },
+};
 
-static char *show_gain(uint64_t permille)
+static const struct unit *unit_of(const char *key)
 {
-	return format_print("+%" PRIu64 " %%", (permille + 5) / 10);
-}
+	const struct unit *unit = units;
+	size_t length = strlen(key);
 
-static char *show_thousandths(uint64_t n)
-{
-	return format_print("%.1f", (double)n / 1000);
-}
-
-static char *show_capacity(uint64_t cap)
-{
-	return format_print("%" PRIu64 " %%", (cap * 100 + 512) / 1024);
-}
-
-static char *show_number(uint64_t n)
-{
-	return format_print("%" PRIu64, n);
+	while (length < strlen(unit->end) || strcmp(key + length - strlen(unit->end), unit->end))
+		unit++;
+	return unit;
 }
 
 char *cell_value(const json_t *row, const char *key)
 {
-	static const struct {
-		const char *end; /* of the key; the first that fits counts */
-		char *(*show)(uint64_t number);
-	} units[] = {
-		{ "khz", format_frequency },	{ "_us", format_duration },
-		{ "gain_permille", show_gain }, { "_permille", show_permille },
-		{ "_milli", show_thousandths }, { "_cap", show_capacity },
-		{ "_kib", format_size },	{ "", show_number },
-	};
+	const struct unit *unit = unit_of(key);
 	const json_t *value = json_object_get(row, key);
-	size_t length = strlen(key), i = 0;
 
 	if (json_is_boolean(value))
 		return format_print("%s", json_is_true(value) ? "yes" : "no");
 	if (!json_is_integer(value))
 		return format_clean(json_string_length(value) ? json_string_value(value) : NULL);
-	while (length < strlen(units[i].end) ||
-	       strcmp(key + length - strlen(units[i].end), units[i].end) != 0)
-		i++;
-	return units[i].show(field_number(row, key));
+	if (unit->show)
+		return unit->show(field_number(row, key));
+	/* Halves round up. */
+	return format_print("%s%.*f%s", unit->before, unit->decimals,
+			    (double)field_number(row, key) / unit->divisor + 1e-9, unit->after);
+}
+
+char *cell_title(const char *key)
+{
+	char *title = strndup(key, strlen(key) - strlen(unit_of(key)->end));
+
+	for (char *c = title; c && *c; c++)
+		*c = *c == '_' ? ' ' : *c;
+	return title;
 }
 
 char *cell_mhz(const json_t *row, const char *key)
 {
 	uint64_t khz = field_number(row, key);
 
-	return khz ? show_number((khz + 500) / 1000) : format_clean(NULL);
+	return khz ? format_print("%" PRIu64, (khz + 500) / 1000) : format_clean(NULL);
 }
 
 char *cell_duration(const json_t *row, const char *key)

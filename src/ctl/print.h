@@ -79,10 +79,13 @@ void paragraph_printf(FILE *file, const char *title, const char *format, ...)
 
 /*
  * The text of a field by the unit in its key: "1800 MHz" of _khz, "9.5 ms" of _us, "61 %" of
- * _permille, "+46 %" of _gain_permille, "3.2" of _milli, "33 %" of _cap (a part of 1024); texts and
- * other numbers as they are, "yes" or "no", and "-" where it is missing. Allocated.
+ * _permille, "+46 %" of _gain_permille, "3.2" of _milli, "33 %" of _cap (a part of 1024), "61.4 °C"
+ * of _millidegrees, "9.4 W" of _milliwatts; texts and other numbers as they are, "yes" or "no", and
+ * "-" where it is missing. Allocated.
  */
 char *cell_value(const json_t *row, const char *key);
+/* The key without its unit, with spaces: "temperature". Allocated. */
+char *cell_title(const char *key);
 
 /* Those with more to them than a unit. */
 char *cell_duration(const json_t *row, const char *key);

@@ -157,6 +157,7 @@ static void put_head(FILE *out, const struct recording *recording)
 {
 	const struct topology *topology = recording->reader->topology;
 	_cleanup_free_ char *title = recording_title(recording->path);
+	_cleanup_free_ char *words = json_dumps(words_all(), JSON_COMPACT);
 	struct buffer line = { .max = HEAD_MAX };
 	struct json_out json;
 
@@ -181,6 +182,7 @@ static void put_head(FILE *out, const struct recording *recording)
 		json_out_close(&json, '}');
 	}
 	json_out_close(&json, ']');
+	field_json(&json, "words", words);
 	json_out_close(&json, '}');
 	if (json_out_flush(&json) == 0 && buffer_append(&line, "", 1) == 0)
 		page_put(out, buffer_bytes(&line));

@@ -91,9 +91,10 @@ enum ctl_exit report_html(const struct ctl *ctl, const char *path)
 	if (!out)
 		return CTL_REFUSED;
 	gethostname(host, sizeof(host) - 1);
-	page_put_object(out, json_pack("{so ss so sO sO sO}", "title",
-				       json_sprintf("wakegov on %s", host), "version",
-				       wakegov_version, "machine", machine_find("/sys"), "status",
-				       status, "stats", stats, "explanations", explanations));
+	page_put_object(out,
+			json_pack("{so ss sO so sO sO sO}", "title",
+				  json_sprintf("wakegov on %s", host), "version", wakegov_version,
+				  "words", words_all(), "machine", machine_find("/sys"), "status",
+				  status, "stats", stats, "explanations", explanations));
 	return page_close(out, path, put_decisions(ctl, out, now.realtime_us));
 }

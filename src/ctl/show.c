@@ -206,13 +206,34 @@ static void show_frequency(const json_t *frequency)
 }
 
 /* Of what the machine itself has to limit frequencies. */
+/* "turbo yes, temperature 61.4 °C, power 9.4 W": names without their units. */
 static void show_machine(const json_t *machine)
 {
-	const json_t *part;
+	char text[512] = "";
+	const char *key;
+	json_t *value;
+
+	json_object_foreach((json_t *)machine, key, value) {
+		_cleanup_free_ char *shown = cell_value(machine, key), *name = cell_title(key);
+
+		text_append(text, sizeof(text), "%s%s %s", text[0] ? ", " : "", name, shown);
+	}
+	if (text[0])
+		paragraph_print(stdout, "machine", text);
+}
+
+/* Those that the daemon has words for. */
+static void show_notices(const char *group, const json_t *notices)
+{
+	const json_t *notice;
 	size_t i;
 
-	json_array_foreach(machine, i, part)
-		paragraph_print(stdout, field_shown(part, "name"), field_shown(part, "text"));
+	json_array_foreach(notices, i, notice) {
+		const char *what = field_shown(notice, "what");
+		_cleanup_free_ char *sentence = words_fill(group, what, notice, NULL);
+
+		paragraph_print(stdout, group, sentence ?: what);
+	}
 }
 
 static void show_sentences(const char *title, const json_t *sentences)
@@ -272,8 +293,8 @@ static void show_all_but_programs(const json_t *reply)
 			   "idle       no CPU may take longer than %" PRIu64
 			   " us to wake up now, for tasks with an idle-latency",
 			   field_number(reply, "idle_latency_us"));
-	show_sentences("unable", json_object_get(reply, "unable"));
-	show_sentences("advice", json_object_get(reply, "advice"));
+	show_notices("unable", json_object_get(reply, "unable"));
+	show_notices("advice", json_object_get(reply, "advice"));
 	putchar('\n');
 	show_domains(reply);
 }

@@ -110,3 +110,13 @@ struct core {
 		uint64_t records;      /* of the tracer */
 	} counts;
 };
+
+/*
+ * decision_line.c: a decision as varlink/engine_line.h writes it. read_back_khz 0: not known.
+ * ask_names: names of tasks that are not known are read in /proc, which is for a user's question,
+ * not for every decision.
+ */
+#define DECISION_LINE_MAX (16 * 1024)
+void decision_line_put(struct json_out *out, const struct core *core,
+		       const struct decision *decision, const struct explanation *rests_on,
+		       uint32_t read_back_khz, bool ask_names);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* A decision's line, with what only the daemon knows: the time, names of devices and tasks. */
-#include "daemon/decision_line.h"
-
+#include "daemon/core.h"
 #include "daemon/process.h"
 #include "shared/time.h"
 #include "varlink/engine_line.h"

@@ -82,7 +82,7 @@ struct event {
 	uint32_t pid;
 	const char *comm;
 	const char *message;	    /* a sentence */
-	const char *line;	    /* of EVENT_DECISION: decision_line.h */
+	const char *line;	    /* of EVENT_DECISION: engine_line.h */
 	const struct io_task *task; /* of EVENT_BOOST */
 	const char *previous_state; /* previous state of the boost; NULL: a new task */
 };

@@ -74,7 +74,7 @@ struct module {
 	void (*expire)(void *state, uint64_t now_ns);
 	/* A domain that is driven was decided for. */
 	void (*decided)(void *state, const struct decision *decision);
-	/* That changed the domain's target; line is its text (decision_line.h). */
+	/* That changed the domain's target; line is its text (engine_line.h). */
 	void (*target_changed)(void *state, const struct decision *decision, const char *line);
 	/* A domain has this target from now on; 0: it is not ours. */
 	void (*target_set)(void *state, uint32_t domain, uint32_t khz, uint64_t now_ns);

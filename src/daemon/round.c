@@ -8,7 +8,6 @@
 #include <string.h>
 #include <sys/epoll.h>
 
-#include "daemon/decision_line.h"
 #include "daemon/domains.h"
 #include "daemon/journal.h"
 #include "daemon/module.h"

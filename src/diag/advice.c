@@ -169,27 +169,3 @@ bool advice_find_misplacement(const struct engine *engine, const struct topology
 		*ret = found;
 	return found.n_tasks;
 }
-
-char *advice_on_misplacement(const char *disk, const struct interrupt *interrupt,
-			     const struct advice_place *completions,
-			     const struct advice_place *tasks, uint32_t n_tasks)
-{
-	const char *who = n_tasks > 1 ? "the busiest of its tasks" : "the task";
-	const char *it = n_tasks > 1 ? "the tasks" : "the task";
-	char move[256] = "", *sentence = NULL;
-	int r;
-
-	/* Drivers that spread their queues themselves, such as NVMe's, allow no other affinity. */
-	if (interrupt)
-		snprintf(move, sizeof(move),
-			 "write %s to /proc/irq/%u/smp_affinity_list or, if the kernel refuses "
-			 "that, ",
-			 tasks->cpus, interrupt->number);
-	r = asprintf(&sentence,
-		     "interrupt of %s lands in %s, %s runs in %s: %skeep %s on CPUs %s "
-		     "(taskset -c)%s",
-		     interrupt ? interrupt->name : disk, completions->domain, who, tasks->domain,
-		     move, it, completions->cpus,
-		     interrupt ? "" : ", since /proc/interrupts does not name the one to move");
-	return r < 0 ? NULL : sentence;
-}

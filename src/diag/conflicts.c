@@ -206,27 +206,17 @@ void conflicts_find(void (*found)(void *userdata, const struct conflict *conflic
 struct search {
 	const char *sys;
 	const struct throttle_domain *domain;
-	int (*emit)(void *context, const char *who, const char *text);
+	int (*emit)(void *context, const struct throttle *found);
 	void *context;
 	int r;		 /* result of emit; anything but 0 ends the search */
 	bool lowers_max; /* something lowers scaling_max_freq … */
 	bool lowers;	 /* … or lowers the frequency without showing there */
 };
 
-static void report(struct search *search, const char *who, const char *format, ...)
-	__attribute__((format(printf, 3, 4)));
-
-static void report(struct search *search, const char *who, const char *format, ...)
+static void report(struct search *search, const struct throttle *found)
 {
-	char text[LIMITER_TEXT_SIZE];
-	va_list args;
-
-	if (search->r)
-		return;
-	va_start(args, format);
-	vsnprintf(text, sizeof(text), format, args);
-	va_end(args);
-	search->r = search->emit(search->context, who, text);
+	if (!search->r)
+		search->r = search->emit(search->context, found);
 }
 
 static bool read_cpu_file(const struct search *search, const char *file, double *ret)
@@ -245,10 +235,7 @@ static void find_firmware(struct search *search)
 	    bios_khz > domain->scaling_max_khz)
 		return;
 	search->lowers_max = true;
-	report(search, "firmware",
-	       "the firmware allows %.0f MHz at most (bios_limit): see its power and thermal "
-	       "settings",
-	       bios_khz / 1000);
+	report(search, &(struct throttle){ .who = "firmware", .khz = (uint32_t)bios_khz });
 }
 
 /*
@@ -259,7 +246,6 @@ static void find_cooling(const char *path, void *context)
 {
 	struct search *search = context;
 	const struct throttle_domain *domain = search->domain;
-	const char *name = strrchr(path, '/') + 1;
 	bool is_idle, is_lowered = domain->scaling_max_khz < domain->highest_khz;
 	double state = 0, most = 0;
 	char type[64];
@@ -274,9 +260,13 @@ static void find_cooling(const char *path, void *context)
 		return;
 	search->lowers_max |= !is_idle;
 	search->lowers |= is_idle;
-	report(search, is_idle ? "idle-injection" : "thermal",
-	       "heat: %s (%s) is at step %.0f of %.0f%s; see /sys/class/thermal for the temperature",
-	       name, type, state, most, is_idle ? ", and has CPUs idle while there is work" : "");
+	report(search, &(struct throttle){
+			       .who = is_idle ? "idle-injection" : "thermal",
+			       .name = strrchr(path, '/') + 1,
+			       .kind = type,
+			       .step = (uint32_t)state,
+			       .steps = most > 0 ? (uint32_t)most : 0,
+		       });
 }
 
 /* intel_pstate's limits for all CPUs. While it chooses itself, no file of a policy shows them. */
@@ -287,18 +277,14 @@ static void find_percent(struct search *search)
 
 	if (read_cpu_file(search, "intel_pstate/max_perf_pct", &max) && max < 100) {
 		search->lowers_max = search->lowers = true;
-		report(search, "perf-pct",
-		       "intel_pstate/max_perf_pct is %.0f: no CPU runs above %.0f %% of its highest "
-		       "frequency; write 100 there to undo that",
-		       max, max);
+		report(search,
+		       &(struct throttle){ .who = "max-perf-pct", .percent = (uint32_t)max });
 	}
 	/* By default it is the lowest frequency, rounded. */
 	if (read_cpu_file(search, "intel_pstate/min_perf_pct", &min) &&
 	    min * hardware > domain->lowest_khz + hardware)
-		report(search, "perf-pct",
-		       "intel_pstate/min_perf_pct is %.0f: no CPU runs below %.0f %% of its highest "
-		       "frequency; write 0 there to undo that",
-		       min, min);
+		report(search,
+		       &(struct throttle){ .who = "min-perf-pct", .percent = (uint32_t)min });
 }
 
 /* The limits in the policy's files; the administrator's only if there is a request. */
@@ -308,22 +294,14 @@ static void find_requests(struct search *search)
 	bool is_lowered = domain->scaling_max_khz < domain->highest_khz;
 
 	if (domain->request_max_khz && domain->request_max_khz < domain->highest_khz)
-		report(search, "scaling-max",
-		       "scaling_max_freq of policy%u is %u MHz, of %u MHz that there are: the "
-		       "administrator or another program lowered it; raise it there to undo that",
-		       domain->first_cpu, domain->request_max_khz / 1000,
-		       domain->highest_khz / 1000);
+		report(search,
+		       &(struct throttle){ .who = "scaling-max", .khz = domain->request_max_khz });
 	else if (is_lowered && !search->lowers_max)
-		report(search, "scaling-max",
-		       "the kernel allows policy%u %u MHz, of %u MHz that there are, and no program "
-		       "wrote scaling_max_freq: a driver or the firmware limits it",
-		       domain->first_cpu, domain->scaling_max_khz / 1000,
-		       domain->highest_khz / 1000);
+		report(search,
+		       &(struct throttle){ .who = "kernel-max", .khz = domain->scaling_max_khz });
 	if (domain->request_min_khz > domain->lowest_khz)
-		report(search, "scaling-min",
-		       "scaling_min_freq of policy%u is %u MHz: the administrator or another "
-		       "program raised it; lower it there to undo that",
-		       domain->first_cpu, domain->request_min_khz / 1000);
+		report(search,
+		       &(struct throttle){ .who = "scaling-min", .khz = domain->request_min_khz });
 }
 
 static void find_turbo(struct search *search)
@@ -336,11 +314,9 @@ static void find_turbo(struct search *search)
 	snprintf(of_policy, sizeof(of_policy), "cpufreq/policy%u/boost", search->domain->first_cpu);
 	file = sysfs_read_turbo(search->sys, &is_on);
 	if (file && !is_on)
-		report(search, "boost-off", "turbo is switched off for the machine (%s is %d)",
-		       file, strcmp(file, "cpufreq/boost") != 0);
+		report(search, &(struct throttle){ .who = "boost-off", .name = file });
 	else if (read_cpu_file(search, of_policy, &value) && !value)
-		report(search, "boost-off", "turbo is switched off for this domain (%s is 0)",
-		       of_policy);
+		report(search, &(struct throttle){ .who = "boost-off", .name = of_policy });
 }
 
 static void find_scheduler(struct search *search)
@@ -348,10 +324,7 @@ static void find_scheduler(struct search *search)
 	char name[SCHED_EXT_NAME_SIZE];
 
 	if (sched_ext_has_all(search->sys, name))
-		report(search, "sched-ext",
-		       "the sched_ext scheduler %s has all tasks: it obeys no clamps, and asks "
-		       "schedutil for what it likes",
-		       name);
+		report(search, &(struct throttle){ .who = "sched-ext", .name = name });
 }
 
 static uint32_t clamp_khz(uint32_t khz, const struct throttle_domain *domain)
@@ -376,14 +349,11 @@ static void find_driver(struct search *search)
 	if (!domain->asked_max_khz || !now_khz || (is_low && search->lowers) ||
 	    (!is_low && now_khz <= max_khz + max_khz / 20))
 		return;
-	report(search, "driver",
-	       "the driver reports %u MHz where %u MHz were asked for: the hardware decides "
-	       "otherwise (power or temperature), or has not got there yet",
-	       now_khz / 1000, (is_low ? min_khz : max_khz) / 1000);
+	report(search, &(struct throttle){ .who = "driver", .khz = is_low ? min_khz : max_khz });
 }
 
 int throttle_find(const char *sys, const struct throttle_domain *domain,
-		  int (*emit)(void *context, const char *who, const char *text), void *context)
+		  int (*emit)(void *context, const struct throttle *found), void *context)
 {
 	struct search search = { sys, domain, emit, context };
 

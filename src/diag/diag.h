@@ -30,8 +30,6 @@ struct conflict {
  */
 void conflicts_find(void (*found)(void *userdata, const struct conflict *conflict), void *userdata);
 
-#define LIMITER_TEXT_SIZE 256
-
 struct throttle_domain {
 	uint32_t first_cpu;  /* the N of policyN */
 	uint32_t lowest_khz; /* its lowest OPP */
@@ -45,17 +43,27 @@ struct throttle_domain {
 	uint32_t current_khz; /* 0: not known */
 };
 
-/*
- * Calls emit for each limit, with a word (firmware, thermal, idle-injection, perf-pct, scaling-max,
- * scaling-min, boost-off, sched-ext, driver) and a sentence; ends early with the result of emit if
- * that is not 0. sys is /sys.
- */
-int throttle_find(const char *sys, const struct throttle_domain *domain,
-		  int (*emit)(void *context, const char *who, const char *text), void *context);
+/* What limits a domain, with what belongs to it: the type Limiter of io.wakegov.varlink. */
+struct throttle {
+	const char *who;
+	const char *name; /* NULL: it has none */
+	const char *kind; /* of a cooling device, else NULL */
+	uint32_t khz;	  /* 0: none, as the others */
+	uint32_t percent;
+	uint32_t step, steps;
+};
 
 /*
- * advice.c: advice to the administrator: sentences for `wakegovctl status`, and a lookup for one of
- * them: the interrupt by which a block device reports completions to a CPU.
+ * Calls emit for each limit: firmware, thermal, idle-injection, max-perf-pct, min-perf-pct,
+ * scaling-max, kernel-max, scaling-min, boost-off, sched-ext, driver; ends early with the result of
+ * emit if that is not 0. sys is /sys.
+ */
+int throttle_find(const char *sys, const struct throttle_domain *domain,
+		  int (*emit)(void *context, const struct throttle *found), void *context);
+
+/*
+ * advice.c: devices whose interrupts come in another domain than that of their tasks, and the
+ * interrupt by which a block device reports completions to a CPU.
  */
 
 /*
@@ -93,21 +101,6 @@ int interrupts_find(FILE *table, const char *path, uint32_t cpu, struct interrup
  * above.
  */
 int interrupts_of_disk(const char *disk, uint32_t cpu, struct interrupt *ret);
-
-/* The names of a domain for people. */
-struct advice_place {
-	const char *domain; /* "policy4" */
-	const char *cpus;   /* "4-5" */
-};
-
-/*
- * "interrupt of nvme0q3 lands in policy0, the task runs in policy4: …" and the remedy. interrupt is
- * NULL if unknown; n_tasks is at least 1. Returns a string that the caller frees, or NULL without
- * memory.
- */
-char *advice_on_misplacement(const char *disk, const struct interrupt *interrupt,
-			     const struct advice_place *completions,
-			     const struct advice_place *tasks, uint32_t n_tasks);
 
 /*
  * doctor.c: examines what this machine offers wakegov, and changes nothing. Needs no daemon;

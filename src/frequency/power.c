@@ -46,10 +46,3 @@ enum power_source power_find(const struct policy *policy, struct topology_domain
 	memset(domain->opp_power, 0, sizeof(domain->opp_power));
 	return POWER_UNKNOWN;
 }
-
-double energy_power_share(double khz, double highest_khz)
-{
-	double f = khz / highest_khz, volts = 0.6 + 0.4 * f;
-
-	return f * volts * volts;
-}

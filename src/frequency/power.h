@@ -20,10 +20,3 @@ enum power_source power_find(const struct policy *policy, struct topology_domain
 
 /* "the policy's opp-power", "the kernel's energy model"; NULL for an unknown source. */
 const char *power_source_name(enum power_source source);
-
-/*
- * Relative to the power at highest_khz: f·V², with V on a line from its highest value to 0.6 of
- * that at 0 Hz. For both kinds of CPUs of an rk3399 (rk3399-opp.dtsi), the V of OPPs is within 14 %
- * of that line.
- */
-double energy_power_share(double khz, double highest_khz);

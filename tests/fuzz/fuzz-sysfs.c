@@ -139,9 +139,9 @@ static void write_files(const char *text, size_t size)
 	}
 }
 
-static int pass(void *context, const char *who, const char *text)
+static int pass(void *context, const struct throttle *found)
 {
-	check(who[0] && text[0]);
+	check(found->who[0]);
 	return 0;
 }
 

@@ -172,31 +172,6 @@ static void test_not_steady(void **state)
 	end(&machine);
 }
 
-static void test_sentences(void **state)
-{
-	static const struct advice_place policy0 = { "policy0", "0-3" };
-	static const struct advice_place policy4 = { "policy4", "4-5" };
-	static const struct interrupt queue = { .number = 38, .name = "nvme0q3" };
-	char *sentence;
-
-	sentence = advice_on_misplacement("nvme0n1", &queue, &policy0, &policy4, 1);
-	assert_string_equal(sentence,
-			    "interrupt of nvme0q3 lands in policy0, the task runs in policy4: "
-			    "write 4-5 to /proc/irq/38/smp_affinity_list or, if the kernel refuses "
-			    "that, keep the task on CPUs 0-3 (taskset -c)");
-	free(sentence);
-	sentence = advice_on_misplacement("nvme0n1", &queue, &policy0, &policy4, 2);
-	assert_non_null(strstr(sentence, ", the busiest of its tasks runs in policy4: "));
-	assert_non_null(strstr(sentence, "keep the tasks on CPUs 0-3"));
-	free(sentence);
-	sentence = advice_on_misplacement("sda", NULL, &policy0, &policy4, 1);
-	assert_string_equal(sentence,
-			    "interrupt of sda lands in policy0, the task runs in policy4: keep the "
-			    "task on CPUs 0-3 (taskset -c), since /proc/interrupts does not name "
-			    "the one to move");
-	free(sentence);
-}
-
 /* Four CPUs of which one is offline; each queue has its own, and q0 is for administration. */
 static const char nvme[] =
 	"            CPU0       CPU1       CPU3       \n"
@@ -329,7 +304,6 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_find),
 		cmocka_unit_test(test_not_steady),
-		cmocka_unit_test(test_sentences),
 		cmocka_unit_test(test_find_interrupt),
 		cmocka_unit_test(test_long_interrupt_name),
 		cmocka_unit_test(test_interrupt_of_disk),

@@ -9,80 +9,88 @@
 
 #define CPU "devices/system/cpu"
 
-/* The text of the part with this name; NULL: it is not there. */
-static void assert_part(const char *name, const char *text)
+/* The value of this key; NULL: it is not there. */
+static void assert_word(const char *key, const char *word)
 {
 	json_auto_t *found = machine_find(fake_root);
-	const json_t *part;
-	size_t i;
+	const char *value = json_string_value(json_object_get(found, key));
 
-	json_array_foreach(found, i, part)
-		if (!strcmp(json_string_value(json_object_get(part, "name")), name)) {
-			assert_non_null(text);
-			assert_string_equal(json_string_value(json_object_get(part, "text")), text);
-			return;
-		}
-	assert_null(text);
+	if (word)
+		assert_string_equal(value, word);
+	else
+		assert_null(value);
 }
 
-/* For programs, which should not have to read the text. */
-static void assert_number(const char *name, const char *key, json_int_t number)
+static void assert_number(const char *key, json_int_t number)
 {
 	json_auto_t *found = machine_find(fake_root);
-	const json_t *part;
-	size_t i;
+	const json_t *value = json_object_get(found, key);
 
-	json_array_foreach(found, i, part)
-		if (!strcmp(json_string_value(json_object_get(part, "name")), name))
-			assert_int_equal(json_integer_value(json_object_get(part, key)), number);
+	assert_true(json_is_integer(value));
+	assert_int_equal(json_integer_value(value), number);
+}
+
+static void assert_turbo(bool is_on, const char *file)
+{
+	json_auto_t *found = machine_find(fake_root);
+
+	assert_true(json_is_boolean(json_object_get(found, "turbo")));
+	assert_int_equal(json_is_true(json_object_get(found, "turbo")), is_on);
+	assert_word("turbo_file", file);
+}
+
+static void assert_power(json_int_t milliwatts, const char *source)
+{
+	assert_number("power_milliwatts", milliwatts);
+	assert_word("power_source", source);
 }
 
 static void test_nothing(void **state)
 {
 	json_auto_t *found = machine_find(fake_root);
 
-	assert_int_equal(json_array_size(found), 0);
+	assert_int_equal(json_object_size(found), 0);
 }
 
 static void test_turbo(void **state)
 {
 	fake_file(CPU "/cpufreq/boost", "1");
-	assert_part("turbo", "on (cpufreq/boost)");
+	assert_turbo(true, "cpufreq/boost");
 	fake_file(CPU "/cpufreq/boost", "0");
-	assert_part("turbo", "off (cpufreq/boost)");
+	assert_turbo(false, "cpufreq/boost");
 	/* The other way round, and what counts where there are both. */
 	fake_file(CPU "/intel_pstate/no_turbo", "0");
-	assert_part("turbo", "on (intel_pstate/no_turbo)");
+	assert_turbo(true, "intel_pstate/no_turbo");
 	fake_file(CPU "/intel_pstate/no_turbo", "1");
-	assert_part("turbo", "off (intel_pstate/no_turbo)");
+	assert_turbo(false, "intel_pstate/no_turbo");
 }
 
 static void test_preferences(void **state)
 {
 	fake_file(CPU "/cpufreq/policy0/energy_performance_preference", "balance_power");
 	fake_file(CPU "/cpufreq/policy1/energy_performance_preference", "balance_power");
-	assert_part("EPP", "balance_power");
+	assert_word("EPP", "balance_power");
 	fake_file(CPU "/cpufreq/policy1/energy_performance_preference", "power");
-	assert_part("EPP", "mixed");
+	assert_word("EPP", "mixed");
 	fake_file("firmware/acpi/platform_profile", "low-power");
-	assert_part("platform", "profile low-power");
+	assert_word("platform_profile", "low-power");
 }
 
 static void test_temperature(void **state)
 {
 	fake_file("class/thermal/thermal_zone0/type", "acpitz");
 	fake_file("class/thermal/thermal_zone0/temp", "99000");
-	assert_part("heat", NULL);
+	assert_word("temperature_sensor", NULL);
 	fake_file("class/thermal/thermal_zone1/type", "cpu-thermal");
 	fake_file("class/thermal/thermal_zone1/temp", "61400");
-	assert_part("heat", "61 °C, the highest of cpu-thermal");
+	assert_number("temperature_millidegrees", 61400);
 	fake_file("class/hwmon/hwmon0/name", "nvme");
 	fake_file("class/hwmon/hwmon0/temp1_input", "90000");
 	fake_file("class/hwmon/hwmon1/name", "coretemp");
 	fake_file("class/hwmon/hwmon1/temp1_input", "71000");
 	fake_file("class/hwmon/hwmon1/temp2_input", "74600");
-	assert_part("heat", "75 °C, the highest of coretemp");
-	assert_number("heat", "millidegrees", 74600);
+	assert_number("temperature_millidegrees", 74600);
+	assert_word("temperature_sensor", "coretemp");
 }
 
 static void test_throttling(void **state)
@@ -93,8 +101,8 @@ static void test_throttling(void **state)
 	fake_file("class/thermal/cooling_device1/cur_state", "3");
 	fake_file("class/thermal/cooling_device2/type", "Fan");
 	fake_file("class/thermal/cooling_device2/cur_state", "1");
-	assert_part("cooling", "1 of 2 CPU cooling devices limit now");
-	assert_part("throttled", NULL);
+	assert_number("cooling_devices", 2);
+	assert_number("cooling_limiting", 1);
 	for (int cpu = 0; cpu < 2; cpu++) {
 		char path[96];
 
@@ -105,7 +113,8 @@ static void test_throttling(void **state)
 			 CPU "/cpu%d/thermal_throttle/package_throttle_total_time_ms", cpu);
 		fake_file(path, "3400");
 	}
-	assert_part("throttled", "12 times since the boot, 3.4 s in all");
+	assert_number("throttle_count", 12);
+	assert_number("throttled_us", 3400000);
 }
 
 static void write_battery(const char *status)
@@ -119,26 +128,25 @@ static void test_power(void **state)
 {
 	fake_file("class/hwmon/hwmon1/name", "nvme");
 	fake_file("class/hwmon/hwmon1/power1_input", "5000000");
-	assert_part("power", NULL);
+	assert_word("power_source", NULL);
 	fake_file("class/hwmon/hwmon2/name", "ina226");
 	fake_file("class/hwmon/hwmon2/power1_input", "4000000");
-	assert_part("power", "4.0 W by hwmon");
+	assert_power(4000, "hwmon");
 	write_battery("Discharging");
 	fake_file("class/power_supply/BAT0/power_now", "9400000");
-	assert_part("power", "9.4 W by battery");
-	assert_number("power", "milliwatts", 9400);
+	assert_power(9400, "battery");
 	fake_file_remove("class/power_supply/BAT0/power_now");
 	fake_file("class/power_supply/BAT0/current_now", "-500000");
 	fake_file("class/power_supply/BAT0/voltage_now", "12000000");
-	assert_part("power", "6.0 W by battery");
+	assert_power(6000, "battery");
 	write_battery("Charging");
-	assert_part("power", "4.0 W by hwmon");
+	assert_power(4000, "hwmon");
 	write_battery("Discharging");
 	fake_file("class/power_supply/BAT0/scope", "Device");
-	assert_part("power", "4.0 W by hwmon");
+	assert_power(4000, "hwmon");
 	fake_file("class/hwmon/hwmon3/energy1_input", "8000000");
 	fake_file("class/hwmon/hwmon3/energy1_label", "Esocket0");
-	assert_part("power", "0.0 W by counters");
+	assert_power(0, "counters");
 }
 
 int main(void)

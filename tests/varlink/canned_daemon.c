@@ -9,7 +9,6 @@
 
 #include "actuator/discovery.h"
 #include "config/keys.h"
-#include "daemon/decision_line.h"
 #include "daemon/domains.h"
 #include "daemon/journal.h"
 #include "daemon/loop.h"
@@ -411,32 +410,28 @@ int actuator_domain_read_requests(struct actuator_domain *domain, struct wakegov
 }
 
 int throttle_find(const char *sys, const struct throttle_domain *domain,
-		  int (*emit)(void *context, const char *who, const char *text), void *context)
+		  int (*emit)(void *context, const struct throttle *found), void *context)
 {
 	if (domain->first_cpu != 1)
 		return 0;
-	return emit(context, "thermal", "heat: cooling_device0 is at step 3 of 7");
+	return emit(context, &(struct throttle){ .who = "thermal",
+						 .name = "cooling_device0",
+						 .kind = "Processor",
+						 .step = 3,
+						 .steps = 7 });
 }
 
 bool advice_find_misplacement(const struct engine *engine, const struct topology *topology,
 			      uint32_t device, struct misplacement *ret)
 {
-	*ret = (struct misplacement){ .n_tasks = 1 };
+	*ret = (struct misplacement){ .n_tasks = 1, .task_domain = 1 };
 	return device == 0 && made.daemon->n_devices && made.daemon->n_domains;
 }
 
 int interrupts_of_disk(const char *disk, uint32_t cpu, struct interrupt *ret)
 {
-	return -ENOENT;
-}
-
-char *advice_on_misplacement(const char *disk, const struct interrupt *interrupt,
-			     const struct advice_place *completions,
-			     const struct advice_place *tasks, uint32_t n_tasks)
-{
-	return strdup("interrupt of nvme0q3 lands in policy0, the task runs in policy4: write 4-5 "
-		      "to /proc/irq/38/smp_affinity_list or, if the kernel refuses that, keep the "
-		      "task on CPUs 0-3 (taskset -c)");
+	*ret = (struct interrupt){ .number = 38, .name = "nvme0q3" };
+	return 0;
 }
 
 int policy_hold_start(struct policies *policies, const char *text, char **ret_message)

@@ -75,7 +75,7 @@ class Week:
             return {"domains": [{"domain": d["name"], "times": times} for d in self.domains],
                     "gains": gains}
         if method == "Explain":
-            hot = [{"who": "thermal", "text": "cooling device 0 holds it to 2400 MHz"}]
+            hot = [{"who": "scaling-max", "name": None, "khz": 2400000}]
             named = next(d for d in self.domains if d["name"] == parameters["domain"])
             return {"domain": named, "limiters": hot if named["name"] == "policy0" else []}
         assert method == "Decisions" and parameters["since_realtime_us"] >= 0, (method, parameters)

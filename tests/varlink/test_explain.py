@@ -103,7 +103,7 @@ class Control(ServiceTest):
     def test_who_else_limits(self):
         text = self.run_command("policy1")
         self.assertIn("wakegov would ask for", text)
-        self.assertIn("others     thermal: heat: cooling_device0 is at step 3 of 7", text)
+        self.assertIn("others     thermal: heat: cooling_device0 (Processor) is at step 3 of 7", text)
         self.assertIn("held       2400 MHz would suffice, but not yet for the hold time", text)
         self.assertIn("chosen 2400 MHz: 1600 MHz would suffice, but takes 33.3 % more energy for the same "
                       "work, says the kernel's energy model", " ".join(text.split()))

@@ -32,6 +32,11 @@ int clock_gettime(clockid_t clock, struct timespec *ret)
 DATA = re.compile(r'<script type="application/json" id="data">\n(.*?)\n</script>', re.S)
 
 
+def read(path):
+    with open(os.path.join(TOP, path), encoding="utf-8") as file:
+        return file.read()
+
+
 @needs_fixture
 class Pages(unittest.TestCase):
     def setUp(self):
@@ -46,13 +51,9 @@ class Pages(unittest.TestCase):
         self.assertEqual(done.returncode, code, done.stderr)
         return done.stderr
 
-    def read(self):
-        with open(self.page, encoding="utf-8") as file:
-            return file.read()
-
     def lines(self):
         """What all is about, the decisions or events, and where they end."""
-        head, *changes, tail = map(json.loads, DATA.search(self.read())[1].split("\n"))
+        head, *changes, tail = map(json.loads, DATA.search(read(self.page))[1].split("\n"))
         return head, changes, tail
 
     def of_week(self, week, environment=None):
@@ -75,7 +76,7 @@ class Pages(unittest.TestCase):
                                     if key not in ("monotonic_us", "read_back_khz", "contenders")}
                                    for decision in week.decisions])
         # Nothing is loaded, and no name is markup.
-        page, data = self.read(), DATA.search(self.read())[1]
+        page, data = read(self.page), DATA.search(read(self.page))[1]
         self.assertEqual(re.findall(r"(?:src|href)=|https?:(?!//www.w3.org/2000/svg)|url\(|@import", page), [])
         self.assertIn("\\u003c/script>\\u003cb>", data)
         self.assertFalse({"<", "\x1b"} & set(data))
@@ -121,19 +122,24 @@ class Pages(unittest.TestCase):
 
 class Words(unittest.TestCase):
     def test_each_word_of_the_manual_is_explained(self):
-        """the page's words are those of REASONS AND LIMITS in wakegovctl(1), and of STATE in tasks"""
-        with open(os.path.join(TOP, "src/wakegovctl.1"), encoding="utf-8") as file:
-            manual = file.read().replace("\\-", "-")
-        with open(os.path.join(TOP, "src/ctl/page.html"), encoding="utf-8") as file:
-            page = file.read()
-        sections = {"REASONS": "What decided a frequency", "LIMITS": "What limited it",
-                    "TIMINGS": "When it takes effect", "DROPS": "What was dropped"}
+        """words.json has those of REASONS AND LIMITS in wakegovctl(1)"""
+        manual, groups = read("src/wakegovctl.1").replace("\\-", "-"), json.loads(read("src/ctl/words.json"))
+        sections = {"reasons": "What decided a frequency", "limits": "What limited it",
+                    "timings": "When it takes effect", "drops": "What was dropped"}
         for name, title in sections.items():
             part = re.search(rf"\.SS {title}\n(.*?)\n\.S[SH]", manual, re.S)[1]
             items = re.findall(r"^\.TP\n\.BR? (.*)", part, re.M)
             words = set(re.findall(r"[a-z-]+", " ".join(items).replace(", ", " "))) - {"none", "now"}
-            explained = re.search(rf"const {name} = {{\n(.*?)\n}};", page, re.S)[1]
-            self.assertEqual(set(re.findall(r'^  "?([a-z-]+)"?: ', explained, re.M)), words, name)
+            self.assertEqual(set(groups[name]), words, name)
+
+    def test_each_word_of_the_daemon_has_a_sentence(self):
+        groups = json.loads(read("src/ctl/words.json"))
+        for path, key, of in (("src/diag/conflicts.c", "who", ("limiters",)),
+                              ("src/daemon/api/status.c", "what", ("unable", "advice"))):
+            given = re.findall(rf"\.{key} = ([^,}};]*)", read(path))
+            given = set(re.findall(r'"([a-z-]+)"', " ".join(given)))
+            self.assertGreater(len(given), 5)
+            self.assertEqual(given - {word for group in of for word in groups[group]}, set())
 
 
 if __name__ == "__main__":

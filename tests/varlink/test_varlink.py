@@ -177,15 +177,15 @@ class Data(ServiceTest):
 
     def test_advice(self):
         status = self.connect().call("io.wakegov.Status")["parameters"]
-        self.assertEqual(len(status["advice"]), 1)
-        self.assertIn("lands in policy0", status["advice"][0])
+        [advice] = status["advice"]
+        self.assertEqual([advice[key] for key in ("what", "name", "domain", "other_domain", "irq")],
+                         ["interrupt-elsewhere", "nvme0q3", "policy0", "policy1", 38])
 
     def test_unable(self):
         """what rules and classes could not do, and nothing of what none of them asks for"""
         status = self.connect().call("io.wakegov.Status")["parameters"]
-        self.assertEqual(status["unable"], [
-            "placement was given up for 1 tasks whose affinity another program set",
-            "the kernel refused 2 times to place a task"])
+        self.assertEqual([(notice["what"], notice["count"]) for notice in status["unable"]],
+                         [("placement-given-up", 1), ("placement-refused", 2)])
         self.assertEqual(status["idle_latency_us"], 50)
 
     def test_drops(self):

@@ -116,8 +116,8 @@ class Output(ControlTest):
     def test_advice_keeps_to_the_width(self):
         lines = self.run_command("status").splitlines()
         first = next(i for i, line in enumerate(lines) if line.startswith("advice"))
-        self.assertEqual(lines[first], "advice     interrupt of nvme0q3 lands in policy0, the task "
-                                       "runs in policy4:")
+        self.assertEqual(lines[first], "advice     interrupt of nvme0q3 lands in policy0, the busiest of its "
+                                       "tasks (1)")
         advice = lines[first:lines.index("")]
         self.assertLessEqual(max(map(len, advice)), 80)
         self.assertTrue(all(line.startswith(" " * 11) for line in advice[1:]))

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "daemon/api/api.h"
-#include "daemon/decision_line.h"
 #include "daemon/history/past.h"
 #include "daemon/process.h"
 #include "diag/diag.h"
@@ -21,15 +20,20 @@ struct limiters {
 	uint32_t n;
 };
 
-static int put_limiter(void *context, const char *who, const char *text)
+static int put_limiter(void *context, const struct throttle *found)
 {
 	struct limiters *limiters = context;
 
 	if (limiters->n++ == LIMITERS_MAX)
 		return 1;
 	json_out_open(limiters->out, '{');
-	field_text(limiters->out, "who", who);
-	field_text(limiters->out, "text", text);
+	field_text(limiters->out, "who", found->who);
+	field_text(limiters->out, "name", found->name);
+	field_text(limiters->out, "kind", found->kind);
+	field_nonzero(limiters->out, "khz", found->khz);
+	field_nonzero(limiters->out, "percent", found->percent);
+	field_nonzero(limiters->out, "step", found->step);
+	field_nonzero(limiters->out, "steps", found->steps);
 	json_out_close(limiters->out, '}');
 	return 0;
 }
@@ -51,10 +55,8 @@ static void put_limiters(struct json_out *out, struct core *core, uint32_t i)
 	if (actuator->state == ACTUATOR_STATE_OFFLINE)
 		return;
 	if (actuator->state != ACTUATOR_STATE_DRIVEN)
-		put_limiter(&limiters, "governor",
-			    actuator->why[0] ? actuator->why
-					     : "the kernel's own governor sets this clock; wakegov "
-					       "only says what it would do");
+		put_limiter(&limiters,
+			    &(struct throttle){ .who = actuator_state_name(actuator->state) });
 	actuator_domain_read_back(actuator, &domain.current_khz);
 	actuator_domain_read_limits(actuator, &domain.scaling_min_khz, &domain.scaling_max_khz);
 	if (range_is_acquired(&actuator->range))

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The socket's Status and Domains: the daemon's state as JSON. */
-#include <errno.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -219,76 +217,74 @@ static void put_domains(struct json_out *out, struct core *core)
 	json_out_close(out, ']');
 }
 
-__attribute__((format(printf, 2, 3))) static void put_text(struct json_out *out, const char *format,
-							   ...)
-{
-	char text[384];
-	va_list args;
+/* What the type Notice has; NULL and 0: not this one. */
+struct notice {
+	const char *what, *name, *why;
+	const char *domain, *cpus, *other_domain, *other_cpus;
+	uint64_t count;
+	uint32_t irq;
+};
 
-	va_start(args, format);
-	vsnprintf(text, sizeof(text), format, args);
-	va_end(args);
-	field_text(out, NULL, text);
+static void put_notice(struct json_out *out, const struct notice *notice)
+{
+	json_out_open(out, '{');
+	field_text(out, "what", notice->what);
+	field_text(out, "name", notice->name);
+	field_text(out, "why", notice->why);
+	field_nonzero(out, "count", notice->count);
+	field_text(out, "domain", notice->domain);
+	field_text(out, "cpus", notice->cpus);
+	field_text(out, "other_domain", notice->other_domain);
+	field_text(out, "other_cpus", notice->other_cpus);
+	field_nonzero(out, "irq", notice->irq);
+	json_out_close(out, '}');
 }
 
-/* Frees the sentence. */
-static int put_sentence(struct json_out *out, char *sentence)
+static void put_if(struct json_out *out, bool is_so, const struct notice *notice)
 {
-	if (!sentence)
-		return -ENOMEM;
-	field_text(out, NULL, sentence);
-	free(sentence);
-	return 0;
+	if (is_so)
+		put_notice(out, notice);
 }
 
-static struct advice_place place_of(const struct core *core, uint32_t domain)
+/* Where the interrupts of a device come, and where its tasks are. */
+static void put_misplacement(struct json_out *out, const struct core *core, uint32_t device)
 {
-	return (struct advice_place){
-		.domain = core->topology->domains[domain].name,
-		.cpus = core->domains[domain].cpus,
-	};
+	const struct topology_domain *domains = core->topology->domains;
+	struct interrupt interrupt = { 0 };
+	struct misplacement found;
+	char name[TRACER_DISK_SIZE];
+	bool is_known;
+
+	if (!advice_find_misplacement(core->engine, core->topology, device, &found) ||
+	    tracer_device_name(core->tracer, device, name) < 0)
+		return;
+	is_known = interrupts_of_disk(name, found.cpu, &interrupt) == 0;
+	put_notice(out, &(struct notice){
+				.what = is_known ? "interrupt-elsewhere" : "completions-elsewhere",
+				.name = is_known ? interrupt.name : name,
+				.irq = interrupt.number,
+				.count = found.n_tasks,
+				.domain = domains[found.completion_domain].name,
+				.cpus = core->domains[found.completion_domain].cpus,
+				.other_domain = domains[found.task_domain].name,
+				.other_cpus = core->domains[found.task_domain].cpus,
+			});
 }
 
-static int put_advice(struct json_out *out, const struct core *core)
+static void put_advice(struct json_out *out, const struct core *core)
 {
 	uint64_t refused = engine_clamp_classes(core->engine)->refused;
-	int r = 0;
 
-	for (uint32_t i = 0; i < core->conflicts.n; i++) {
-		const struct conflict *conflict = core->conflicts.conflicts[i];
-
-		put_text(out, "%s runs, and sets %s: %s", conflict->name, conflict->knobs,
-			 conflict->advice);
-	}
-	if (core->scheduler[0])
-		put_text(out,
-			 "the sched_ext scheduler %s has all tasks, and obeys no clamps: backend = "
-			 "auto takes setspeed where it can",
-			 core->scheduler);
-	if (refused)
-		put_text(out,
-			 "%llu times a task got no cap and no floor: its rules together would have "
-			 "been one combination more than the %d that there can be; let fewer rules "
-			 "be for the same tasks",
-			 (unsigned long long)refused, CLAMP_CLASSES_MAX);
-	for (uint32_t i = 0; r == 0 && i < INPUT_DEVICES_MAX; i++) {
-		struct advice_place completions, tasks;
-		struct misplacement misplacement;
-		struct interrupt interrupt;
-		char name[TRACER_DISK_SIZE];
-		bool found;
-
-		if (!advice_find_misplacement(core->engine, core->topology, i, &misplacement) ||
-		    tracer_device_name(core->tracer, i, name) < 0)
-			continue;
-		completions = place_of(core, misplacement.completion_domain);
-		tasks = place_of(core, misplacement.task_domain);
-		found = interrupts_of_disk(name, misplacement.cpu, &interrupt) == 0;
-		r = put_sentence(out, advice_on_misplacement(name, found ? &interrupt : NULL,
-							     &completions, &tasks,
-							     misplacement.n_tasks));
-	}
-	return r;
+	field_open(out, "advice", '[');
+	for (uint32_t i = 0; i < core->conflicts.n; i++)
+		put_notice(out, &(struct notice){ .what = "conflict",
+						  .name = core->conflicts.conflicts[i]->name });
+	put_if(out, core->scheduler[0],
+	       &(struct notice){ .what = "sched-ext", .name = core->scheduler });
+	put_if(out, refused, &(struct notice){ .what = "clamp-classes", .count = refused });
+	for (uint32_t i = 0; i < INPUT_DEVICES_MAX; i++)
+		put_misplacement(out, core, i);
+	json_out_close(out, ']');
 }
 
 /* What the policy asks for and does not get here. */
@@ -298,34 +294,22 @@ static void put_unable(struct json_out *out, const struct manager *manager)
 	bool places = rule_any_gives(&core->policy, RULE_PLACEMENT);
 	const char *unplaced = places ? placing_why_not(&manager->placing) : NULL;
 	const char *unlimited = idle_latency_why_not(&manager->idle_latency);
+	uint64_t escapes = manager->clamps.n_escapes;
 	struct affinities_counts counts;
 	struct tracer_drops drops;
 
 	affinities_count(manager->placing.affinities, &counts);
-	field_open(out, "unable", '[');
-	if (!tick_is_seen())
-		put_text(out, "the kernel has no high-resolution timers (highres=off): how long "
-			      "tasks run at a time is not seen, so caps give way to no long "
-			      "work, and no task has a chain");
-	if (manager->clamps.n_escapes)
-		put_text(out, "a task's clamps were set above its cap %llu times, and merged again",
-			 (unsigned long long)manager->clamps.n_escapes);
 	tracer_drops(core->tracer, &drops);
-	if (drops.threads)
-		put_text(out,
-			 "the memory limit is met: more threads are not followed one by one; to "
-			 "follow them: raise MemoryMax= of the unit, and restart wakegovd");
-	if (unplaced)
-		put_text(out, "placement does nothing here: %s", unplaced);
-	if (counts.foreign)
-		put_text(out,
-			 "placement was given up for %llu tasks whose affinity another program set",
-			 (unsigned long long)counts.foreign);
-	if (counts.refused)
-		put_text(out, "the kernel refused %llu times to place a task",
-			 (unsigned long long)counts.refused);
-	if (unlimited)
-		put_text(out, "idle-latency does nothing here: %s", unlimited);
+	field_open(out, "unable", '[');
+	put_if(out, !tick_is_seen(), &(struct notice){ .what = "no-highres" });
+	put_if(out, escapes, &(struct notice){ .what = "clamps-escaped", .count = escapes });
+	put_if(out, drops.threads, &(struct notice){ .what = "memory-limit" });
+	put_if(out, unplaced, &(struct notice){ .what = "placement", .why = unplaced });
+	put_if(out, counts.foreign,
+	       &(struct notice){ .what = "placement-given-up", .count = counts.foreign });
+	put_if(out, counts.refused,
+	       &(struct notice){ .what = "placement-refused", .count = counts.refused });
+	put_if(out, unlimited, &(struct notice){ .what = "idle-latency", .why = unlimited });
 	json_out_close(out, ']');
 }
 
@@ -337,7 +321,6 @@ int api_show_status(const struct call *call, struct reply *reply)
 	const char *backend = core->n_domains ? domains[0].backend->name : backend_observe.name;
 	struct json_out *out = reply_begin(reply);
 	uint32_t held_us = manager->idle_latency.held_us;
-	int r;
 
 	for (uint32_t i = 1; i < core->n_domains; i++)
 		if (domains[i].backend != domains[0].backend)
@@ -353,12 +336,10 @@ int api_show_status(const struct call *call, struct reply *reply)
 	put_self_and_frequency(out, core);
 	put_domains(out, core);
 	put_programs(out, core->tracer);
-	field_open(out, "advice", '[');
-	r = put_advice(out, core);
-	json_out_close(out, ']');
+	put_advice(out, core);
 	put_unable(out, manager);
 	field_count_if(out, "idle_latency_us", held_us != POLICY_IDLE_LATENCY_NONE, held_us);
-	return r < 0 ? r : reply_end(reply);
+	return reply_end(reply);
 }
 
 int api_list_domains(const struct call *call, struct reply *reply)

@@ -54,7 +54,7 @@ struct decision_entry {
 	uint64_t number; /* in the order of adding, from 0 */
 	uint64_t now_ns;
 	uint32_t domain;
-	char *line; /* decision_line.h */
+	char *line; /* engine_line.h */
 };
 
 /* size entries; NULL without memory. */

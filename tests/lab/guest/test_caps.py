@@ -243,8 +243,8 @@ class OwnClamps(unittest.TestCase):
         return task
 
     def counted(self):
-        said = [line for line in self.daemon.call("Status")["unable"] if "above its cap" in line]
-        return int(said[0].split(" cap ")[1].split()[0]) if said else 0
+        return sum(notice["count"] for notice in self.daemon.call("Status")["unable"]
+                   if notice["what"] == "clamps-escaped")
 
     def test_reset(self):
         """a cap is in force again a moment after its task asked for more, however often, and counted"""

@@ -126,12 +126,10 @@ class Devices(unittest.TestCase):
         guest.write(f"/sys/block/{name}/queue/rq_affinity", 0)
         self.read_from(path, "--cycles", "100000")
         found = []
-        look_for(lambda: found.extend(sentence for sentence in self.daemon.call("Status")["advice"]
-                                      if name in sentence) or found, 40, f"advice on {name}")
-        sentence = found[0]
-        tap.note(sentence)
-        self.assertIn("policy0", sentence)
-        self.assertIn("policy2", sentence)
+        look_for(lambda: found.extend(notice for notice in self.daemon.call("Status")["advice"]
+                                      if notice["name"] == name) or found, 40, f"advice on {name}")
+        tap.note(found[0])
+        self.assertEqual((found[0]["domain"], found[0]["other_domain"]), ("policy0", "policy2"))
         device = next(d for d in self.daemon.call("Devices")["devices"] if d["name"] == name)
         self.assertEqual(device["completion_domain"], "policy0")
         # Where it ends beside the task, there is nothing to say.
