@@ -272,12 +272,12 @@ int actuator_domain_refuse_tickless(struct actuator_domain *domain)
 		return actuator_domain_explain(domain, -EOPNOTSUPP,
 					       "the kernel has no high-resolution timers now "
 					       "(highres=off), and without them a task that is "
-					       "alone on a CPU would not be seen to work");
+					       "alone on a CPU stays unseen");
 	if (!tickless_has(domain->info->first_cpu, &cpu))
 		return 0;
 	return actuator_domain_explain(domain, -EOPNOTSUPP,
 				       "CPU %u has no scheduler tick (nohz_full=), so a task that "
-				       "is alone there would not be seen to work",
+				       "is alone there stays unseen",
 				       cpu);
 }
 

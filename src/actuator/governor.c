@@ -143,9 +143,8 @@ static int explain_refusal(struct actuator_domain *domain, int error)
 			"modprobe cpufreq_userspace, or use backend = limits",
 			offered);
 	return actuator_domain_explain(
-		domain, -EIO,
-		"driver %s did not take the userspace governor (%s): use backend = limits", driver,
-		strerror(-error));
+		domain, -EIO, "driver %s refused the userspace governor (%s): use backend = limits",
+		driver, strerror(-error));
 }
 
 static int set_governor(struct actuator_domain *domain, const char *governor)

@@ -40,7 +40,7 @@ static int uclamp_acquire(struct actuator_domain *domain)
 	if (sched_ext_has_all("/sys", scheduler))
 		return actuator_domain_explain(
 			domain, -EOPNOTSUPP,
-			"the sched_ext scheduler %s has all tasks, and obeys no "
+			"the sched_ext scheduler %s has all tasks, and ignores "
 			"clamps",
 			scheduler);
 	r = uclamp_probe();
@@ -53,15 +53,16 @@ static int uclamp_acquire(struct actuator_domain *domain)
 					       "sched_setattr is not permitted: with systemd, "
 					       "SystemCallFilter= must allow @resources");
 	if (r < 0)
-		return actuator_domain_explain(
-			domain, r, "cannot find out about utilisation clamps: %s", strerror(-r));
+		return actuator_domain_explain(domain, r, "utilisation clamps cannot be tested: %s",
+					       strerror(-r));
 	r = check_governor(domain, governor);
 	if (r == ACTUATOR_TAKEN_OVER)
-		return actuator_domain_explain(domain, -EOPNOTSUPP,
-					       "clamps move a domain under schedutil only, and its "
-					       "governor is %s: echo schedutil into "
-					       "scaling_governor",
-					       governor);
+		return actuator_domain_explain(
+			domain, -EOPNOTSUPP,
+			"clamps only work in a domain under schedutil, and its "
+			"governor is %s: echo schedutil into "
+			"scaling_governor",
+			governor);
 	/*
 	 * The limits' files are opened now, so that a read-only /sys fails before the first floor.
 	 * A limit of ours that another program has restored is overwritten.

@@ -201,12 +201,12 @@ static void examine_domain(const struct examination *e, const struct topology_do
 			e, FINDING_NOTE, domain->name, "scheduler's tick",
 			"not seen without high-resolution timers (highres=off)",
 			"setspeed and limits leave domains alone then, as a task that is alone on a "
-			"CPU would not be seen to work: boot without highres=off");
+			"CPU stays unseen: boot without highres=off");
 	else if (tickless_has(domain->first_cpu, NULL))
 		report_domain(e, FINDING_NOTE, domain->name, "scheduler's tick",
 			      "nohz_full= took it from CPUs there",
 			      "setspeed and limits leave such a domain alone, as a task that is "
-			      "alone on such a CPU would not be seen to work; the governor "
+			      "alone on such a CPU stays unseen; the governor "
 			      "performance fits it");
 }
 
@@ -346,7 +346,7 @@ static void examine_scheduler(struct examination *e)
 	       governor_driver_chooses(driver)
 		       ? "it has all tasks; the hardware chooses frequencies within wakegov's "
 			 "limits, as without it"
-		       : "it has all tasks and obeys no clamps: backend = auto takes setspeed where "
+		       : "it has all tasks and ignores clamps: backend = auto takes setspeed where "
 			 "it can, and uclamp again when the scheduler is gone");
 }
 

@@ -103,7 +103,7 @@ static void check_never(struct check *check)
 		if (strlen(pattern) <= 1 || pattern[strlen(pattern) - 1] != '/')
 			continue;
 		check->n_never++;
-		say(check, "cgroup", "cgroup = %s can never match: leave the / at its end away",
+		say(check, "cgroup", "cgroup = %s can never match: remove the / at its end",
 		    pattern);
 	}
 }
@@ -159,24 +159,24 @@ static void check_machine(struct check *check)
 		say(check, *units ? "unit" : "cgroup", "it cannot match here: %s", why_not);
 	}
 	if (match->given & POLICY_MATCH_USER && !is_number && !getpwnam(match->user))
-		say(check, "user", "user = %s is no user here: add the user and reload",
+		say(check, "user", "user = %s does not exist here: add the user and reload",
 		    match->user);
 	if (!why_not && !any_may_be_there(units, has_unit))
 		while (next_literal(&units, pattern))
 			say(check, "unit",
-			    "unit = %s has no cgroup now: it is not running, or not known (see "
+			    "unit = %s has no cgroup now: the unit is not running or unknown (see "
 			    "systemctl status %s); the rule holds as soon as it starts",
 			    pattern, pattern);
 	if (!why_not && !any_may_be_there(cgroups, has_path))
 		while (next_literal(&cgroups, pattern))
 			say(check, "cgroup",
-			    "cgroup = %s is not there now; the rule holds as soon as it is",
+			    "cgroup = %s does not exist now; the rule holds as soon as it does",
 			    pattern);
 	for (uint32_t i = 0; i < topology->n_domains; i++)
 		has_domain |= topology->domains[i].first_cpu == check->rule->domain_cpu;
 	if (!has_domain)
 		say(check, "domain",
-		    "domain = policy%u gives nothing: this machine has no such domain",
+		    "domain = policy%u has no effect: this machine has no such domain",
 		    check->rule->domain_cpu);
 }
 
@@ -193,15 +193,16 @@ static void check_itself(const struct check *check)
 		gives_any |= gives(check->rule, i);
 	if (!check->rule->is_condition && !check->rule->is_filled && !gives_any)
 		say(check, NULL,
-		    "it gives nothing: set cap, floor, response, io-boost, placement, "
+		    "it has no effect: set cap, floor, response, io-boost, placement, "
 		    "idle-latency or class");
 	if (check->rule->domain_cpu == POLICY_ANY_DOMAIN)
 		return;
 	if (gives(check->rule, RULE_PLACEMENT))
-		say(check, "placement", "placement is of no domain: with domain = it gives none");
+		say(check, "placement",
+		    "placement covers all domains: with domain = it has no effect");
 	if (gives(check->rule, RULE_IDLE_LATENCY))
 		say(check, "idle-latency",
-		    "idle-latency is of no domain: with domain = it gives none");
+		    "idle-latency covers all domains: with domain = it has no effect");
 }
 
 /* Warns if an earlier rule matches every task and gives all that this one gives. */
@@ -218,7 +219,7 @@ static void check_reached(const struct check *check)
 		if (!all)
 			continue;
 		say(check, NULL,
-		    "it is never reached: [rule %s] at %s:%u is for every task and gives "
+		    "it is never reached: [rule %s] at %s:%u matches every task and gives "
 		    "the same; put this one before it",
 		    before->name, before->file, before->line);
 		return;

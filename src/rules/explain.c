@@ -14,7 +14,7 @@ void rules_say_match(FILE *out, const struct policy_rule *rule)
 	const char *between = "";
 
 	if (rule->is_hint) {
-		fputs("tasks that were hinted so", out);
+		fputs("tasks with a hint of this class", out);
 		return;
 	}
 	if (override->id && override->pid)
@@ -75,7 +75,7 @@ static void say_hint(FILE *out, const struct hint *hint, const struct task_facts
 	uint64_t now_ns = time_now_ns();
 
 	if (!hint) {
-		fputs("it was not hinted so", out);
+		fputs("it has no hint of this class", out);
 		return;
 	}
 	fputs("hinted by ", out);
@@ -113,7 +113,7 @@ char *rules_explain(struct rules *rules, uint32_t rule, const struct task_facts 
 	else
 		say_why(out, rules, rule, facts, mismatch);
 	if (!rules_holds(rules, rule))
-		fprintf(out, ", and rule %s, for which it waits, has no task",
+		fprintf(out, ", and rule %s, its condition, has no task",
 			rules->policy->rules[rule].when);
 	if (fclose(out) == 0)
 		return text;

@@ -169,7 +169,7 @@ static const char *copy_command(const struct wakegov_process *from, struct proce
 	size_t n = from->command_bytes;
 
 	if (!from->command_is_read || n > sizeof(from->command))
-		return "it began before a rule asked for it and has not run since, or its memory "
+		return "it began before any rule with command and has not run since, or its memory "
 		       "is swapped out";
 	if (n == sizeof(ret->command))
 		n--;
@@ -188,8 +188,7 @@ void tracer_read_process(struct tracer *tracer, uint32_t tgid, struct process_fa
 	*ret = (struct process_facts){ 0 };
 	if (bpf_map_lookup_elem(map, &tgid, &process) < 0) {
 		ret->exe_unknown = ret->command_unknown =
-			"no rule asks for it, or more processes run than wakegovd keeps it of, in all or "
-			"of one user";
+			"no rule uses it, or too many processes run, in all or of this user, to keep it";
 		return;
 	}
 	ret->exe_unknown = copy_exe(&process, ret);

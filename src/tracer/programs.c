@@ -27,8 +27,8 @@ struct program_info {
 static const struct program_info infos[WAKEGOV_PROGRAMS] = {
 	[WAKEGOV_SCHED_SWITCH] = { "sched_switch", "how busy each CPU is, and waits for I/O",
 				   true },
-	[WAKEGOV_SCHED_WAKING] = { "sched_waking", "interrupts that end a wait, and who wakes whom",
-				   true, true },
+	[WAKEGOV_SCHED_WAKING] = { "sched_waking",
+				   "interrupts that end a wait, and chains of tasks", true, true },
 	[WAKEGOV_SCHED_MIGRATE] = { "sched_migrate_task", "boosts that follow their task at once" },
 	[WAKEGOV_PROCESS_FORK] = { "sched_process_fork", "how many tasks are created" },
 	[WAKEGOV_WAKEUP_NEW] = { "sched_wakeup_new", "rules and clamps of new tasks" },
@@ -39,12 +39,12 @@ static const struct program_info infos[WAKEGOV_PROGRAMS] = {
 				true, true },
 	[WAKEGOV_IRQ_EXIT] = { "irq_handler_exit", "the interrupts' part of a reader's work", true,
 			       true },
-	[WAKEGOV_SOFTIRQ_RAISE] = { "softirq_raise", "who wakes whom by a packet", true, true },
-	[WAKEGOV_INPUT_EVENT] = { "add_input_randomness",
-				  "key presses, and the work that they begin", false, true },
+	[WAKEGOV_SOFTIRQ_RAISE] = { "softirq_raise", "chains of tasks over packets", true, true },
+	[WAKEGOV_INPUT_EVENT] = { "add_input_randomness", "key presses, and the work after them",
+				  false, true },
 	[WAKEGOV_CPU_FREQUENCY] = { "cpu_frequency", "utilisation scaled by frequency" },
 	[WAKEGOV_CPU_LIMITS] = { "cpu_frequency_limits", "changed limits at once" },
-	[WAKEGOV_SUSPEND_RESUME] = { "suspend_resume", "lost speeds after a suspend" },
+	[WAKEGOV_SUSPEND_RESUME] = { "suspend_resume", "speeds that a suspend loses" },
 	[WAKEGOV_TICK] = { "hrtimer_expire_entry", "tasks that run on without a pause" },
 	[WAKEGOV_BLOCK_START] = { "block_io_start", "I/O of tasks that do not wait for it", true,
 				  true },
@@ -404,7 +404,7 @@ int programs_attach(struct programs *programs, const char **ret_why)
 			programs_need(programs, i, true);
 	if (programs->states[WAKEGOV_SCHED_SWITCH] == TRACER_ATTACHED)
 		return 0;
-	*ret_why = "switches cannot be traced on this kernel: there is nothing to decide from";
+	*ret_why = "switches cannot be traced on this kernel, and wakegov decides by them";
 	return -EOPNOTSUPP;
 }
 

@@ -178,7 +178,7 @@ static const struct refusal refusals[] = {
 	  "cpufreq_userspace, or use backend = limits",
 	  -EOPNOTSUPP },
 	{ "acpi-cpufreq", "userspace schedutil",
-	  "driver acpi-cpufreq did not take the userspace governor (Invalid argument): use "
+	  "driver acpi-cpufreq refused the userspace governor (Invalid argument): use "
 	  "backend = limits",
 	  -EIO },
 };

@@ -103,10 +103,10 @@ static void test_can_never_match(void **state)
 	policy.n_rules = 0;
 	add_rule("a")->match = (struct policy_match){ .given = POLICY_MATCH_USER,
 						      .user = "nosuchuser" };
-	expect(true, "a: user = nosuchuser is no user here");
+	expect(true, "a: user = nosuchuser does not exist here");
 	policy.n_rules = 0;
 	add_rule("a")->domain_cpu = 77;
-	expect(true, "a: domain = policy77 gives nothing");
+	expect(true, "a: domain = policy77 has no effect");
 }
 
 static void test_never_reached(void **state)
@@ -144,7 +144,7 @@ static void test_empty(void **state)
 	struct policy_rule *rule = add_rule("a");
 
 	rule->properties.cap.kind = POLICY_LEVEL_NONE;
-	expect(false, "a: it gives nothing");
+	expect(false, "a: it has no effect");
 	rule->is_filled = true;
 	check(false);
 	assert_int_equal(n_said, 0);

@@ -569,7 +569,7 @@ int policy_reload(struct policies *policies, void (*warn)(void *context, const c
 		return *ret_message ? -EINVAL : -ENOMEM;
 	}
 	policies->reloads++;
-	warn(context, "wakegov.conf:12: [rule games] user = joe is no user here: add the user "
+	warn(context, "wakegov.conf:12: [rule games] user = joe does not exist here: add the user "
 		      "and reload");
 	warn(context, "a new backend takes effect when wakegovd is restarted");
 	for (uint32_t i = 1; i <= made.daemon->n_events; i++) {

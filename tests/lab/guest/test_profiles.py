@@ -201,7 +201,7 @@ class Profiles(unittest.TestCase):
             self.assert_holds(daemon, "games")
             renamed.communicate(b"\n")
             self.assert_holds(daemon, "balanced")
-            self.assertNotIn("gives nothing", daemon.log())
+            self.assertNotIn("has no effect", daemon.log())
 
     def test_comes_and_goes(self):
         """tasks of a rule that come and go a hundred times a second change it once a second at most"""

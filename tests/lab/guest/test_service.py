@@ -347,7 +347,7 @@ class Running(Installed):
         odd = "[domain policy0]\nmin-frequency = 1GHz\n[rule odd]\nuser = nobody-at-all\n"
         guest.write(POLICY, odd)
         warned = run("wakegovctl", "--json", "reload")
-        for warning in ("gives nothing: set cap", "nobody-at-all is no user here"):
+        for warning in ("has no effect: set cap", "nobody-at-all does not exist here"):
             self.assertIn(warning, str(json.loads(warned.stdout)["warnings"]))
             self.assertIn(warning, journal())
         guest.write(POLICY, "[domain policy0]\nmin-frequency = 1\n")
