@@ -198,11 +198,10 @@ static void check_itself(const struct check *check)
 	if (check->rule->domain_cpu == POLICY_ANY_DOMAIN)
 		return;
 	if (gives(check->rule, RULE_PLACEMENT))
-		say(check, "placement",
-		    "placement covers all domains: with domain = it has no effect");
+		say(check, "placement", "placement is global: with domain = it has no effect");
 	if (gives(check->rule, RULE_IDLE_LATENCY))
 		say(check, "idle-latency",
-		    "idle-latency covers all domains: with domain = it has no effect");
+		    "idle-latency is global: with domain = it has no effect");
 }
 
 /* Warns if an earlier rule matches every task and gives all that this one gives. */

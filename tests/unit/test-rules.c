@@ -357,8 +357,7 @@ static void test_conditions(void **state)
 	rules_set_policy(rules, &policy);
 	assert_true(matched_of(rules, make_task(1, 5, "ab")) == 2);
 	assert_explains(rules, &(struct task_facts){ 1, .tgid = 1, .start_ns = 5, .comm = "a" },
-			false,
-			"comm is 'a' (comm = a*), and rule c, its condition, has no task");
+			false, "comm is 'a' (comm = a*), and rule c, its condition, has no task");
 	assert_false(rules_pop_conditions(rules));
 	assert_true(matched_of(rules, make_task(2, 5, "c")) == 4);
 	assert_true(rules_pop_conditions(rules));
