@@ -17,10 +17,9 @@
 #include "shared/cleanup.h"
 #include "shared/sysfs.h"
 
-/* Fields of /proc/PID/task/PID/stat, by proc(5). */
+/* A field of /proc/PID/task/PID/stat, by proc(5). */
 #define STAT_SIZE	1024
 #define STAT_START	22
-#define STAT_CPU	39
 
 #define RT_DEFAULT_FILE "/proc/sys/kernel/sched_util_clamp_min_rt_default"
 
@@ -58,11 +57,11 @@ static int read_stat(int fd, char *ret_text, size_t size)
 }
 
 /*
- * Reads a field, counted from 1 as in proc(5). Field 2, the name, may contain blanks and brackets.
- * The file below task/ is one thread's; the process's own file adds up the times of all its
- * threads, which takes 2 ms for 10,000. Returns the descriptor of the file or a negative errno.
+ * Fields are counted from 1. Field 2, the name, may contain blanks and brackets. The file below
+ * task/ is one thread's; the process's own file adds up the times of all its threads, which takes
+ * 2 ms for 10,000.
  */
-static int open_stat(uint32_t pid, int field, uint64_t *ret)
+int task_open(uint32_t pid, uint64_t *ret_start)
 {
 	_cleanup_close_ int fd = -1;
 	char text[STAT_SIZE], *word, *end;
@@ -76,17 +75,12 @@ static int open_stat(uint32_t pid, int field, uint64_t *ret)
 	if (r < 0)
 		return r;
 	word = strrchr(text, ')');
-	for (int i = 2; word && i < field; i++)
+	for (int i = 2; word && i < STAT_START; i++)
 		word = strchr(word + 1, ' ');
 	if (!word)
 		return -EBADMSG;
-	*ret = strtoull(word + 1, &end, 10);
+	*ret_start = strtoull(word + 1, &end, 10);
 	return end == word + 1 ? -EBADMSG : take_fd(&fd);
-}
-
-int task_open(uint32_t pid, uint64_t *ret_start)
-{
-	return open_stat(pid, STAT_START, ret_start);
 }
 
 bool task_is_alive(int task_fd)
@@ -94,15 +88,6 @@ bool task_is_alive(int task_fd)
 	char text[64];
 
 	return read_stat(task_fd, text, sizeof(text)) == 0;
-}
-
-int task_read_cpu(uint32_t pid)
-{
-	_cleanup_close_ int fd = -1;
-	uint64_t cpu;
-
-	fd = open_stat(pid, STAT_CPU, &cpu);
-	return fd < 0 ? fd : (int)cpu;
 }
 
 static int read_attributes(uint32_t pid, struct attributes *ret)

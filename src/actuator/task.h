@@ -58,12 +58,6 @@ int task_open(uint32_t pid, uint64_t *ret_start);
 bool task_is_alive(int task_fd);
 
 /*
- * The CPU on which the task runs or last ran. Returns a negative errno on failure, -ESRCH when it
- * has exited.
- */
-int task_read_cpu(uint32_t pid);
-
-/*
  * Whether this kernel has utilisation clamps, tested by writing our own unchanged. Returns 0;
  * -EOPNOTSUPP (CONFIG_UCLAMP_TASK is missing) or another negative errno (-EPERM: a filter of system
  * calls).

@@ -75,7 +75,7 @@ void policy_draft_set(struct policy_reader *reader, const struct policy_key *key
 	policy_key_store(key, base, value);
 }
 
-static bool is_crossed(const struct policy_domain *domain)
+bool policy_domain_is_crossed(const struct policy_domain *domain)
 {
 	return domain->min.kind == domain->max.kind && domain->min.kind != POLICY_FREQUENCY_NONE &&
 	       domain->min.value > domain->max.value;
@@ -107,13 +107,13 @@ int policy_draft_check(const struct policy_draft *draft, char **ret_message)
 	struct policy_domain domain;
 	int error = 0;
 
-	if (is_crossed(&draft->policy.domain))
+	if (policy_domain_is_crossed(&draft->policy.domain))
 		return refuse_crossed(draft, "domain", "domain", ret_message);
 	for (uint32_t i = 0; i < draft->policy.n_domain_sections; i++) {
 		const struct policy_domain_section *section = &draft->policy.domain_sections[i];
 
 		policy_domain_for(&draft->policy, section->name, &domain);
-		if (!is_crossed(&domain))
+		if (!policy_domain_is_crossed(&domain))
 			continue;
 		snprintf(name, sizeof(name), "domain %s", section->name);
 		error = refuse_crossed(

@@ -299,6 +299,18 @@ int policy_value_parse(const struct policy_key *key, const char *text, struct po
 	return 0;
 }
 
+int policy_limit_store(struct policy_domain_section *section, const char *name, const char *text)
+{
+	const struct policy_key *key = policy_keys_find(POLICY_SECTION_DOMAIN, name);
+	struct policy_value value;
+
+	if (!key || key->form != POLICY_FORM_FREQUENCY || policy_value_parse(key, text, &value) < 0)
+		return -EINVAL;
+	policy_key_store(key, &section->values, &value);
+	section->given |= key->domain_bit;
+	return 0;
+}
+
 bool policy_value_allowed(const struct policy_key *key, const struct policy_value *value)
 {
 	if (value->kind == POLICY_VALUE_SHARE)

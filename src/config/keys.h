@@ -114,6 +114,11 @@ char *policy_value_describe(const struct policy_key *key);
  */
 char *policy_value_format(const struct policy_key *key, const struct policy_value *value);
 
+/* Parses min-frequency or max-frequency into the section. Returns 0 or -EINVAL. */
+int policy_limit_store(struct policy_domain_section *section, const char *name, const char *text);
+/* Whether the minimum is above the maximum, where both are in Hz or both in per cent. */
+bool policy_domain_is_crossed(const struct policy_domain *domain);
+
 /*
  * A key of [rule NAME] or of [class NAME], which has some of them: what follows the name depends on
  * store, the kind of the key. A new key that gives something is a row of rule_keys.c, one by which
@@ -165,11 +170,11 @@ const struct policy_rule_key *policy_rule_keys_find(const char *name);
 /* The line where the rule sets that key; 0: it does not. */
 uint32_t policy_rule_key_line(const struct policy_rule *rule, const char *name);
 
+/* Parses a level for a single task, given by its key: no placement. Returns 0 or -EINVAL. */
+int policy_level_store(struct policy_rule *rule, const char *name, const char *text);
+
 /* The key of a property; that of a floor may also be given as a response. */
 const struct policy_rule_key *policy_property_key(enum rule_property property);
-/* Parses a level as in a policy, also a floor that is a response. Returns 0 or -EINVAL. */
-int policy_level_store(struct policy_properties *properties, enum rule_property property,
-		       const char *text);
 
 #define POLICY_LEVEL_SIZE 24
 /* The level as in a policy, a word or in the buffer; NULL: it is not given. */

@@ -138,16 +138,13 @@ const struct policy_rule_key *policy_property_key(enum rule_property property)
 	return &keys[i];
 }
 
-int policy_level_store(struct policy_properties *properties, enum rule_property property,
-		       const char *text)
+int policy_level_store(struct policy_rule *rule, const char *name, const char *text)
 {
-	struct policy_level *level = (struct policy_level *)rule_level(properties, property);
-	const struct policy_rule_key *key = policy_property_key(property);
+	const struct policy_rule_key *key = policy_rule_keys_find(name);
 
-	if (key->store(key, level, text) == 0)
-		return 0;
-	key = policy_rule_keys_find("response");
-	return property == RULE_FLOOR ? key->store(key, level, text) : -EINVAL;
+	if (!key || key->is_for != POLICY_KEY_OF_BOTH || key == policy_property_key(RULE_PLACEMENT))
+		return -EINVAL;
+	return policy_rule_key_store(key, rule, text);
 }
 
 const char *policy_level_format(enum rule_property property, const struct policy_level *level,

@@ -25,9 +25,6 @@ const char *limiter_name(enum limiter limiter)
 		[LIMITER_POLICY_MAX] = "policy-max",
 		[LIMITER_SCALING_MIN] = "scaling-min",
 		[LIMITER_SCALING_MAX] = "scaling-max",
-		[LIMITER_OVERRIDE_MIN] = "override-min",
-		[LIMITER_OVERRIDE_MAX] = "override-max",
-		[LIMITER_FROZEN] = "frozen",
 		[LIMITER_CAP] = "cap",
 		[LIMITER_OWN_CAP] = "own-cap",
 	};

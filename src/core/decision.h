@@ -33,9 +33,6 @@ enum limiter {
 	LIMITER_POLICY_MAX,
 	LIMITER_SCALING_MIN,
 	LIMITER_SCALING_MAX,
-	LIMITER_OVERRIDE_MIN, /* struct override_limits */
-	LIMITER_OVERRIDE_MAX,
-	LIMITER_FROZEN,
 	LIMITER_CAP,	 /* cap of a task, by a rule: core/clamp_class.h */
 	LIMITER_OWN_CAP, /* own cap of a task */
 	LIMITER_LAST = LIMITER_OWN_CAP,
@@ -112,7 +109,8 @@ struct explanation {
 	struct explained_rule rule;
 	uint32_t policy_min_khz; /* 0: none */
 	uint32_t policy_max_khz; /* UINT32_MAX: none */
-	struct override_limits override;
+	uint32_t min_override;	 /* the override that gave it; 0: the policy */
+	uint32_t max_override;
 	uint32_t scaling_min_khz;
 	uint32_t scaling_max_khz;
 	uint32_t lowest_khz; /* the lowest sufficient OPP; if it is below the wanted one, it is

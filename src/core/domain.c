@@ -80,33 +80,19 @@ static uint32_t at_most(uint32_t khz, uint32_t max_khz, enum limiter by, enum li
 	return max_khz;
 }
 
-static uint32_t freeze(const struct domain *domain, uint32_t khz, enum limiter *limiter)
-{
-	if (opp_at_or_above(&domain->info, khz, 0, UINT32_MAX) != domain->override.frozen_khz)
-		*limiter = LIMITER_FROZEN;
-	return domain->override.frozen_khz;
-}
-
 /*
- * Clamps khz to the limits of the policy and the overrides, and names the last limit that changed
- * it. An override's limit replaces the policy's. A maximum wins over a minimum, but the policy's
- * maximum does not win over an override's minimum.
+ * Clamps khz to the limits of the policy, and names the last one that changed it. A maximum wins
+ * over a minimum, but the policy's maximum does not win over an override's minimum.
  */
 static uint32_t limit(const struct domain *domain, uint32_t khz, enum limiter *limiter)
 {
-	const struct override_limits *override = &domain->override;
-	bool wins = override->min_khz && !override->max_khz;
-	uint32_t min_khz = override->min_khz ?: policy_min_khz(domain);
-	uint32_t max_khz = override->max_khz ?: policy_max_khz(domain);
-	enum limiter by_min = override->min_khz ? LIMITER_OVERRIDE_MIN : LIMITER_POLICY_MIN;
-	enum limiter by_max = override->max_khz ? LIMITER_OVERRIDE_MAX : LIMITER_POLICY_MAX;
+	bool min_wins = domain->policy.min.override && !domain->policy.max.override;
+	uint32_t min_khz = policy_min_khz(domain), max_khz = policy_max_khz(domain);
 
-	if (override->frozen_khz)
-		return freeze(domain, khz, limiter);
-	if (!wins)
-		khz = at_least(khz, min_khz, by_min, limiter);
-	khz = at_most(khz, max_khz, by_max, limiter);
-	return wins ? at_least(khz, min_khz, by_min, limiter) : khz;
+	if (min_wins && max_khz < min_khz)
+		max_khz = min_khz;
+	khz = at_least(khz, min_khz, LIMITER_POLICY_MIN, limiter);
+	return at_most(khz, max_khz, LIMITER_POLICY_MAX, limiter);
 }
 
 void domain_limits(const struct domain *domain, uint32_t *ret_min_khz, uint32_t *ret_max_khz)
@@ -136,7 +122,8 @@ void domain_explain(const struct domain *domain, struct explanation *ret)
 {
 	ret->policy_min_khz = policy_min_khz(domain);
 	ret->policy_max_khz = policy_max_khz(domain);
-	ret->override = domain->override;
+	ret->min_override = domain->policy.min.override;
+	ret->max_override = domain->policy.max.override;
 	ret->scaling_min_khz = domain->scaling_min_khz;
 	ret->scaling_max_khz = domain->scaling_max_khz;
 }

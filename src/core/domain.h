@@ -4,7 +4,7 @@
 /*
  * One cpufreq policy domain: from the demand that won its merge to the OPP.
  *
- *	want = clamp(demand, override or policy min/max, scaling_min/max) → next OPP at or above
+ *	want = clamp(demand, policy min/max, scaling_min/max) → next OPP at or above
  *
  * A rise waits for the rate limit only. A fall waits until less was wanted for down_hold. A limit
  * below the present target takes effect at once.
@@ -71,7 +71,6 @@ struct domain {
 	struct decision last;
 
 	/* Decisions change none of the following. */
-	struct override_limits override;
 	struct policy_domain policy;
 	struct topology_domain info;
 };
@@ -82,7 +81,7 @@ void domain_init(struct domain *domain, uint32_t index, const struct topology_do
 /* Least time between two changes: the policy's, never below twice the transition latency. */
 uint64_t domain_rate_limit_ns(const struct domain *domain);
 
-/* The effective limits: policy and overrides, within scaling_min/max; min is never above max. */
+/* The effective limits: the policy's, within scaling_min/max; min is never above max. */
 void domain_limits(const struct domain *domain, uint32_t *ret_min_khz, uint32_t *ret_max_khz);
 
 /*

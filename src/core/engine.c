@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/boosts.h"
 #include "core/clamping.h"
 
 /* Offsets of the engine's parts in bytes; each part extends to the next. */
@@ -92,7 +93,7 @@ struct engine *engine_new(const struct topology *topology, const struct policy *
 	engine->devices_next_ns = UINT64_MAX;
 	engine->groups_next_ns = UINT64_MAX;
 	engine->tracing = TRACING_DUTY_NONE;
-	engine_set_policy(engine, policy);
+	engine_set_policy(engine, policy, 0);
 	engine_link(engine);
 	return engine;
 }
@@ -112,16 +113,43 @@ void engine_set_tap(struct engine *engine, engine_tap_t tap, void *userdata)
 	engine->tap_userdata = userdata;
 }
 
-void engine_set_policy(struct engine *engine, const struct policy *policy)
+static bool is_same(const struct policy_frequency *one, const struct policy_frequency *other)
 {
-	engine_tap_call(engine,
-			&(struct engine_call){ .type = ENGINE_SET_POLICY, .policy = policy });
+	return one->kind == other->kind && one->value == other->value;
+}
+
+/* Clamps and what is known of capped tasks follow from these alone. */
+static bool has_same_rules(const struct policy *one, const struct policy *other)
+{
+	uint32_t first_override = POLICY_RULES_MAX - one->n_overrides;
+
+	return one->n_rules == other->n_rules && one->n_overrides == other->n_overrides &&
+	       !memcmp(&one->caps, &other->caps, sizeof(one->caps)) &&
+	       !memcmp(one->rules, other->rules, one->n_rules * sizeof(one->rules[0])) &&
+	       !memcmp(&one->rules[first_override], &other->rules[first_override],
+		       one->n_overrides * sizeof(one->rules[0]));
+}
+
+void engine_set_policy(struct engine *engine, const struct policy *policy, uint64_t now_ns)
+{
+	bool is_first = !engine->clamp_classes.n;
+	bool same_rules = !is_first && has_same_rules(&engine->policy, policy);
+
+	engine_tap_call(engine, &(struct engine_call){ .type = ENGINE_SET_POLICY,
+						       .now_ns = now_ns,
+						       .policy = policy });
 	policy_copy(&engine->policy, policy);
 	for (uint32_t i = 0; i < engine->topology->n_domains; i++) {
+		const struct policy_domain before = engine->domains[i].policy;
+		const struct policy_domain *after = &engine->domains[i].policy;
+
 		engine_merge_domain(engine, i);
 		engine_mark_domain(engine, i);
+		if (!is_same(&before.min, &after->min) || !is_same(&before.max, &after->max))
+			boosts_disturb(engine, i, now_ns);
 	}
-	clamping_set_policy(engine);
+	if (!same_rules)
+		clamping_set_policy(engine);
 }
 
 bool engine_learns(const struct engine *engine)

@@ -48,10 +48,11 @@ int engine_load(struct engine *engine, const void *state, size_t size);
 
 /*
  * Sets a new policy for the next decisions; every domain becomes due. Sizes of tables do not
- * change. Where the bits of the rules that a task matches have changed, the caller reports them
- * (INPUT_TASK_RULES) before the next decision.
+ * change. Boosts are measured anew where a limit of their domain has changed. Where the bits of the
+ * rules that a task matches have changed, the caller reports them (INPUT_TASK_RULES) before the
+ * next decision.
  */
-void engine_set_policy(struct engine *engine, const struct policy *policy);
+void engine_set_policy(struct engine *engine, const struct policy *policy, uint64_t now_ns);
 
 void engine_apply(struct engine *engine, const struct input *input);
 
@@ -84,7 +85,7 @@ enum engine_call_type {
 
 struct engine_call {
 	enum engine_call_type type;
-	uint64_t now_ns; /* of advance and the decision */
+	uint64_t now_ns; /* of advance, the decision and the policy */
 	union {
 		const struct input *input;
 		struct {

@@ -23,7 +23,6 @@ enum input_type {
 	INPUT_DEVICE_END, /* a device disappeared; its index may name another one later */
 	INPUT_LIMITS,	  /* scaling_min_freq and scaling_max_freq of a domain */
 	INPUT_DOMAIN,	  /* whether decisions are made for a domain */
-	INPUT_OVERRIDE,	  /* a domain has these overrides from now on */
 	INPUT_TASK_RULES, /* which rules a task matches now */
 	INPUT_CLASS_RUN,  /* tasks with clamps ran on a CPU */
 	INPUT_CO_RUNNER,  /* a task is a co-runner of capped ones */
@@ -112,25 +111,6 @@ struct input_task_rules {
 	uint64_t matched; /* bit i: rules[i] of the policy */
 };
 
-/*
- * What overrides ask of a domain now, in kHz; 0: not given. It replaces the policy's limits;
- * scaling_min/max come after both and win.
- */
-struct override_limits {
-	uint32_t min_khz;
-	uint32_t max_khz;
-	uint32_t frozen_khz; /* an OPP of the domain, which replaces the others */
-	uint32_t min_id;     /* id of the override that gave it */
-	uint32_t max_id;
-	uint32_t frozen_id;
-};
-
-/* Sent when an override begins or ends. */
-struct input_override {
-	uint32_t domain;
-	struct override_limits limits;
-};
-
 /* When tasks of a clamp class last ran on a CPU. The class is named by its rules, as a task is. */
 struct input_class_run {
 	uint32_t cpu;
@@ -189,7 +169,6 @@ struct input {
 		uint32_t ended_device;
 		struct input_limits limits;
 		struct input_domain domain;
-		struct input_override override;
 		struct input_task_rules task_rules;
 		struct input_class_run class_run;
 		struct input_co_runner co_runner;

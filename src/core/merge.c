@@ -394,7 +394,7 @@ void engine_commit(struct engine *engine, uint32_t domain, enum engine_outcome o
 	assert(engine->is_deciding && engine->proposed.last.domain == domain);
 	engine->is_deciding = false;
 	settle_proposed(engine);
-	memcpy(d, &engine->proposed, offsetof(struct domain, override));
+	memcpy(d, &engine->proposed, offsetof(struct domain, policy));
 	if (outcome == ENGINE_NOT_SET) {
 		d->last.target_khz = d->last.previous_khz;
 		d->next_ns = d->last.now_ns + domain_rate_limit_ns(d);

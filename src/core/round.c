@@ -175,14 +175,6 @@ static void apply_domain(struct engine *engine, const struct input_domain *input
 		boosts_disturb(engine, input->domain, now_ns);
 }
 
-static void apply_override(struct engine *engine, const struct input_override *input,
-			   uint64_t now_ns)
-{
-	engine->domains[input->domain].override = input->limits;
-	engine_mark_domain(engine, input->domain);
-	boosts_disturb(engine, input->domain, now_ns);
-}
-
 static void apply_task_rules(struct engine *engine, const struct input_task_rules *input,
 			     uint64_t now_ns)
 {
@@ -227,9 +219,6 @@ void engine_apply(struct engine *engine, const struct input *input)
 		break;
 	case INPUT_DOMAIN:
 		apply_domain(engine, &input->domain, input->now_ns);
-		break;
-	case INPUT_OVERRIDE:
-		apply_override(engine, &input->override, input->now_ns);
 		break;
 	case INPUT_TASK_RULES:
 		apply_task_rules(engine, &input->task_rules, input->now_ns);

@@ -1,16 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Applies the sections of a policy to one domain. */
+/* Applies the sections and overrides of a policy to one domain. */
 #include "core/settings.h"
 
 #include <stddef.h>
 #include <string.h>
 
-static void apply_section(struct policy_domain *domain, const struct policy_domain_section *section)
+/* Applies those of the n sections that are of the domain called name. */
+static void apply_sections(struct policy_domain *domain, const char *name,
+			   const struct policy_domain_section *sections, uint32_t n)
 {
-	for (size_t at = 0; at < sizeof(*domain); at += POLICY_DOMAIN_FIELD_BYTES)
-		if (section->given >> at / POLICY_DOMAIN_FIELD_BYTES & 1)
-			memcpy((char *)domain + at, (const char *)&section->values + at,
-			       POLICY_DOMAIN_FIELD_BYTES);
+	for (uint32_t i = 0; i < n; i++)
+		for (size_t at = 0; at < sizeof(*domain); at += POLICY_DOMAIN_FIELD_BYTES)
+			if (sections[i].given >> at / POLICY_DOMAIN_FIELD_BYTES & 1 &&
+			    !strcmp(sections[i].name, name))
+				memcpy((char *)domain + at, (const char *)&sections[i].values + at,
+				       POLICY_DOMAIN_FIELD_BYTES);
 }
 
 void policy_copy(struct policy *to, const struct policy *from)
@@ -26,9 +30,8 @@ void policy_copy(struct policy *to, const struct policy *from)
 void policy_domain_for(const struct policy *policy, const char *name, struct policy_domain *ret)
 {
 	*ret = policy->domain;
-	for (uint32_t i = 0; i < policy->n_domain_sections; i++)
-		if (!strcmp(policy->domain_sections[i].name, name))
-			apply_section(ret, &policy->domain_sections[i]);
+	apply_sections(ret, name, policy->domain_sections, policy->n_domain_sections);
+	apply_sections(ret, name, policy->domain_overrides, policy->n_domain_overrides);
 }
 
 uint32_t policy_powers_section(const struct policy *policy, const char *name)

@@ -13,6 +13,7 @@
 #include "core/topology.h"
 
 #define POLICY_DOMAIN_SECTIONS_MAX 64
+#define POLICY_OVERRIDES_MAX	   96
 #define POLICY_OPP_POWERS_MAX	   256
 #define POLICY_RULES_MAX	   64 /* the matches of a task are the bits of one number */
 #define POLICY_CLASSES_MAX	   24
@@ -35,8 +36,9 @@ struct policy_frequency {
 		POLICY_FREQUENCY_NONE,
 		POLICY_FREQUENCY_KHZ,
 		POLICY_FREQUENCY_PERCENT,
-	} kind;
-	uint32_t value; /* kHz or per cent */
+	} kind : 3;
+	uint32_t value : 29; /* kHz or per cent */
+	uint32_t override;   /* the number of the override that gives it; 0: the policy does */
 };
 
 /* The frequency at which a CPU has its capacity (src/frequency/reference.h). */
@@ -257,6 +259,9 @@ struct policy {
 	struct policy_domain domain;
 	struct policy_domain_section domain_sections[POLICY_DOMAIN_SECTIONS_MAX];
 	uint32_t n_domain_sections;
+	/* Of overrides, the newest last: they win over the sections. */
+	struct policy_domain_section domain_overrides[POLICY_OVERRIDES_MAX];
+	uint32_t n_domain_overrides;
 	/* Those of a section are adjacent and ascending. Takes effect at start. */
 	struct policy_opp_power opp_powers[POLICY_OPP_POWERS_MAX];
 	uint32_t n_opp_powers;
@@ -278,7 +283,7 @@ struct policy {
 /* Without the rules that are not used: they are nine tenths, and take no memory while untouched. */
 void policy_copy(struct policy *to, const struct policy *from);
 
-/* The settings of the domain called name: its own section over [domain]. */
+/* The settings of the domain called name: its overrides over its own section over [domain]. */
 void policy_domain_for(const struct policy *policy, const char *name, struct policy_domain *ret);
 
 /* The section that gives the power of the domain's OPPs, its own or [domain]: opp_powers.section.

@@ -89,9 +89,7 @@ static const struct {
 	  "--kinds cannot be that: expected some of decision, boost, yield, error, change, "
 	  "with commas between" },
 	{ "for_us", "--for cannot be that: expected a time of up to 30d, such as 10m" },
-	{ "min_khz", "--min cannot be that: expected a frequency that is not above --max" },
-	{ "freeze",
-	  "--freeze cannot be: the task runs on a CPU of no domain. Give --min and --max" },
+	{ "min-frequency", "--min cannot be that: expected a frequency that is not above --max" },
 	{ "format", "--format cannot be that: expected openmetrics or prometheus" },
 };
 

@@ -134,10 +134,11 @@ static enum ctl_exit prepare(const struct ctl *ctl, bool overrides)
 	if (code != CTL_OK || !overrides)
 		return code;
 	return ctl_call(ctl, "io.wakegov.AddOverride",
-			json_pack("{sb sb sI ss* ss* ss* ss*}", "self", 1, "children", 1, "for_us",
-				  (json_int_t)RUN_FOR_US, "cap", ctl_value(ctl, "cap"), "floor",
-				  ctl_value(ctl, "response") ?: ctl_value(ctl, "floor"),
-				  "idle_latency", ctl_value(ctl, "idle-latency"), "io_boost",
+			json_pack("{sb sI s{ss* ss* ss* ss* ss*}}", "children", 1, "for_us",
+				  (json_int_t)RUN_FOR_US, "settings", "cap", ctl_value(ctl, "cap"),
+				  "floor", ctl_value(ctl, "floor"), "response",
+				  ctl_value(ctl, "response"), "idle-latency",
+				  ctl_value(ctl, "idle-latency"), "io-boost",
 				  ctl_value(ctl, "no-boost") ? "off" : NULL),
 			NULL);
 }

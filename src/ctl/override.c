@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "config/keys.h"
 #include "ctl/command.h"
 #include "ctl/format.h"
 #include "ctl/print.h"
@@ -11,36 +12,20 @@
 #include "shared/cpu_mask.h"
 #include "shared/text.h"
 
-/* "800-1200 MHz" of a domain; "cap 30%, floor 1200 MHz, io-boost off" of tasks. */
-static char *cell_wanted(const json_t *override, const char *key)
+/* "max-frequency 1.2GHz"; "cap 30%, io-boost off" */
+static char *cell_settings(const json_t *override, const char *key)
 {
-	static const char *const keys[] = { "cap", "floor", "io_boost", "idle_latency" };
-	static const char *const titles[] = { "cap", "floor", "io-boost", "idle-latency" };
-	uint64_t min_khz = field_number(override, "min_khz");
-	uint64_t max_khz = field_number(override, "max_khz");
-	uint64_t frozen_khz = field_number(override, "frozen_khz");
-	_cleanup_free_ char *one = format_frequency(min_khz + max_khz + frozen_khz);
 	char *text = NULL;
+	const char *name;
+	json_t *value;
 	size_t size;
-	FILE *out;
+	FILE *out = open_memstream(&text, &size);
 
-	if (field_text(override, "domain") && min_khz && max_khz)
-		return format_frequency_range(min_khz, max_khz);
-	if (field_text(override, "domain"))
-		return format_print("%s %s",
-				    frozen_khz ? "frozen at"
-				    : min_khz  ? "at least"
-					       : "at most",
-				    one);
-	out = open_memstream(&text, &size);
-	for (size_t i = 0; out && i < ARRAY_SIZE(keys); i++) {
-		_cleanup_free_ char *value = format_level(field_text(override, keys[i]));
-
-		if (field_text(override, keys[i]))
-			fprintf(out, "%s%s %s", ftell(out) ? ", " : "", titles[i], value);
-	}
-	if (out)
-		fclose(out);
+	if (!out)
+		return NULL;
+	json_object_foreach(json_object_get(override, "settings"), name, value)
+		fprintf(out, "%s%s %s", ftell(out) ? ", " : "", name, json_string_value(value));
+	fclose(out);
 	return text;
 }
 
@@ -61,16 +46,16 @@ static void show_override(const json_t *reply)
 	const json_t *override = json_object_get(reply, "override");
 	_cleanup_free_ char *target = cell_whom(override, NULL);
 	_cleanup_free_ char *left = format_left(field_number(override, "left_us"));
-	_cleanup_free_ char *limits = cell_wanted(override, NULL);
+	_cleanup_free_ char *settings = cell_settings(override, NULL);
 
 	print_line(stdout, "%s: %s for %s. End it sooner with: wakegovctl override cancel %" PRIu64,
-		   target, limits, left, field_number(override, "id"));
+		   target, settings, left, field_number(override, "id"));
 }
 
 static void show_overrides(const json_t *reply)
 {
 	static const struct table_column columns[] = {
-		{ "ID", "id" },	       { "FOR", NULL, cell_whom }, { "WANTS", NULL, cell_wanted },
+		{ "ID", "id" },	       { "FOR", NULL, cell_whom }, { "WANTS", NULL, cell_settings },
 		{ "LEFT", "left_us" }, { "BY", "uid", cell_user },
 	};
 
@@ -109,40 +94,83 @@ static enum ctl_exit cancel(struct ctl *ctl)
 	return code == CTL_OK ? ctl_print(ctl, reply, i ? show_cancelled : show_overrides) : code;
 }
 
-/*
- * Adds what --min or --max gives to the call; CTL_OK also if it is not given. domain is NULL for
- * tasks.
- */
-static enum ctl_exit add_limit(const struct ctl *ctl, json_t *parameters, const char *option,
-			       const json_t *domain)
+/* The keys that the options give; NULL: none for a domain. */
+static const struct {
+	const char *option, *of_domain, *of_tasks;
+} keys[] = {
+	{ "min", "min-frequency", "floor" },
+	{ "max", "max-frequency", "cap" },
+	{ "response", NULL, "response" },
+	{ "idle-latency", NULL, "idle-latency" },
+};
+
+/* A frequency that the domain's OPPs are all below, or all above, is a mistake. */
+static enum ctl_exit check_range(const struct ctl *ctl, const char *option, const char *text,
+				 const struct policy_domain *limits, const json_t *domain)
 {
-	uint64_t lowest_khz = field_number(domain, "lowest_opp_khz"), khz = 0, percent;
+	uint64_t lowest_khz = field_number(domain, "lowest_opp_khz");
 	uint64_t highest_khz = field_number(domain, "highest_opp_khz");
-	bool is_min = !strcmp(option, "min");
-	const char *text = ctl_value(ctl, option);
+	const struct policy_frequency *min = &limits->min, *max = &limits->max;
+	_cleanup_free_ char *range = format_frequency_range(lowest_khz, highest_khz);
 
-	if (!text)
+	if ((min->kind != POLICY_FREQUENCY_KHZ || min->value <= highest_khz) &&
+	    (max->kind != POLICY_FREQUENCY_KHZ || max->value >= lowest_khz))
 		return CTL_OK;
-	if (quantity_share(text, &percent) && percent) {
-		if (!domain) {
-			json_object_set_new(parameters, is_min ? "floor" : "cap",
-					    json_string(text));
-			return CTL_OK;
-		}
-		khz = highest_khz * percent / 100;
-	} else if (!quantity_frequency(text, &khz)) {
-		return ctl_misuse(ctl,
-				  "--%s %s: expected a frequency such as 1.2GHz or 800MHz, or a "
-				  "share such as 50%%",
-				  option, text);
-	} else if (highest_khz && (is_min ? khz > highest_khz : khz < lowest_khz)) {
-		_cleanup_free_ char *range = format_frequency_range(lowest_khz, highest_khz);
+	return ctl_misuse(ctl, "--%s %s: %s has %s", option, text, field_text(domain, "name"),
+			  range);
+}
 
-		return ctl_misuse(ctl, "--%s %s: %s has %s", option, text,
-				  field_text(domain, "name"), range);
+/* Adds what the options give to the settings. domain is NULL for tasks. */
+static enum ctl_exit add_settings(const struct ctl *ctl, const json_t *domain, json_t *settings)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(keys); i++) {
+		const char *key = domain ? keys[i].of_domain : keys[i].of_tasks;
+		const char *text = ctl_value(ctl, keys[i].option);
+		_cleanup_free_ char *expected = NULL;
+		struct policy_domain_section section = { 0 };
+		struct policy_rule rule = { 0 };
+
+		if (!text || !key)
+			continue;
+		json_object_set_new(settings, key, format_json(text));
+		if (domain && policy_limit_store(&section, key, text) < 0)
+			expected =
+				policy_value_describe(policy_keys_find(POLICY_SECTION_DOMAIN, key));
+		else if (!domain && policy_level_store(&rule, key, text) < 0)
+			expected = strdup(policy_rule_keys_find(key)->expected);
+		if (expected)
+			return ctl_misuse(ctl, "--%s %s: expected %s", keys[i].option, text,
+					  expected);
+		if (domain && check_range(ctl, keys[i].option, text, &section.values, domain))
+			return CTL_USAGE;
 	}
-	json_object_set_new(parameters, is_min ? "min_khz" : "max_khz",
-			    json_integer((json_int_t)khz));
+	return CTL_OK;
+}
+
+/* Adds the limits that keep the domain, or a task that runs there, at the present frequency. */
+static enum ctl_exit freeze(const struct ctl *ctl, const json_t *parameters, const json_t *domain,
+			    json_t *settings)
+{
+	json_auto_t *explained = NULL;
+	const json_t *at = domain;
+	char text[32];
+
+	if (!domain) {
+		enum ctl_exit code = ctl_call(
+			ctl, "io.wakegov.Explain",
+			json_pack("{sO}", "pid", json_object_get(parameters, "pid")), &explained);
+
+		if (code != CTL_OK)
+			return code;
+		at = json_object_get(explained, "domain");
+	}
+	snprintf(text, sizeof(text), "%" PRIu64 "kHz",
+		 field_number(at, "target_khz")
+			 ?: field_number(at, "current_khz")
+			 ?: field_number(at, "lowest_opp_khz"));
+	for (size_t i = 0; i < 2; i++)
+		json_object_set_new(settings, domain ? keys[i].of_domain : keys[i].of_tasks,
+				    json_string(text));
 	return CTL_OK;
 }
 
@@ -150,23 +178,21 @@ static enum ctl_exit add_limit(const struct ctl *ctl, json_t *parameters, const 
 static enum ctl_exit make(const struct ctl *ctl, json_t *parameters, const json_t *domain,
 			  json_t *made)
 {
-	enum ctl_exit code = add_limit(ctl, parameters, "min", domain);
+	json_t *settings = json_object(), *reply;
+	enum ctl_exit code = add_settings(ctl, domain, settings);
 	uint64_t for_us = 0;
-	json_t *reply;
 
-	if (code == CTL_OK)
-		code = add_limit(ctl, parameters, "max", domain);
+	json_object_set_new(parameters, "settings", settings);
 	if (code == CTL_OK && !ctl_duration(ctl, "for", &for_us))
 		code = CTL_USAGE;
+	if (for_us)
+		json_object_set_new(parameters, "for_us", json_integer((json_int_t)for_us));
+	if (code == CTL_OK && ctl_value(ctl, "freeze"))
+		code = freeze(ctl, parameters, domain, settings);
 	if (code != CTL_OK) {
 		json_decref(parameters);
 		return code;
 	}
-	json_object_update_new(parameters,
-			       json_pack("{so* so* ss* ss*}", "for_us", ctl_nonzero(for_us),
-					 "freeze", ctl_value(ctl, "freeze") ? json_true() : NULL,
-					 "floor", ctl_value(ctl, "response"), "idle_latency",
-					 ctl_value(ctl, "idle-latency")));
 	code = ctl_call(ctl, "io.wakegov.AddOverride", parameters, &reply);
 	if (code == CTL_OK)
 		json_array_append_new(made, reply);
@@ -225,8 +251,7 @@ static enum ctl_exit check_options(const struct ctl *ctl, const char *target)
 	if ((response || idle) && !is_rule && !quantity_number(target, &pid))
 		return ctl_misuse(ctl, "--%s is for tasks: give a PID or rule:NAME",
 				  response ? "response" : "idle-latency");
-	return ctl_takes_response(ctl, "min") && ctl_takes_level(ctl, "idle-latency") ? CTL_OK
-										      : CTL_USAGE;
+	return ctl_takes_response(ctl, "min") ? CTL_OK : CTL_USAGE;
 }
 
 enum ctl_exit command_override(struct ctl *ctl)

@@ -39,7 +39,8 @@ static const struct {
 	{ &rule_tracking_module, offsetof(struct manager, core.tracking.core) },
 	{ &recording_module, offsetof(struct manager, recording.core) },
 	{ &past_module, offsetof(struct manager, past.core) },
-	{ &grants_module, offsetof(struct manager, grants.core) },
+	{ &overrides_module, offsetof(struct manager, overrides.core) },
+	{ &hinting_module, offsetof(struct manager, hinting.core) },
 	{ &policies_module, offsetof(struct manager, policies.core) },
 };
 

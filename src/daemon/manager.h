@@ -11,9 +11,10 @@
 #include "daemon/history/past.h"
 #include "daemon/loop.h"
 #include "daemon/modules/clamps.h"
-#include "daemon/modules/grants.h"
 #include "daemon/modules/hand_back.h"
+#include "daemon/modules/hinting.h"
 #include "daemon/modules/idle_latency.h"
+#include "daemon/modules/overrides.h"
 #include "daemon/modules/placing.h"
 #include "daemon/modules/policy.h"
 #include "daemon/modules/recording.h"
@@ -40,9 +41,10 @@ struct manager {
 	struct module_instance modules[MODULES_MAX + 1];
 	struct clamps clamps;
 	struct hand_back hand_back;
-	struct grants grants;
+	struct hinting hinting;
 	struct idle_latency idle_latency;
 	struct monitor monitor;
+	struct overrides overrides;
 	struct past past;
 	struct placing placing;
 	struct policies policies;

@@ -107,6 +107,7 @@ static void add_call(void *userdata, const struct engine_call *call)
 			   sizeof(*call->decision));
 		break;
 	case ENGINE_SET_POLICY:
+		recorder->now_ns = call->now_ns;
 		add_record(recorder, call->type, 0, call->policy, sizeof(*call->policy));
 		break;
 	case ENGINE_FORGET_TARGET:

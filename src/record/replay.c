@@ -72,7 +72,7 @@ int player_play(struct engine *engine, struct record_reader *reader, const struc
 	case ENGINE_COMMIT:
 		return play_decision(engine, reader, call, ret);
 	case ENGINE_SET_POLICY:
-		engine_set_policy(engine, call->policy);
+		engine_set_policy(engine, call->policy, call->now_ns);
 		break;
 	case ENGINE_FORGET_TARGET:
 		engine_forget_target(engine, call->domain);

@@ -36,7 +36,6 @@ static const struct {
 	[INPUT_LIMITS] = ROW(struct input_limits, DOMAIN),
 	[INPUT_DOMAIN] = ROW(struct input_domain, DOMAIN, FLAG(input_domain, active),
 			     FLAG(input_domain, driven), FLAG(input_domain, clamps)),
-	[INPUT_OVERRIDE] = ROW(struct input_override, DOMAIN),
 	[INPUT_TASK_RULES] = ROW(struct input_task_rules, TASK, TEXT(input_task_rules, comm)),
 	[INPUT_CLASS_RUN] = ROW(struct input_class_run, ANY),
 	[INPUT_CO_RUNNER] = ROW(struct input_co_runner, TASK),
@@ -150,20 +149,27 @@ static bool is_rule(const struct policy_rule *rule)
 	return is_text(rule->name, sizeof(rule->name)) && is_text(rule->file, sizeof(rule->file));
 }
 
+static bool are_sections(const struct policy_domain_section *sections, uint32_t n, uint32_t most)
+{
+	if (n > most)
+		return false;
+	for (uint32_t i = 0; i < n; i++)
+		if (!is_text(sections[i].name, sizeof(sections[i].name)) ||
+		    !are_keys(true, &sections[i].values, sections[i].given))
+			return false;
+	return true;
+}
+
 bool record_policy_is_valid(const struct policy *policy)
 {
-	if (policy->n_domain_sections > POLICY_DOMAIN_SECTIONS_MAX ||
+	if (!are_sections(policy->domain_sections, policy->n_domain_sections,
+			  POLICY_DOMAIN_SECTIONS_MAX) ||
+	    !are_sections(policy->domain_overrides, policy->n_domain_overrides,
+			  POLICY_OVERRIDES_MAX) ||
 	    policy->n_rules > POLICY_RULES_MAX ||
 	    policy->n_overrides > POLICY_RULES_MAX - policy->n_rules ||
 	    !are_keys(false, policy, 0) || !are_keys(true, &policy->domain, UINT32_MAX))
 		return false;
-	for (uint32_t i = 0; i < policy->n_domain_sections; i++) {
-		const struct policy_domain_section *section = &policy->domain_sections[i];
-
-		if (!is_text(section->name, sizeof(section->name)) ||
-		    !are_keys(true, &section->values, section->given))
-			return false;
-	}
 	for (uint32_t i = 0; i < policy->n_rules; i++)
 		if (!is_rule(&policy->rules[i]))
 			return false;

@@ -148,8 +148,8 @@ static void catch_up(struct run *run, uint64_t until_ns)
 }
 
 /*
- * Overrides of tasks come from users, not from the policy: they hold under the other policy too,
- * the oldest first if its rules leave no room.
+ * Overrides come from users, not from the policy: they hold under the other policy too, those of
+ * tasks the oldest first if its rules leave no room.
  */
 static void copy_overrides(struct run *run, const struct policy *recorded)
 {
@@ -159,6 +159,9 @@ static void copy_overrides(struct run *run, const struct policy *recorded)
 	run->obeyed.n_overrides = n;
 	memcpy(&run->obeyed.rules[POLICY_RULES_MAX - n], &recorded->rules[POLICY_RULES_MAX - n],
 	       n * sizeof(recorded->rules[0]));
+	run->obeyed.n_domain_overrides = recorded->n_domain_overrides;
+	memcpy(run->obeyed.domain_overrides, recorded->domain_overrides,
+	       sizeof(recorded->domain_overrides));
 }
 
 static int play(struct run *run, const struct engine_call *call)
@@ -186,7 +189,7 @@ static int play(struct run *run, const struct engine_call *call)
 		break;
 	case ENGINE_SET_POLICY:
 		copy_overrides(run, call->policy);
-		engine_set_policy(run->engine, &run->obeyed);
+		engine_set_policy(run->engine, &run->obeyed, call->now_ns);
 		break;
 	case ENGINE_POP_ENDED:
 	case ENGINE_POP_CLASS:
@@ -255,7 +258,7 @@ static int set_up(struct run *run, const struct policy *policy)
 	if (r < 0)
 		return r;
 	/* What the loaded state decided by the recorded policy holds until the next decision. */
-	engine_set_policy(run->engine, &run->obeyed);
+	engine_set_policy(run->engine, &run->obeyed, run->reader->begin_ns);
 	run->begin_ns = run->now_ns = run->reader->begin_ns;
 	/* Both start with the frequencies at the beginning of the recording. */
 	for (uint32_t i = 0; i < n; i++) {

@@ -79,20 +79,16 @@ static void put_rule(struct json_out *out, const struct explained_rule *rule)
 	json_out_close(out, '}');
 }
 
-/* In the order of their application; an override's limit replaces the policy's. */
+/* In the order of their application. */
 static void put_clamps(struct json_out *out, const struct explanation *rests_on, enum limiter acted)
 {
-	const struct override_limits *override = &rests_on->override;
 	const struct {
 		enum limiter limiter;
 		uint32_t khz;
 		uint32_t override;
 	} clamps[] = {
-		{ LIMITER_POLICY_MIN, rests_on->policy_min_khz, 0 },
-		{ LIMITER_POLICY_MAX, rests_on->policy_max_khz, 0 },
-		{ LIMITER_OVERRIDE_MIN, override->min_khz, override->min_id },
-		{ LIMITER_OVERRIDE_MAX, override->max_khz, override->max_id },
-		{ LIMITER_FROZEN, override->frozen_khz, override->frozen_id },
+		{ LIMITER_POLICY_MIN, rests_on->policy_min_khz, rests_on->min_override },
+		{ LIMITER_POLICY_MAX, rests_on->policy_max_khz, rests_on->max_override },
 		{ LIMITER_SCALING_MIN, rests_on->scaling_min_khz, 0 },
 		{ LIMITER_SCALING_MAX, rests_on->scaling_max_khz, 0 },
 	};

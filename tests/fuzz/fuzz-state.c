@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Whatever a file of /run holds, read as each of the five: as it is, and with this boot's head and
+ * Whatever a file of /run holds, read as each of its kinds: as it is, and with this boot's head and
  * the right end, without which nearly everything ends there. What was read and saved is read again
  * and saved as the same bytes.
  */
@@ -15,7 +15,9 @@
 #include "actuator/affinities.h"
 #include "actuator/saved.h"
 #include "actuator/uclamps.h"
-#include "daemon/modules/grants.h"
+#include "config/keys.h"
+#include "daemon/modules/hinting.h"
+#include "daemon/modules/overrides.h"
 #include "shared/cleanup.h"
 #include "shared/statefile.h"
 
@@ -75,24 +77,28 @@ static int use_affinities(void)
 	return use_log(&affinities_log);
 }
 
-static int use_grants(void)
+static int use_hints(void)
 {
-	static struct overrides overrides;
-	_cleanup_free_ struct topology *machine =
-		calloc(1, sizeof(*machine) + sizeof(machine->domains[0]));
 	struct rules *rules = rules_new(64, NULL, NULL);
-	const struct grant_tables tables = { machine, &overrides, rules };
-	int r;
+	int r = rules ? hint_file_load(directory, 0, rules) : -ENOMEM;
 
-	if (!machine || !rules)
-		return -ENOMEM;
-	machine->n_domains = 1;
-	machine->domains[0] = (struct topology_domain){ .name = "policy0" };
-	overrides.n = 0;
-	r = grant_file_load(directory, 0, &tables);
-	if (r == 0 && grant_file_save(directory, &tables) < 0)
+	if (r == 0 && hint_file_save(directory, rules) < 0)
 		abort();
 	rules_free(rules);
+	return r;
+}
+
+static int use_overrides(void)
+{
+	static struct overrides overrides;
+	static struct policy policy;
+	int r = overrides_load(&overrides, directory, 0);
+
+	policy_init(&policy);
+	overrides_fill(&overrides, &policy);
+	if (r == 0 && overrides_save(&overrides, directory) < 0)
+		abort();
+	overrides_clear(&overrides);
 	return r;
 }
 
@@ -103,7 +109,8 @@ static const struct {
 	{ { .name = "originals", .version = 2 }, use_originals },
 	{ { .name = "clamps", .version = 1, .is_log = true }, use_clamps },
 	{ { .name = "affinities", .version = 1, .is_log = true }, use_affinities },
-	{ { .name = GRANT_FILE, .version = 1 }, use_grants },
+	{ { .name = HINT_FILE, .version = 1 }, use_hints },
+	{ { .name = OVERRIDE_FILE, .version = 1 }, use_overrides },
 };
 
 static void path_of(const char *name, char ret[128])

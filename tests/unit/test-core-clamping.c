@@ -158,7 +158,12 @@ static void test_asked_for_itself(void **state)
 	assert_set(&world, 307, 128);
 	assert_clamp(&world, PID, CLAMP_MIN_NONE, 307);
 	set_rules(&policy);
-	engine_set_policy(world.engine, &policy);
+	/* Other limits leave it alone; other bounds of bursts do not. */
+	policy.domain.headroom_percent++;
+	engine_set_policy(world.engine, &policy, world.now_ns);
+	assert_no_change(&world);
+	policy.caps.burst_margin_ns++;
+	engine_set_policy(world.engine, &policy, world.now_ns);
 	assert_set(&world, 307, 128);
 	ask_itself(&world, PID, 0);
 	assert_set(&world, 307, 0);

@@ -15,9 +15,6 @@ static void test_names(void **state)
 	assert_string_equal(limiter_name(LIMITER_POLICY_MAX), "policy-max");
 	assert_string_equal(limiter_name(LIMITER_SCALING_MIN), "scaling-min");
 	assert_string_equal(limiter_name(LIMITER_SCALING_MAX), "scaling-max");
-	assert_string_equal(limiter_name(LIMITER_OVERRIDE_MIN), "override-min");
-	assert_string_equal(limiter_name(LIMITER_OVERRIDE_MAX), "override-max");
-	assert_string_equal(limiter_name(LIMITER_FROZEN), "frozen");
 	assert_string_equal(timing_name(TIMING_NOW), "now");
 	assert_string_equal(timing_name(TIMING_HELD), "held");
 	assert_string_equal(timing_name(TIMING_RATE_LIMITED), "rate-limited");

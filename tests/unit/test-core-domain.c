@@ -118,58 +118,35 @@ static void test_clamps(void **state)
 static const struct {
 	uint32_t cap;
 	struct policy_frequency min, max;
-	struct override_limits override;
+	uint32_t min_override, max_override; /* kHz; 0: none */
 	uint32_t scaling_min_khz, scaling_max_khz;
 	uint32_t target_khz;
 	enum limiter limiter;
 } override_cases[] = {
-	{ 0, NONE, NONE, { .min_khz = 1200000 }, 0, 0, 1200000, LIMITER_OVERRIDE_MIN },
-	{ 0, NONE, NONE, { .min_khz = 1100000 }, 0, 0, 1200000, LIMITER_OVERRIDE_MIN },
-	{ 1024, NONE, NONE, { .min_khz = 1200000 }, 0, 0, 2400000, LIMITER_NONE },
-	{ 1024, NONE, NONE, { .max_khz = 1200000 }, 0, 0, 1200000, LIMITER_OVERRIDE_MAX },
-	{ 0, NONE, NONE, { .max_khz = 1200000 }, 0, 0, 800000, LIMITER_NONE },
-	{ 0, NONE, KHZ(1000000), { .min_khz = 1600000 }, 0, 0, 1600000, LIMITER_OVERRIDE_MIN },
-	{ 1024, NONE, KHZ(1000000), { .min_khz = 1600000 }, 0, 0, 1600000, LIMITER_OVERRIDE_MIN },
-	{ 1024, KHZ(2000000), NONE, { .max_khz = 1200000 }, 0, 0, 1200000, LIMITER_OVERRIDE_MAX },
-	{ 1024, NONE, KHZ(1000000), { .max_khz = 1600000 }, 0, 0, 1600000, LIMITER_OVERRIDE_MAX },
-	{ 1024,
-	  NONE,
-	  NONE,
-	  { .min_khz = 2000000, .max_khz = 1200000 },
-	  0,
-	  0,
-	  1200000,
-	  LIMITER_OVERRIDE_MAX },
-	{ 0, NONE, NONE, { .min_khz = 2000000 }, 800000, 1400000, 1400000, LIMITER_SCALING_MAX },
-	{ 1024,
-	  NONE,
-	  NONE,
-	  { .max_khz = 1000000 },
-	  1600000,
-	  2400000,
-	  1600000,
-	  LIMITER_SCALING_MIN },
-	{ 0, NONE, NONE, { .frozen_khz = 1600000 }, 0, 0, 1600000, LIMITER_FROZEN },
-	{ 1024, NONE, NONE, { .frozen_khz = 1600000 }, 0, 0, 1600000, LIMITER_FROZEN },
-	/* where it would be anyway nothing holds it */
-	{ 660, NONE, NONE, { .frozen_khz = 1600000 }, 0, 0, 1600000, LIMITER_NONE },
-	{ 1024,
-	  NONE,
-	  NONE,
-	  { .max_khz = 1000000, .frozen_khz = 1600000 },
-	  0,
-	  0,
-	  1600000,
-	  LIMITER_FROZEN },
-	{ 1024,
-	  NONE,
-	  NONE,
-	  { .frozen_khz = 1600000 },
-	  800000,
-	  1000000,
-	  1000000,
-	  LIMITER_SCALING_MAX },
+	{ 0, NONE, NONE, 1200000, 0, 0, 0, 1200000, LIMITER_POLICY_MIN },
+	{ 0, NONE, NONE, 1100000, 0, 0, 0, 1200000, LIMITER_POLICY_MIN },
+	{ 1024, NONE, NONE, 1200000, 0, 0, 0, 2400000, LIMITER_NONE },
+	{ 1024, NONE, NONE, 0, 1200000, 0, 0, 1200000, LIMITER_POLICY_MAX },
+	{ 0, NONE, NONE, 0, 1200000, 0, 0, 800000, LIMITER_NONE },
+	{ 0, NONE, KHZ(1000000), 1600000, 0, 0, 0, 1600000, LIMITER_POLICY_MIN },
+	{ 1024, NONE, KHZ(1000000), 1600000, 0, 0, 0, 1600000, LIMITER_POLICY_MAX },
+	{ 1024, KHZ(2000000), NONE, 0, 1200000, 0, 0, 1200000, LIMITER_POLICY_MAX },
+	{ 1024, NONE, KHZ(1000000), 0, 1600000, 0, 0, 1600000, LIMITER_POLICY_MAX },
+	{ 1024, NONE, NONE, 2000000, 1200000, 0, 0, 1200000, LIMITER_POLICY_MAX },
+	{ 0, NONE, NONE, 2000000, 0, 800000, 1400000, 1400000, LIMITER_SCALING_MAX },
+	{ 1024, NONE, NONE, 0, 1000000, 1600000, 2400000, 1600000, LIMITER_SCALING_MIN },
+	/* frozen */
+	{ 0, NONE, NONE, 1600000, 1600000, 0, 0, 1600000, LIMITER_POLICY_MIN },
+	{ 1024, NONE, NONE, 1600000, 1600000, 0, 0, 1600000, LIMITER_POLICY_MAX },
+	{ 660, NONE, NONE, 1600000, 1600000, 0, 0, 1600000, LIMITER_POLICY_MIN },
+	{ 1024, NONE, NONE, 1600000, 1600000, 800000, 1000000, 1000000, LIMITER_SCALING_MAX },
 };
+
+static void override(struct policy_frequency *limit, uint32_t khz)
+{
+	if (khz)
+		*limit = (struct policy_frequency){ POLICY_FREQUENCY_KHZ, khz, 7 };
+}
 
 static void test_overrides(void **state)
 {
@@ -178,7 +155,8 @@ static void test_overrides(void **state)
 
 		domain.policy.min = override_cases[i].min;
 		domain.policy.max = override_cases[i].max;
-		domain.override = override_cases[i].override;
+		override(&domain.policy.min, override_cases[i].min_override);
+		override(&domain.policy.max, override_cases[i].max_override);
 		if (override_cases[i].scaling_max_khz) {
 			domain.scaling_min_khz = override_cases[i].scaling_min_khz;
 			domain.scaling_max_khz = override_cases[i].scaling_max_khz;
@@ -199,10 +177,10 @@ static void test_override_is_at_once(void **state)
 	struct domain domain = usual();
 
 	decide(&domain, 1024, START_NS);
-	domain.override.max_khz = 1000000;
+	override(&domain.policy.max, 1000000);
 	decide(&domain, 1024, START_NS + RATE_NS);
 	assert_decided(&domain, 1000000, TIMING_NOW);
-	domain.override.max_khz = 0;
+	domain.policy.max = (struct policy_frequency){ 0 };
 	decide(&domain, 1024, START_NS + 2 * RATE_NS);
 	assert_decided(&domain, 2400000, TIMING_NOW);
 }

@@ -368,7 +368,7 @@ static void test_short_hold(void **state)
 
 	begin(&machine);
 	machine.policy.domain.down_hold_ns = NS_PER_MS;
-	engine_set_policy(machine.engine, &machine.policy);
+	engine_set_policy(machine.engine, &machine.policy, machine.now_ns);
 	busy(&machine, 0, 1024);
 	runs(&machine, 0, 7, CAP_30, true);
 	assert_int_equal(decide(&machine, 0)->target_khz, KHZ_OF_30);
@@ -417,7 +417,7 @@ static void test_floor_holds(void **state)
 
 	begin(&machine);
 	machine.policy.rules[2].properties.floor.value = 90;
-	engine_set_policy(machine.engine, &machine.policy);
+	engine_set_policy(machine.engine, &machine.policy, machine.now_ns);
 	busy(&machine, 0, 10);
 	decide(&machine, 0);
 	decide(&machine, 1);
@@ -453,7 +453,7 @@ static void test_response_holds(void **state)
 	begin(&machine);
 	machine.policy.rules[2].properties.floor = (struct policy_level){ POLICY_LEVEL_RESPONSE,
 									  1000 };
-	engine_set_policy(machine.engine, &machine.policy);
+	engine_set_policy(machine.engine, &machine.policy, machine.now_ns);
 	busy(&machine, 0, 10);
 	runs(&machine, 0, 9, FLOOR_50, false);
 	assert_int_equal(decide(&machine, 0)->target_khz, LOW_KHZ);
@@ -486,12 +486,12 @@ static void test_new_policy(void **state)
 	runs(&machine, 0, 7, CAP_30, true);
 	assert_int_equal(decide(&machine, 0)->target_khz, KHZ_OF_30);
 	machine.policy.rules[0].properties.cap.value = 60;
-	engine_set_policy(machine.engine, &machine.policy);
+	engine_set_policy(machine.engine, &machine.policy, machine.now_ns);
 	busy(&machine, 0, 1024);
 	runs(&machine, 0, 7, CAP_30, true);
 	assert_int_equal(decide(&machine, 0)->target_khz, KHZ_OF_60);
 	machine.policy.n_rules = 0;
-	engine_set_policy(machine.engine, &machine.policy);
+	engine_set_policy(machine.engine, &machine.policy, machine.now_ns);
 	runs(&machine, 0, 7, CAP_30, true);
 	assert_int_equal(decide(&machine, 0)->target_khz, HIGH_KHZ);
 	end(&machine);

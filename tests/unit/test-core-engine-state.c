@@ -41,18 +41,16 @@ static void tell_task(uint32_t pid, uint32_t handle)
 static int set_up(void **state)
 {
 	struct input active = { .type = INPUT_DOMAIN, .domain = { 0, true, true, false } };
-	struct input override = { .now_ns = NS_PER_S, .type = INPUT_OVERRIDE };
 	struct input own = { .type = INPUT_OWN_CLAMPS };
 
 	topology = test_topology_usual(2, 2);
 	policy_init(&policy);
 	policy.max_tasks = 16;
+	policy.domain.max = (struct policy_frequency){ POLICY_FREQUENCY_KHZ, 1000000 };
 	policy.max_ruled_tasks = 16;
 	policy.caps.application_clamps = true;
 	engine = engine_new(topology, &policy);
 	engine_apply(engine, &active);
-	override.override.limits.max_khz = 1000000;
-	engine_apply(engine, &override);
 	own.own_clamps = (struct input_own_clamps){ PID, wakegov_own(128, 512) };
 	engine_apply(engine, &own);
 	tell_task(PID, 0);

@@ -95,27 +95,23 @@ static void do_override(struct world *world, struct test_random *random)
 {
 	uint32_t domain = pick(random, 0, world->topology->n_domains - 1);
 	const struct topology_domain *info = &world->topology->domains[domain];
-	uint32_t khz = info->opp_khz[pick(random, 0, info->n_opps - 1)];
-	struct input input = {
-		.now_ns = world->now_ns,
-		.type = INPUT_OVERRIDE,
-		.override.domain = domain,
+	struct policy_frequency limit = {
+		POLICY_FREQUENCY_KHZ,
+		info->opp_khz[pick(random, 0, info->n_opps - 1)],
+		1,
 	};
+	struct policy policy = world->policy;
+	struct policy_domain_section *section = &policy.domain_overrides[0];
 
-	switch (pick(random, 0, 3)) {
-	case 0:
-		input.override.limits.min_khz = khz;
-		break;
-	case 1:
-		input.override.limits.max_khz = khz;
-		break;
-	case 2:
-		input.override.limits.frozen_khz = khz;
-		break;
-	default:
-		break;
-	}
-	world_apply(world, &input);
+	/* A minimum, a maximum, both, or neither. */
+	policy.n_domain_overrides = 1;
+	*section = (struct policy_domain_section){ .values = { .min = limit, .max = limit } };
+	strcpy(section->name, info->name);
+	if (pick(random, 0, 1))
+		section->given |= POLICY_DOMAIN_BIT(min);
+	if (pick(random, 0, 1))
+		section->given |= POLICY_DOMAIN_BIT(max);
+	world_set_policy(world, &policy);
 	world_round(world);
 }
 

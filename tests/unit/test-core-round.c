@@ -19,13 +19,12 @@ static uint32_t decide(struct engine *engine, uint32_t domain, uint64_t now_ns)
 	return engine_last(engine, domain)->target_khz;
 }
 
-/* An override makes its domain due, when it begins and when it ends, and no other. */
+/* An override of a domain wins over a policy that comes later, until it is gone. */
 static void test_override(void **state)
 {
 	struct topology *topology = test_topology_usual(2, 1);
-	struct input input = { .type = INPUT_OVERRIDE };
-	struct policy policy, other;
 	struct engine *engine;
+	struct policy policy;
 
 	policy_init(&policy);
 	engine = engine_new(topology, &policy);
@@ -36,20 +35,24 @@ static void test_override(void **state)
 		assert_int_equal(decide(engine, domain, NS_PER_S), 800000);
 	}
 
-	input.override = (struct input_override){ 1, { .min_khz = 1200000, .min_id = 4 } };
-	apply(engine, input, 2 * NS_PER_S);
-	assert_false(engine_is_due(engine, 0, 2 * NS_PER_S));
+	policy.n_domain_overrides = 1;
+	policy.domain_overrides[0] = (struct policy_domain_section){
+		.given = POLICY_DOMAIN_BIT(min),
+		.values.min = { POLICY_FREQUENCY_KHZ, 1200000, 4 },
+	};
+	strcpy(policy.domain_overrides[0].name, topology->domains[1].name);
+	engine_set_policy(engine, &policy, 2 * NS_PER_S);
+	assert_int_equal(decide(engine, 0, 2 * NS_PER_S), 800000);
 	assert_int_equal(decide(engine, 1, 2 * NS_PER_S), 1200000);
-	assert_int_equal(engine_last(engine, 1)->limiter, LIMITER_OVERRIDE_MIN);
+	assert_int_equal(engine_last(engine, 1)->limiter, LIMITER_POLICY_MIN);
+	assert_int_equal(engine_explanation(engine, 1)->min_override, 4);
 
-	/* A new policy is no reason for it to go. */
-	policy_init(&other);
-	other.domain.max = (struct policy_frequency){ POLICY_FREQUENCY_KHZ, 1000000 };
-	engine_set_policy(engine, &other);
+	policy.domain.max = (struct policy_frequency){ POLICY_FREQUENCY_KHZ, 1000000 };
+	engine_set_policy(engine, &policy, 3 * NS_PER_S);
 	assert_int_equal(decide(engine, 1, 3 * NS_PER_S), 1200000);
 
-	input.override.limits = (struct override_limits){ 0 };
-	apply(engine, input, 4 * NS_PER_S);
+	policy.n_domain_overrides = 0;
+	engine_set_policy(engine, &policy, 4 * NS_PER_S);
 	assert_int_equal(decide(engine, 1, 5 * NS_PER_S), 800000);
 	engine_free(engine);
 	free(topology);

@@ -41,8 +41,8 @@ void world_apply(struct world *world, const struct input *input)
 void world_set_policy(struct world *world, const struct policy *policy)
 {
 	world->policy = *policy;
-	engine_set_policy(world->engine, policy);
-	engine_set_policy(world->twin, policy);
+	engine_set_policy(world->engine, policy, world->now_ns);
+	engine_set_policy(world->twin, policy, world->now_ns);
 }
 
 void world_set_active(struct world *world, uint32_t domain, bool active)

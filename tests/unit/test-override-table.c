@@ -1,13 +1,34 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Overrides of tasks and rules, as rules of a policy. */
+/* Overrides as sections and rules of a policy, and as lines of a file. */
 #include "test-core.h"
 
+#include <errno.h>
 #include <stdio.h>
+#include <unistd.h>
 
 #include "config/keys.h"
-#include "daemon/modules/grants.h"
+#include "daemon/modules/overrides.h"
+#include "shared/cleanup.h"
 
 static struct policy policy;
+static struct overrides overrides;
+static char directory[64], path[96];
+
+static int set_up(void **state)
+{
+	strcpy(directory, "/tmp/wakegov-overrides-XXXXXX");
+	assert_non_null(mkdtemp(directory));
+	snprintf(path, sizeof(path), "%s/" OVERRIDE_FILE, directory);
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	overrides_clear(&overrides);
+	unlink(path);
+	assert_int_equal(rmdir(directory), 0);
+	return 0;
+}
 
 static void make_policy(uint32_t n_rules)
 {
@@ -18,34 +39,81 @@ static void make_policy(uint32_t n_rules)
 	policy.rules[1].domain_cpu = 4;
 }
 
-static struct override make(uint32_t id, uint32_t pid, const char *rule)
+/* Returns what is wrong with the parameters of a call, or NULL. */
+static const char *parse(const char *parameters, struct override *ret)
 {
-	struct override override = {
-		.id = id,
-		.target.pid = pid,
-		.properties.cap = { POLICY_LEVEL_PERCENT, 30 },
-		.end_ns = id * NS_PER_S,
-	};
+	static char wrong[32];
+	json_auto_t *json = json_loads(parameters, 0, NULL);
+	const struct call call = { .parameters = json };
+	const char *found;
 
-	snprintf(override.target.rule, sizeof(override.target.rule), "%s", rule);
-	return override;
+	assert_non_null(json);
+	found = override_parse(&call, ret);
+	snprintf(wrong, sizeof(wrong), "%s", found ?: "");
+	return found ? wrong : NULL;
 }
 
-static void add(struct overrides *overrides, uint32_t id, uint32_t pid, const char *rule)
+/* Adds one that ends after as many seconds as its number. */
+static void add(uint32_t id, const char *parameters)
 {
-	struct override override = make(id, pid, rule);
+	struct override *override = &overrides.entries[overrides.n++];
 
-	assert_true(overrides_insert(overrides, &override));
+	assert_null(parse(parameters, override));
+	override->target.id = id;
+	override->end_ns = id * NS_PER_S;
+}
+
+#define OF_TASK(_settings)	      "{\"pid\": 812, \"settings\": {" _settings "}}"
+#define OF_RULE(_settings)	      "{\"rule\": \"r1\", \"settings\": {" _settings "}}"
+#define OF_DOMAIN(_domain, _settings) "{\"domain\": \"" _domain "\", \"settings\": {" _settings "}}"
+#define CAP			      "\"cap\": \"30%\""
+
+static void test_parse(void **state)
+{
+	static const struct {
+		const char *parameters, *wrong;
+	} cases[] = {
+		{ "{\"settings\": {}}", "settings" },
+		{ "{\"domain\": \"policy0\", \"pid\": 5, \"settings\": {}}", "pid" },
+		{ "{\"domain\": \"policy0\", \"rule\": \"a\", \"settings\": {}}", "rule" },
+		{ "{\"pid\": 5, \"rule\": \"a\", \"settings\": {}}", "pid" },
+		{ "{\"rule\": \"thirty-two-letters-are-one-too-many\", \"settings\": {}}", "rule" },
+		{ "{\"rule\": \"a\", \"children\": true, \"settings\": {}}", "children" },
+		{ OF_DOMAIN("policy0", CAP), "cap" },
+		{ OF_DOMAIN("policy0", "\"headroom\": \"110%\""), "headroom" },
+		{ OF_DOMAIN("policy0", "\"max-frequency\": \"1\""), "max-frequency" },
+		{ OF_DOMAIN("policy0", "\"max-frequency\": 1"), "max-frequency" },
+		{ OF_DOMAIN("policy0", "\"max-frequency\": \"1GHz\", \"min-frequency\": \"2GHz\""),
+		  "min-frequency" },
+		{ OF_TASK("\"max-frequency\": \"1GHz\""), "max-frequency" },
+		{ OF_TASK("\"cap\": \"2ms\""), "cap" },
+		{ OF_TASK("\"cap\": \"99999/1024\""), "cap" },
+		{ OF_TASK("\"response\": \"9us\""), "response" },
+		{ OF_TASK("\"idle-latency\": \"50%\""), "idle-latency" },
+		/* What finds tasks, and what is for a group of them, is no override's. */
+		{ OF_TASK("\"comm\": \"a\""), "comm" },
+		{ OF_TASK("\"class\": \"batch\""), "class" },
+		{ OF_TASK("\"placement\": \"fork-spread\""), "placement" },
+		{ OF_TASK("\"inherit\": \"no\""), "inherit" },
+		{ OF_TASK("\"cap\": \"                                                          "
+			  "       1%\""),
+		  "cap" },
+	};
+	struct override one;
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		const char *wrong = parse(cases[i].parameters, &one);
+
+		assert_string_equal(wrong ?: cases[i].parameters, cases[i].wrong);
+	}
 }
 
 /* The oldest last, and that of a rule only where its rule holds. */
 static void test_fill(void **state)
 {
-	struct overrides overrides = { 0 };
-
 	make_policy(2);
-	add(&overrides, 3, 812, "");
-	add(&overrides, 4, 0, "r1");
+	add(3, OF_TASK(CAP));
+	add(4, OF_RULE(CAP));
 	overrides_fill(&overrides, &policy);
 	assert_int_equal(policy.n_rules, 2);
 	assert_int_equal(policy.n_overrides, 2);
@@ -61,119 +129,186 @@ static void test_fill(void **state)
 	assert_null(overrides_find(&overrides, 3));
 }
 
-static void test_end(void **state)
+/* Of each limit of a domain the newest override that gives it, and then the policy's. */
+static void test_domains(void **state)
 {
-	struct overrides overrides = { 0 };
+	struct policy_domain found;
 
-	make_policy(2);
-	assert_true(overrides_next_ns(&overrides) == UINT64_MAX);
-	add(&overrides, 5, 0, "r1");
-	add(&overrides, 6, 812, "");
-	assert_true(overrides_next_ns(&overrides) == 5 * NS_PER_S);
-	overrides_check(&overrides, &policy);
-	assert_true(overrides_next_ns(&overrides) == 5 * NS_PER_S);
-	make_policy(1);
-	overrides_check(&overrides, &policy);
-	assert_int_equal(overrides.entries[0].ended, OVERRIDE_RULE_GONE);
-	assert_int_equal(overrides.entries[1].ended, OVERRIDE_HOLDS);
-	assert_true(overrides_next_ns(&overrides) == 0);
+	make_policy(0);
+	policy.n_domain_sections = 1;
+	strcpy(policy.domain_sections[0].name, "policy4");
+	policy.domain_sections[0].given = POLICY_DOMAIN_BIT(max) | POLICY_DOMAIN_BIT(rise_time_ns);
+	policy.domain_sections[0].values.max.kind = POLICY_FREQUENCY_PERCENT;
+	policy.domain_sections[0].values.max.value = 50;
+	policy.domain_sections[0].values.rise_time_ns = 7;
+	add(3, OF_DOMAIN("policy4", "\"min-frequency\": \"300MHz\""));
+	add(7, OF_DOMAIN("policy4", "\"max-frequency\": \"700MHz\""));
+	add(8, OF_DOMAIN("policy4", "\"max-frequency\": \"60%\""));
+	add(9, OF_DOMAIN("policy0", "\"min-frequency\": \"1GHz\""));
+	add(10, OF_TASK(CAP));
 	overrides_fill(&overrides, &policy);
-	assert_int_equal(policy.n_overrides, 1);
+	policy_domain_for(&policy, "policy4", &found);
+	assert_int_equal(found.min.value, 300000);
+	assert_int_equal(found.min.override, 3);
+	assert_int_equal(found.max.kind, POLICY_FREQUENCY_PERCENT);
+	assert_int_equal(found.max.value, 60);
+	assert_int_equal(found.max.override, 8);
+	assert_int_equal(found.rise_time_ns, 7);
+
+	overrides_clear(&overrides);
+	overrides_fill(&overrides, &policy);
+	policy_domain_for(&policy, "policy4", &found);
+	assert_int_equal(found.min.kind, POLICY_FREQUENCY_NONE);
+	assert_int_equal(found.max.value, 50);
+	assert_int_equal(found.max.override, 0);
 }
 
 /* Rules of files come first where there is no room for both; the newest overrides go. */
-static void test_full(void **state)
+static void test_ends(void **state)
 {
-	struct overrides overrides = { 0 };
-	struct override one = make(99, 1, "");
-
-	for (uint32_t i = 0; i < TASK_OVERRIDES_MAX; i++)
-		add(&overrides, i + 1, 812, "");
-	assert_false(overrides_insert(&overrides, &one));
-	make_policy(POLICY_RULES_MAX - 2);
-	assert_int_equal(overrides_room(&policy, false), 2);
-	overrides_check(&overrides, &policy);
-	assert_int_equal(overrides.entries[1].ended, OVERRIDE_HOLDS);
-	assert_int_equal(overrides.entries[2].ended, OVERRIDE_NO_ROOM);
+	make_policy(2);
+	add(5, OF_RULE(CAP));
+	add(6, OF_TASK(CAP));
+	add(7, OF_TASK(CAP));
 	overrides_fill(&overrides, &policy);
-	assert_int_equal(policy.n_overrides, 2);
-	make_policy(0);
-	assert_int_equal(overrides_room(&policy, false), TASK_OVERRIDES_MAX);
-
-	/* Those of domains have a room of their own, and stand among the others by id. */
-	assert_int_equal(overrides_room(&policy, true), OVERRIDES_MAX);
-	for (uint32_t i = 0; i < OVERRIDES_MAX; i++) {
-		one = (struct override){ .id = 1000 - i, .of_domain = true };
-		assert_true(overrides_insert(&overrides, &one));
-	}
-	one.id = 1001;
-	assert_false(overrides_insert(&overrides, &one));
-	assert_int_equal(overrides_count(&overrides, true), OVERRIDES_MAX);
-	for (uint32_t i = 1; i < overrides.n; i++)
-		assert_true(overrides.entries[i].id > overrides.entries[i - 1].id);
+	assert_null(overrides.entries[0].ended);
+	make_policy(1);
 	overrides_fill(&overrides, &policy);
+	assert_string_equal(overrides.entries[0].ended, "the policy has no such rule any more");
 	assert_int_equal(policy.n_overrides, 2);
-}
-
-/* What overrides of a domain ask together: of each limit, the newest. */
-static void test_limits(void **state)
-{
-	struct override_limits limits;
-	struct overrides overrides = { 0 };
-	struct override one = { .id = 3, .of_domain = true, .domain = 1, .min_khz = 300000 };
-
-	assert_true(overrides_insert(&overrides, &one));
-	one = (struct override){ .id = 7, .of_domain = true, .domain = 2, .min_khz = 700000 };
-	assert_true(overrides_insert(&overrides, &one));
-	/* Put late, and older all the same. */
-	one = (struct override){ .id = 1, .of_domain = true, .domain = 1, .min_khz = 100000 };
-	assert_true(overrides_insert(&overrides, &one));
-	limits = overrides_limits(&overrides, 1);
-	assert_int_equal(limits.min_khz, 300000);
-	assert_int_equal(limits.min_id, 3);
-	assert_int_equal(limits.max_khz, 0);
-
-	one = (struct override){
-		.id = 9, .of_domain = true, .domain = 1, .max_khz = 500000, .frozen_khz = 400000
-	};
-	assert_true(overrides_insert(&overrides, &one));
-	limits = overrides_limits(&overrides, 1);
-	assert_int_equal(limits.min_khz, 300000);
-	assert_int_equal(limits.max_khz, 500000);
-	assert_int_equal(limits.max_id, 9);
-	assert_int_equal(limits.frozen_khz, 400000);
-	assert_int_equal(limits.frozen_id, 9);
-
-	/* One of a task is in no domain. */
-	one = make(10, 812, "");
-	assert_true(overrides_insert(&overrides, &one));
-	limits = overrides_limits(&overrides, 0);
-	assert_int_equal(limits.min_khz + limits.max_khz + limits.frozen_khz, 0);
+	make_policy(POLICY_RULES_MAX - 1);
+	assert_int_equal(overrides_room(&policy, false), 1);
+	assert_int_equal(overrides_room(&policy, true), POLICY_OVERRIDES_MAX);
+	overrides_fill(&overrides, &policy);
+	assert_null(overrides.entries[1].ended);
+	assert_non_null(overrides.entries[2].ended);
+	assert_int_equal(policy.n_overrides, 1);
 }
 
 /* A number that another task has since, or none; the override of the task that is there stays. */
 static void test_end_task(void **state)
 {
-	struct overrides overrides = { 0 };
-	struct override other = make(2, 900, "");
-
-	add(&overrides, 1, 812, "");
+	add(1, OF_TASK(CAP));
+	add(2, "{\"pid\": 900, \"settings\": {" CAP "}}");
 	overrides.entries[0].target.start_ns = 7;
-	assert_true(overrides_insert(&overrides, &other));
 	overrides_end_task(&overrides, 812, 7);
-	assert_int_equal(overrides.entries[0].ended, OVERRIDE_HOLDS);
+	assert_null(overrides.entries[0].ended);
 	overrides_end_task(&overrides, 812, 8);
-	assert_int_equal(overrides.entries[0].ended, OVERRIDE_TASK_GONE);
-	assert_int_equal(overrides.entries[1].ended, OVERRIDE_HOLDS);
-	assert_true(overrides_next_ns(&overrides) == 0);
+	assert_string_equal(overrides.entries[0].ended, OVERRIDE_TASK_GONE);
+	assert_null(overrides.entries[1].ended);
+}
+
+static void fill(void)
+{
+	add(3, OF_DOMAIN("policy4", "\"min-frequency\": \"1.2GHz\", \"max-frequency\": \"60%\""));
+	add(9,
+	    "{\"pid\": 812, \"children\": true, \"settings\": {" CAP ", \"io-boost\": \"off\"}}");
+	overrides.entries[1].target.start_ns = 5 * NS_PER_S;
+	overrides.entries[1].uid = 1000;
+	add(11, OF_RULE("\"response\": \"700us\""));
+}
+
+static void save(void)
+{
+	assert_int_equal(overrides_save(&overrides, directory), 0);
+	overrides_clear(&overrides);
+}
+
+static void test_file(void **state)
+{
+	/* Any user names tasks as they like. What is no text is kept as it is shown. */
+	static const char *const names[][2] = {
+		{ "make", "make" },
+		{ "a\nend 1\n", "a\nend 1\n" },
+		{ "a b) 1 2", "a b) 1 2" },
+		{ "\x1b[31m\xff", "\x1b[31m\xef\xbf\xbd" },
+		{ "", "" },
+		{ "\\012", "\\012" },
+	};
+	const struct override *one = &overrides.entries[1];
+
+	assert_int_equal(overrides_load(&overrides, directory, 0), 0);
+	assert_int_equal(overrides.n, 0);
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		fill();
+		strcpy(overrides.entries[1].comm, names[i][0]);
+		save();
+		assert_int_equal(overrides_load(&overrides, directory, NS_PER_S), 0);
+		assert_int_equal(overrides.n, 3);
+		assert_string_equal(overrides.entries[0].domain, "policy4");
+		assert_int_equal(json_object_size(overrides.entries[0].settings), 2);
+		assert_int_equal(one->target.id, 9);
+		assert_int_equal(one->target.pid, 812);
+		assert_true(one->target.children);
+		assert_int_equal(one->target.start_ns, 5 * NS_PER_S);
+		assert_int_equal(one->end_ns, 9 * NS_PER_S);
+		assert_int_equal(one->uid, 1000);
+		assert_string_equal(one->comm, names[i][1]);
+		assert_string_equal(json_string_value(json_object_get(one->settings, "io-boost")),
+				    "off");
+		assert_string_equal(overrides.entries[2].target.rule, "r1");
+		overrides_clear(&overrides);
+	}
+
+	/* What ended meanwhile is left out, and an empty table is no file. */
+	assert_int_equal(overrides_load(&overrides, directory, 9 * NS_PER_S), 0);
+	assert_int_equal(overrides.n, 1);
+	assert_int_equal(overrides.entries[0].target.id, 11);
+	overrides_clear(&overrides);
+	save();
+	assert_int_equal(access(path, F_OK), -1);
+	fill();
+	assert_int_equal(overrides_save(&overrides, "/nowhere"), -ENOENT);
+}
+
+static const char *const bad_lines[] = {
+	"",
+	"12000000000 0",
+	"12000000000 {\"id\":12,\"pid\":5,\"settings\":{" CAP "}}",
+	"12000000000 0 {\"id\":12,\"pid\":5,\"settings\":{" CAP "}",
+	"12000000000 0 {\"id\":11,\"pid\":5,\"settings\":{" CAP "}}", /* there is an eleventh */
+	"12000000000 0 {\"pid\":5,\"settings\":{" CAP "}}",
+	"12000000000 0 {\"id\":12,\"settings\":{" CAP "}}",
+	"12000000000 0 {\"id\":12,\"pid\":5,\"settings\":{\"cap\":\"30\"}}",
+	"12000000000 0 {\"id\":12,\"pid\":5,\"settings\":{}}",
+	"12000000000 0 {\"id\":12,\"pid\":5,\"comm\":\"forty-eight letters, which is more than fifteen of "
+	"three\",\"settings\":{" CAP "}}",
+	"12000000000 0 []",
+};
+
+/* A file with a line that is not of the form changes nothing. */
+static void test_file_refused(void **state)
+{
+	char text[4096] = "";
+	FILE *file;
+
+	fill();
+	save();
+	file = fopen(path, "r");
+	assert_non_null(file);
+	assert_true(fread(text, 1, sizeof(text) - 1, file) > 0);
+	fclose(file);
+	*strstr(text, "end ") = '\0';
+	for (size_t i = 0; i < ARRAY_SIZE(bad_lines); i++) {
+		file = fopen(path, "w");
+		assert_non_null(file);
+		fprintf(file, "%s%s\nend 4\n", text, bad_lines[i]);
+		fclose(file);
+		assert_int_equal(overrides_load(&overrides, directory, 0), -EBADMSG);
+		assert_int_equal(overrides.n, 0);
+	}
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_fill),	 cmocka_unit_test(test_end),
-		cmocka_unit_test(test_full),	 cmocka_unit_test(test_limits),
-		cmocka_unit_test(test_end_task),
+		cmocka_unit_test(test_parse),
+		cmocka_unit_test_setup_teardown(test_fill, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_domains, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_ends, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_end_task, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_file, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_file_refused, set_up, tear_down),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

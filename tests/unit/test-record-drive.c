@@ -116,16 +116,24 @@ static void do_limits(struct drive *drive, uint32_t domain)
 	apply(drive, input);
 }
 
+static void set_policy(struct drive *drive)
+{
+	engine_set_policy(drive->engine, &drive->policy, drive->now_ns);
+	if (drive->shadow)
+		engine_set_policy(drive->shadow, &drive->policy, drive->now_ns);
+}
+
 static void do_override(struct drive *drive, uint32_t domain)
 {
-	struct input input = {
-		.type = INPUT_OVERRIDE,
-		.override = { domain,
-			      { below(drive, 2) * 1000000, below(drive, 2) * 1600000,
-				below(drive, 4) ? 0 : 1200000, 1 + below(drive, 8) } },
-	};
+	struct policy_domain_section *section = &drive->policy.domain_overrides[0];
 
-	apply(drive, input);
+	drive->policy.n_domain_overrides = below(drive, 4) != 0;
+	strcpy(section->name, drive->topology->domains[domain].name);
+	section->given = POLICY_DOMAIN_BIT(min);
+	section->values.min = (struct policy_frequency){ POLICY_FREQUENCY_KHZ,
+							 1000000 + below(drive, 2) * 600000,
+							 1 + below(drive, 8) };
+	set_policy(drive);
 }
 
 static void do_rules(struct drive *drive)
@@ -166,9 +174,7 @@ static void do_policy(struct drive *drive)
 {
 	drive->policy.io_boost.min_rate_per_s = 1 + below(drive, 40000);
 	drive->policy.domain.down_hold_ns = 1000000 + below(drive, 30000000);
-	engine_set_policy(drive->engine, &drive->policy);
-	if (drive->shadow)
-		engine_set_policy(drive->shadow, &drive->policy);
+	set_policy(drive);
 }
 
 static void decide(struct drive *drive, uint32_t domain)

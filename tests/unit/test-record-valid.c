@@ -97,9 +97,10 @@ static void test_bad_policy(void **state)
 	EXPECT_POLICY(false,
 		      p.domain.max = (struct policy_frequency){ POLICY_FREQUENCY_PERCENT, 101 });
 	EXPECT_POLICY(false, p.domain.min = (struct policy_frequency){ POLICY_FREQUENCY_KHZ, 0 });
-	EXPECT_POLICY(false, p.domain.min = (struct policy_frequency){ 77, 0 });
+	EXPECT_POLICY(false, p.domain.min = (struct policy_frequency){ 7, 0 });
 	EXPECT_POLICY(false, p.n_rules++);
 	EXPECT_POLICY(false, p.n_overrides = UINT32_MAX);
+	EXPECT_POLICY(false, p.n_domain_overrides = POLICY_OVERRIDES_MAX + 1);
 	EXPECT_POLICY(false, memset(p.rules[3].name, 'a', POLICY_NAME_SIZE));
 	EXPECT_POLICY(false, memset(p.rules[POLICY_RULES_MAX - 1].file, 'a', POLICY_FILE_SIZE));
 	EXPECT_POLICY(true, p.rules[3].properties.cap = (struct policy_level){ POLICY_LEVEL_PERCENT,
@@ -163,7 +164,6 @@ static void test_inputs(void **state)
 
 	EXPECT_INPUT(false, .type = INPUT_LIMITS, .limits.domain = 2);
 	EXPECT_INPUT(false, .type = INPUT_DOMAIN, .domain.domain = 2);
-	EXPECT_INPUT(false, .type = INPUT_OVERRIDE, .override.domain = 2);
 	EXPECT_INPUT(false, .type = INPUT_REFERENCE, .reference.domain = 2);
 	EXPECT_INPUT(false, .type = INPUT_OPP, .opp.domain = 2);
 	EXPECT_INPUT(false, .type = INPUT_TASK);

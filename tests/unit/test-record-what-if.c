@@ -227,7 +227,7 @@ static void record_override(void)
 	tell_matched(recorder, engine, now_ns, LEASE);
 	now_ns = work(recorder, engine, now_ns, LEASE);
 	policy.n_overrides = 0;
-	engine_set_policy(engine, &policy);
+	engine_set_policy(engine, &policy, now_ns);
 	tell_matched(recorder, engine, now_ns, 0);
 	now_ns = work(recorder, engine, now_ns, 0);
 	assert_int_equal(recorder_end(recorder, now_ns), 0);

@@ -13,9 +13,10 @@
 #include "daemon/journal.h"
 #include "daemon/loop.h"
 #include "daemon/modules/clamps.h"
-#include "daemon/modules/grants.h"
 #include "daemon/modules/hand_back.h"
+#include "daemon/modules/hinting.h"
 #include "daemon/modules/idle_latency.h"
+#include "daemon/modules/overrides.h"
 #include "daemon/modules/placing.h"
 #include "daemon/modules/policy.h"
 #include "daemon/modules/recording.h"
@@ -152,7 +153,7 @@ void engine_apply(struct engine *engine, const struct input *input)
 {
 }
 
-void engine_set_policy(struct engine *engine, const struct policy *policy)
+void engine_set_policy(struct engine *engine, const struct policy *policy, uint64_t now_ns)
 {
 }
 
@@ -267,11 +268,7 @@ struct hints *rules_hints(const struct rules *rules)
 }
 
 /* Of FIRST_PID and of whoever calls. */
-void grants_save(struct grants *grants)
-{
-}
-
-int hinting_give(struct grants *grants, const struct hint_request *request, struct hint **ret)
+int hinting_give(struct hinting *hinting, const struct hint_request *request, struct hint **ret)
 {
 	struct hint hint = {
 		.pid = request->pid ?: (uint32_t)request->peer->pid,
@@ -291,7 +288,7 @@ int hinting_give(struct grants *grants, const struct hint_request *request, stru
 	return *ret ? 0 : -ENOSPC;
 }
 
-int hinting_end(struct grants *grants, const struct hint_request *request)
+int hinting_end(struct hinting *hinting, const struct hint_request *request)
 {
 	struct hint *hint = hints_find(made.hints, request->pid);
 
@@ -301,7 +298,7 @@ int hinting_end(struct grants *grants, const struct hint_request *request)
 	return 0;
 }
 
-int hinting_hold(struct grants *grants, struct hint *hint, struct subscription *subscription)
+int hinting_hold(struct hinting *hinting, struct hint *hint, struct subscription *subscription)
 {
 	static struct channel channel;
 
@@ -602,8 +599,8 @@ static void make_explanations(void)
 			.tried = 14,
 			.found = { 405000, 21000 } },
 		.rule = { "backup", "/etc/wakegov/wakegov.conf", 12, FIRST_PID },
-		.policy_max_khz = UINT32_MAX,
-		.override = { .max_khz = 2400000, .max_id = 7 },
+		.policy_max_khz = 2400000,
+		.max_override = 7,
 		.scaling_max_khz = 3600000,
 	};
 
@@ -655,7 +652,7 @@ static void make_domain(struct canned_daemon *canned, uint32_t i)
 		.want_cap = 1111,
 		.pid = i == 1 ? 0 : FIRST_PID,
 		.reason = i == 1 ? REASON_UTILISATION : REASON_IO_BOOST,
-		.limiter = i == 1 ? LIMITER_NONE : LIMITER_OVERRIDE_MAX,
+		.limiter = i == 1 ? LIMITER_NONE : LIMITER_POLICY_MAX,
 		.timing = i == 1 ? TIMING_HELD : TIMING_NOW,
 	};
 	if (i == 3)
@@ -771,7 +768,7 @@ static void link_states(struct manager *manager)
 	core->modules = manager->modules;
 	manager->hand_back.core = core;
 	manager->monitor.core = core;
-	manager->grants.core = core;
+	manager->overrides.core = core;
 	manager->past.core = core;
 	manager->placing = canned_placing;
 	manager->idle_latency.held_us = 50;

@@ -15,6 +15,11 @@ def type_errors(interface, declared, value, where):
             return [f"{where}: no list"]
         return [error for i, element in enumerate(value)
                 for error in type_errors(interface, declared.element_type, element, f"{where}[{i}]")]
+    if isinstance(declared, scanner._Dict):
+        if not isinstance(value, dict):
+            return [f"{where}: no object"]
+        return [error for name, element in value.items()
+                for error in type_errors(interface, declared.element_type, element, f"{where}.{name}")]
     if isinstance(declared, scanner._Struct):
         if not isinstance(value, dict):
             return [f"{where}: no object"]

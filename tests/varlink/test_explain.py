@@ -32,7 +32,7 @@ class Methods(ServiceTest):
         self.assertEqual([c["reason"] for c in decision["contenders"]], ["io-boost", "chain", "utilisation"])
         self.assertEqual(decision["io"]["measured_gain_permille"], 405)
         self.assertEqual([c for c in decision["clamps"] if c["acted"]],
-                         [{"by": "override-max", "khz": 2400000, "override": 7, "acted": True}])
+                         [{"by": "policy-max", "khz": 2400000, "override": 7, "acted": True}])
         self.assertEqual(reply["acted"]["read_back_khz"], 2400000)
         self.assertIsNone(decision["skipped"])
         decision = self.explain(domain="policy1")["parameters"]["decision"]
@@ -85,7 +85,7 @@ class Control(ServiceTest):
                      "rule       backup (/etc/wakegov/wakegov.conf:12) gives a floor, for pid 812",
                      "read back  2400 MHz right after that"):
             self.assertIn(line, lines)
-        self.assertIn("override-max 2400 MHz (override 7) <- this one limits it", text)
+        self.assertIn("policy-max 2400 MHz (override 7) <- this one limits it", text)
         self.assertLessEqual(max(map(len, lines)), 80)
         self.assertTrue(text.replace("\n", "").isprintable())
 

@@ -173,7 +173,7 @@ class Small(TopTest):
 
     def test_wide(self):
         self.screen.resize(200, 60)
-        lines = self.wait_for_text("1-28/200", "limited by override-max")
+        lines = self.wait_for_text("1-28/200", "limited by policy-max")
         self.assertEqual(len(lines), 60)
         tasks = next(line for line in lines if re.match(" *PID +TASK", line))
         self.assertEqual(tasks.split()[-4:-1], ["HOST", "FOUND", "HOLD"])

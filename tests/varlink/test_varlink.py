@@ -23,9 +23,9 @@ CALLS = {"Tasks": ({}, {"sort": "gain", "limit": 1}), "RuleTasks": ({"rule": "ba
          "ExplainRules": ({"pid": 812},), "Decisions": ({}, {"after_us": 1}),
          "Explain": ({"domain": "policy0"}, {"domain": "policy1"}, {"domain": "policy2"},
                      {"cpu": 0, "at_us": 5000}, {"pid": 812}),
-         "AddOverride": ({"domain": "policy0", "freeze": True, "for_us": 1000},
-                         {"pid": 812, "cap": "30%", "for_us": 1000},
-                         {"rule": "backup", "io_boost": "off", "for_us": 1000}),
+         "AddOverride": ({"domain": "policy0", "settings": {"max-frequency": "50%"}, "for_us": 1000},
+                         {"pid": 812, "settings": {"cap": "30%"}, "for_us": 1000},
+                         {"rule": "backup", "settings": {"io-boost": "off"}, "for_us": 1000}),
          "CancelOverride": ({"id": 1},), "HandBack": ({"for_us": 1000},), "HoldPolicy": ({"text": "[io-boost]\nslack = 3%\n"},), "Metrics": ({}, {"format": "prometheus"}), "Stats": ({}, {"domain": "policy0"}),
          "ChooseProfile": ({}, {"profile": "quiet"}), "HoldProfile": ({"profile": "quiet"},),
          "GiveHint": ({"pid": 812, "class": "batch"},), "HoldHint": ({"class": "batch"},)}
@@ -94,8 +94,8 @@ class GenericClient(ServiceTest):
         _, methods = self.methods()
         for method in methods:
             fields = method.in_type.fields
-            needed = {name: "x" if isinstance(type_, str) else 1 for name, type_ in fields.items()
-                      if not isinstance(type_, scanner._Maybe)}
+            needed = {name: "x" if isinstance(type_, str) else {} if isinstance(type_, scanner._Dict) else 1
+                      for name, type_ in fields.items() if not isinstance(type_, scanner._Maybe)}
             for name in fields:
                 with self.subTest(method.name, parameter=name):
                     reply = self.connect().call(f"io.wakegov.{method.name}",

@@ -129,7 +129,7 @@ class Output(ControlTest):
                                           "LIMITS", "USED", "REASON"])
         self.assertEqual(re.split(r"  +", boosted),
                          ["policy0", "0-3", "driven", "1800 MHz", "2400 MHz", "800-3600 MHz",
-                          "33 %", "io-boost (fio, pid 812), limited by override-max"])
+                          "33 %", "io-boost (fio, pid 812), limited by policy-max"])
         self.assertTrue(yielded.endswith("scaling_setspeed was changed by someone else"))
         self.assertEqual(offline.split(), ["policy2", "0-3", "offline", "-", "-", "-", "0", "%",
                                            "-"])
@@ -409,7 +409,7 @@ class Report(ControlTest):
             text = self.run_command(*arguments)
             for name in ("fio", "kworker", "red", "backup", "/etc/shadow", os.uname().nodename):
                 self.assertIsNone(re.search(rf"(?<![\w-]){re.escape(name)}(?![\w-])", text), name)
-        self.assertIn("io-boost (a task, pid 812), limited by override-max",
+        self.assertIn("io-boost (a task, pid 812), limited by policy-max",
                       self.run_command("report"))
 
     def test_without_a_daemon(self):

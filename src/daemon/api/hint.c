@@ -126,13 +126,13 @@ static int give(const struct call *call, struct reply *reply, bool hold)
 	int r;
 
 	if (!hold && !strcmp(request.class, "none"))
-		r = hinting_end(&manager->grants, &request);
+		r = hinting_end(&manager->hinting, &request);
 	else
-		r = hinting_give(&manager->grants, &request, &hint);
+		r = hinting_give(&manager->hinting, &request, &hint);
 	if (r < 0)
 		return refuse(reply, &request, r, &core->policy.query);
 	if (hold) {
-		r = hinting_hold(&manager->grants, hint, call->subscription);
+		r = hinting_hold(&manager->hinting, hint, call->subscription);
 		if (r < 0)
 			return r;
 		reply->continues = true;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Hints: who may give a class to which task, and until when. */
-#include "daemon/modules/grants.h"
+#include "daemon/modules/hinting.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -14,28 +14,38 @@
 #include "daemon/loop.h"
 #include "daemon/rule_tracking.h"
 #include "shared/cleanup.h"
+#include "shared/log.h"
+#include "shared/statefile.h"
 #include "shared/time.h"
 
-#define PIDFS_MAGIC 0x50494446 /* linux/magic.h, since Linux 6.9 */
+#define PIDFS_MAGIC   0x50494446 /* linux/magic.h, since Linux 6.9 */
+#define SAVE_AFTER_NS NS_PER_S	 /* hints within a second are saved together */
 
 struct hint_hold {
 	struct channel channel;
-	struct grants *grants;
+	struct hinting *hinting;
 	uint64_t hint; /* id of the hint */
 	struct hint_hold *next;
 };
 
-static struct hints *hints_in(const struct grants *grants)
+static struct hints *hints_in(const struct hinting *hinting)
 {
-	return rules_hints(grants->core->rules);
+	return rules_hints(hinting->core->rules);
 }
 
-void hinting_apply(struct grants *grants)
+static void save_soon(struct hinting *hinting)
 {
-	struct core *core = grants->core;
+	if (hinting->save_ns == UINT64_MAX)
+		hinting->save_ns = time_now_ns() + SAVE_AFTER_NS;
+}
 
-	if (hints_fill(hints_in(grants), &core->policy)) {
-		engine_set_policy(core->engine, &core->policy);
+/* Hints were added, changed or removed: the rules of classes follow, and the tasks. */
+static void apply(struct hinting *hinting)
+{
+	struct core *core = hinting->core;
+
+	if (hints_fill(hints_in(hinting), &core->policy)) {
+		engine_set_policy(core->engine, &core->policy, time_now_ns());
 		rule_tracking_set_policy(core);
 	} else {
 		rule_tracking_rehint(core);
@@ -58,22 +68,22 @@ static bool is_pidfd_of(uint32_t pid, uint64_t pidfd_id)
 }
 
 /* Finds the task's facts and its own hint; NULL: it has none. */
-static int find_target(struct grants *grants, const struct hint_request *request,
+static int find_target(struct hinting *hinting, const struct hint_request *request,
 		       struct task_facts *ret, struct hint **ret_has)
 {
 	const struct query_peer *peer = request->peer;
 	uint32_t pid = request->pid ?: (uint32_t)peer->pid;
-	int r = pid ? tracer_find_task(grants->core->tracer, pid, ret) : -ESRCH;
+	int r = pid ? tracer_find_task(hinting->core->tracer, pid, ret) : -ESRCH;
 
 	if (r < 0)
 		return r;
 	if (request->pidfd_id && !is_pidfd_of(pid, request->pidfd_id))
 		return -ESRCH;
-	*ret_has = hints_find(hints_in(grants), pid);
+	*ret_has = hints_find(hints_in(hinting), pid);
 	/* The entry of an earlier task with this pid, whose end was not reported yet. */
 	if (*ret_has && (*ret_has)->start_ns != ret->start_ns) {
-		hints_remove(hints_in(grants), *ret_has);
-		hinting_apply(grants);
+		hints_remove(hints_in(hinting), *ret_has);
+		apply(hinting);
 		*ret_has = NULL;
 	}
 	/*
@@ -88,10 +98,10 @@ static int find_target(struct grants *grants, const struct hint_request *request
 	return *ret_has && (*ret_has)->held && !peer->may_change ? -EBUSY : 0;
 }
 
-static int add(struct grants *grants, const struct hint_request *request,
+static int add(struct hinting *hinting, const struct hint_request *request,
 	       const struct task_facts *facts, struct hint **ret)
 {
-	struct hints *hints = hints_in(grants);
+	struct hints *hints = hints_in(hinting);
 	const struct query_peer *peer = request->peer;
 	struct hint hint = {
 		.pid = facts->pid,
@@ -105,7 +115,7 @@ static int add(struct grants *grants, const struct hint_request *request,
 
 	uint32_t n = hints_count_of(hints, peer->uid);
 
-	if (!peer->may_change && n >= grants->core->policy.query.max_hints)
+	if (!peer->may_change && n >= hinting->core->policy.query.max_hints)
 		return -EDQUOT;
 	/* A user has no more than are free, so that there are some for others. */
 	if (!peer->may_change && n >= HINTS_MAX - hints_count(hints))
@@ -115,25 +125,25 @@ static int add(struct grants *grants, const struct hint_request *request,
 	return *ret ? 0 : -ENOSPC;
 }
 
-int hinting_give(struct grants *grants, const struct hint_request *request, struct hint **ret)
+int hinting_give(struct hinting *hinting, const struct hint_request *request, struct hint **ret)
 {
-	struct core *core = grants->core;
+	struct core *core = hinting->core;
 	int class = rule_class_named(&core->policy, request->class);
 	struct task_facts facts;
 	struct hint *hint;
-	int r = find_target(grants, request, &facts, &hint);
+	int r = find_target(hinting, request, &facts, &hint);
 	bool was_there = r == 0 && hint;
 
 	if (r == 0 && class < 0)
 		r = -ENODATA;
 	/* Its client holds nothing from now on: the new one is another hint. */
 	if (r == 0 && hint && hint->held) {
-		hints_remove(hints_in(grants), hint);
-		hinting_apply(grants);
+		hints_remove(hints_in(hinting), hint);
+		apply(hinting);
 		hint = NULL;
 	}
 	if (r == 0 && !hint)
-		r = add(grants, request, &facts, &hint);
+		r = add(hinting, request, &facts, &hint);
 	if (r < 0)
 		return r;
 	strcpy(hint->class, request->class);
@@ -142,35 +152,35 @@ int hinting_give(struct grants *grants, const struct hint_request *request, stru
 		hint->children = !core->policy.classes[class].properties.not_inherited;
 	hint->end_ns = time_now_ns() + request->for_us * NS_PER_US;
 	if (was_there || hints_rule(&core->policy, hint->class) < 0)
-		hinting_apply(grants);
+		apply(hinting);
 	/* A new hint has no heirs yet: its threads are reported to the core. */
 	if (!was_there)
 		rule_tracking_update_process(core, facts.tgid);
 	if (!hint->n_tasks || hints_rule(&core->policy, hint->class) < 0) {
-		hints_remove(hints_in(grants), hint);
-		hinting_apply(grants);
+		hints_remove(hints_in(hinting), hint);
+		apply(hinting);
 		return -ENOSPC;
 	}
-	if (hint->end_ns < grants->hints_end_ns)
-		grants->hints_end_ns = hint->end_ns;
-	grants_save_soon(grants);
+	if (hint->end_ns < hinting->next_end_ns)
+		hinting->next_end_ns = hint->end_ns;
+	save_soon(hinting);
 	*ret = hint;
 	return 0;
 }
 
-int hinting_end(struct grants *grants, const struct hint_request *request)
+int hinting_end(struct hinting *hinting, const struct hint_request *request)
 {
 	struct task_facts facts;
 	struct hint *hint;
-	int r = find_target(grants, request, &facts, &hint);
+	int r = find_target(hinting, request, &facts, &hint);
 
 	if (r == 0 && !hint)
 		r = -ENOENT;
 	if (r < 0)
 		return r;
-	hints_remove(hints_in(grants), hint);
-	hinting_apply(grants);
-	grants_save_soon(grants);
+	hints_remove(hints_in(hinting), hint);
+	apply(hinting);
+	save_soon(hinting);
 	return 0;
 }
 
@@ -178,18 +188,18 @@ int hinting_end(struct grants *grants, const struct hint_request *request)
 static void on_unsubscribed(void *userdata)
 {
 	struct hint_hold *hold = userdata;
-	struct grants *grants = hold->grants;
-	struct hint *hint = hints_find_id(hints_in(grants), hold->hint);
+	struct hinting *hinting = hold->hinting;
+	struct hint *hint = hints_find_id(hints_in(hinting), hold->hint);
 
 	if (hint) {
 		hint->held = false;
 		hint->end_ns = 0;
 	}
-	grants->hints_end_ns = 0;
-	round_soon(grants->core);
+	hinting->next_end_ns = 0;
+	round_soon(hinting->core);
 }
 
-int hinting_hold(struct grants *grants, struct hint *hint, struct subscription *subscription)
+int hinting_hold(struct hinting *hinting, struct hint *hint, struct subscription *subscription)
 {
 	struct hint_hold *hold = calloc(1, sizeof(*hold));
 
@@ -197,24 +207,25 @@ int hinting_hold(struct grants *grants, struct hint *hint, struct subscription *
 				       subscription) < 0) {
 		free(hold);
 		hint->end_ns = 0;
-		grants->hints_end_ns = 0;
-		round_soon(grants->core);
+		hinting->next_end_ns = 0;
+		round_soon(hinting->core);
 		return -ENOMEM;
 	}
 	hold->channel.unsubscribed = on_unsubscribed;
 	hold->channel.userdata = hold;
-	hold->grants = grants;
+	hold->hinting = hinting;
 	hold->hint = hint->id;
-	hold->next = grants->holds;
-	grants->holds = hold;
+	hold->next = hinting->holds;
+	hinting->holds = hold;
 	hint->held = true;
 	hint->end_ns = UINT64_MAX;
 	return 0;
 }
 
-void hinting_free_unsubscribed(struct grants *grants)
+/* Frees what is left of clients that held a hint. */
+static void free_unsubscribed(struct hinting *hinting)
 {
-	struct hint_hold **at = &grants->holds, *hold;
+	struct hint_hold **at = &hinting->holds, *hold;
 
 	while ((hold = *at))
 		if (channel_has_subscriber(&hold->channel)) {
@@ -225,23 +236,106 @@ void hinting_free_unsubscribed(struct grants *grants)
 		}
 }
 
-void hinting_end_over(struct grants *grants, uint64_t now_ns)
+/* Removes the hints that are over: by their time, or as no task has them any more. */
+static void end_over(struct hinting *hinting, uint64_t now_ns)
 {
-	struct hints *hints = hints_in(grants);
+	struct hints *hints = hints_in(hinting);
 	struct hint *hint = NULL;
 	bool any = false;
 
 	hints->has_unused = false;
-	grants->hints_end_ns = UINT64_MAX;
+	hinting->next_end_ns = UINT64_MAX;
 	while ((hint = hints_next(hints, hint)))
 		if (hint->end_ns <= now_ns || (!hint->n_tasks && !hint->held)) {
 			hints_remove(hints, hint);
 			any = true;
-		} else if (hint->end_ns < grants->hints_end_ns) {
-			grants->hints_end_ns = hint->end_ns;
+		} else if (hint->end_ns < hinting->next_end_ns) {
+			hinting->next_end_ns = hint->end_ns;
 		}
 	if (!any)
 		return;
-	hinting_apply(grants);
-	grants_save_soon(grants);
+	apply(hinting);
+	save_soon(hinting);
 }
+
+static void add_rules(void *state, struct policy *policy)
+{
+	hints_fill(hints_in(state), policy);
+}
+
+static void save(struct hinting *hinting)
+{
+	const char *run_dir = hinting->core->options->run_dir;
+	int r = hint_file_save(run_dir, hinting->core->rules);
+
+	hinting->save_ns = UINT64_MAX;
+	if (r < 0 && !hinting->unsaved)
+		log_warning("hints are in force, but a restart of wakegovd will end them: cannot "
+			    "write %s/" HINT_FILE ": %s",
+			    run_dir, strerror(-r));
+	hinting->unsaved = r < 0;
+}
+
+/* Resumes the hints of a predecessor that have not ended. Failures are logged and stop nothing. */
+static int start(void *state)
+{
+	struct hinting *hinting = state;
+	const char *run_dir = hinting->core->options->run_dir;
+	uint64_t now_ns = time_now_ns();
+	int r = hint_file_load(run_dir, now_ns, hinting->core->rules);
+	uint32_t n;
+
+	if (r < 0)
+		log_warning("hints of the former wakegovd are dropped: cannot use "
+			    "%s/" HINT_FILE ": %s; give them again",
+			    run_dir, statefile_refusal(r) ?: strerror(-r));
+	hinting->save_ns = UINT64_MAX;
+	apply(hinting);
+	end_over(hinting, now_ns);
+	hinting->started = true;
+	n = hints_count(hints_in(hinting));
+	if (n)
+		log_info("%u hint%s of the former wakegovd still hold%s", n, n == 1 ? "" : "s",
+			 n == 1 ? "s" : "");
+	return 0;
+}
+
+/* Saves them at the end, as their heirs are known now. */
+static void free_hinting(void *state)
+{
+	struct hinting *hinting = state;
+
+	if (hinting->started)
+		save(hinting);
+	free_unsubscribed(hinting);
+}
+
+static void expire(void *state, uint64_t now_ns)
+{
+	struct hinting *hinting = state;
+
+	free_unsubscribed(hinting);
+	if (now_ns >= hinting->next_end_ns || hints_in(hinting)->has_unused)
+		end_over(hinting, now_ns);
+	if (now_ns >= hinting->save_ns)
+		save(hinting);
+}
+
+/* At once, where hints may have lost their last task. */
+static uint64_t next_ns(void *state, uint64_t now_ns, uint64_t others_ns)
+{
+	const struct hinting *hinting = state;
+
+	if (hints_in(hinting)->has_unused)
+		return now_ns;
+	return hinting->save_ns < hinting->next_end_ns ? hinting->save_ns : hinting->next_end_ns;
+}
+
+const struct module hinting_module = {
+	.name = "hints",
+	.start = start,
+	.free = free_hinting,
+	.add_rules = add_rules,
+	.expire = expire,
+	.next_ns = next_ns,
+};

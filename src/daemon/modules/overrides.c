@@ -1,243 +1,227 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Adds and cancels overrides: limits of a domain, or properties of tasks, until a time. */
-#include "daemon/modules/grants.h"
+/* Adds and cancels overrides, ends those that are over, and puts them into the policy in force. */
+#include "daemon/modules/overrides.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "actuator/task.h"
-#include "config/keys.h"
-#include "core/opp.h"
 #include "core/rule.h"
 #include "daemon/journal.h"
 #include "daemon/rule_tracking.h"
-#include "shared/cleanup.h"
+#include "shared/log.h"
+#include "shared/statefile.h"
 #include "shared/time.h"
 
-#define WHOM_SIZE 64
+#define WHOM_SIZE 80
 
-/* The domain has other overrides than the core knows of. */
-static void apply_to_domain(struct grants *grants, uint32_t domain)
+static void add_rules(void *state, struct policy *policy)
 {
-	const struct input input = {
-		.now_ns = time_now_ns(),
-		.type = INPUT_OVERRIDE,
-		.override = { domain, overrides_limits(&grants->overrides, domain) },
-	};
-
-	engine_apply(grants->core->engine, &input);
+	overrides_fill(state, policy);
 }
 
-/* Overrides of tasks and rules are other ones: the rules and their tasks follow. */
-static void apply_to_tasks(struct grants *grants)
+/* Other overrides are in the table. Rules, and the matches of all tasks, stay with those of tasks.
+ */
+static void apply(struct overrides *overrides, bool of_tasks)
 {
-	struct core *core = grants->core;
+	struct core *core = overrides->core;
 
-	overrides_fill(&grants->overrides, &core->policy);
-	engine_set_policy(core->engine, &core->policy);
-	rule_tracking_set_policy(core);
+	overrides_fill(overrides, &core->policy);
+	engine_set_policy(core->engine, &core->policy, time_now_ns());
+	if (of_tasks)
+		rule_tracking_set_policy(core);
 }
 
-void overrides_resume(struct grants *grants)
+static void save(struct overrides *overrides)
 {
-	overrides_each(&grants->overrides, override)
-		if (override->of_domain)
-			apply_to_domain(grants, override->domain);
-	if (overrides_count(&grants->overrides, false))
-		apply_to_tasks(grants);
+	const char *run_dir = overrides->core->options->run_dir;
+	int r = overrides_save(overrides, run_dir);
+
+	if (r < 0 && !overrides->unsaved)
+		log_warning("overrides are in force, but a restart of wakegovd will end them: "
+			    "cannot write %s/" OVERRIDE_FILE ": %s",
+			    run_dir, strerror(-r));
+	overrides->unsaved = r < 0;
 }
 
-static void report(const struct grants *grants, const struct override *override, const char *what)
+static void changed(struct overrides *overrides, bool of_tasks)
+{
+	apply(overrides, of_tasks);
+	save(overrides);
+}
+
+static void report(const struct overrides *overrides, const struct override *override,
+		   const char *what, const char *why)
 {
 	const struct policy_override *target = &override->target;
 	struct message_about about = { 0 };
 	char whom[WHOM_SIZE];
 
-	if (override->of_domain) {
-		about.domain = grants->core->topology->domains[override->domain].name;
+	if (override->domain[0]) {
+		about.domain = override->domain;
 		snprintf(whom, sizeof(whom), "%s", about.domain);
 	} else if (target->pid) {
 		about.pid = target->pid;
 		about.comm = override->comm;
-		snprintf(whom, sizeof(whom), "pid %u (%.15s)", about.pid, about.comm);
+		snprintf(whom, sizeof(whom), "pid %u (%s)", about.pid, about.comm);
 	} else {
 		snprintf(whom, sizeof(whom), "[rule %s]", target->rule);
 	}
-	journal_report(grants->core, MESSAGE_OVERRIDE, &about, "%s: override %u %s", whom,
-		       override->id, what);
+	journal_report(overrides->core, MESSAGE_OVERRIDE, &about, "%s: override %u %s%s", whom,
+		       target->id, what, why);
 }
 
-static void changed(struct grants *grants, bool of_tasks)
+/* Resumes those of a predecessor that have not ended. Failures are logged and stop nothing. */
+static int start(void *state)
 {
-	if (of_tasks)
-		apply_to_tasks(grants);
-	grants_save(grants);
+	struct overrides *overrides = state;
+	const char *run_dir = overrides->core->options->run_dir;
+	int r = overrides_load(overrides, run_dir, time_now_ns());
+
+	if (r < 0)
+		log_warning("overrides of the former wakegovd are dropped: cannot use "
+			    "%s/" OVERRIDE_FILE ": %s; give them again",
+			    run_dir, statefile_refusal(r) ?: strerror(-r));
+	overrides->started = true;
+	if (!overrides->n)
+		return 0;
+	apply(overrides, true);
+	log_info("%u override%s of the former wakegovd still hold%s", overrides->n,
+		 overrides->n == 1 ? "" : "s", overrides->n == 1 ? "s" : "");
+	return 0;
 }
 
-static void end(struct grants *grants, struct override *override, const char *what)
+static void free_overrides(void *state)
 {
-	bool of_domain = override->of_domain;
-	uint32_t domain = override->domain;
+	struct overrides *overrides = state;
 
-	report(grants, override, what);
-	overrides_remove(&grants->overrides, override);
-	if (of_domain)
-		apply_to_domain(grants, domain);
+	if (overrides->started)
+		save(overrides);
+	overrides_clear(overrides);
 }
 
-void overrides_end_over(struct grants *grants, uint64_t now_ns)
+static void task_seen(void *state, const struct task_facts *facts)
 {
-	static const char *const why[] = {
-		[OVERRIDE_HOLDS] = "ended: its time is over",
-		[OVERRIDE_TASK_GONE] = "ended: its task ended",
-		[OVERRIDE_RULE_GONE] = "ended: the policy has no such rule any more",
-		[OVERRIDE_NO_ROOM] =
-			"ended: the policy has so many rules that there is no room for it",
-	};
-	bool any = false, any_of_tasks = false;
+	overrides_end_task(state, facts->pid, facts->start_ns);
+}
 
-	for (uint32_t i = grants->overrides.n; i-- > 0;) {
-		struct override *override = &grants->overrides.entries[i];
+static void task_ended(void *state, uint32_t pid)
+{
+	overrides_end_task(state, pid, 0);
+}
+
+/* With a full table a task that is not in it may still exist. */
+static void scan_ended(void *state, enum scan_end end)
+{
+	struct overrides *overrides = state;
+	const struct rules *rules = overrides->core->rules;
+
+	if (end != SCAN_DONE || rules_are_full(rules))
+		return;
+	overrides_each(overrides, override) {
+		if (override->target.pid && !override->ended &&
+		    !rules_find(rules, override->target.pid))
+			override->ended = OVERRIDE_TASK_GONE;
+	}
+}
+
+/* Removes and reports those that are over. */
+static void expire(void *state, uint64_t now_ns)
+{
+	struct overrides *overrides = state;
+	bool any = false, of_tasks = false;
+
+	for (uint32_t i = overrides->n; i-- > 0;) {
+		struct override *override = &overrides->entries[i];
 
 		if (!override->ended && now_ns < override->end_ns)
 			continue;
 		any = true;
-		any_of_tasks |= !override->of_domain;
-		end(grants, override, why[override->ended]);
+		of_tasks |= !override->domain[0];
+		report(overrides, override, "ended: ", override->ended ?: "its time is over");
+		overrides_remove(overrides, override);
 	}
 	if (any)
-		changed(grants, any_of_tasks);
+		changed(overrides, of_tasks);
 }
 
-/* The domain's last target, or its present OPP. */
-static uint32_t present_khz(struct core *core, uint32_t domain)
+static uint64_t next_ns(void *state, uint64_t now_ns, uint64_t others_ns)
 {
-	uint32_t khz = engine_last(core->engine, domain)->target_khz;
+	uint64_t next_ns = UINT64_MAX;
 
-	if (!khz)
-		actuator_domain_read_back(&core->domains[domain].actuator, &khz);
-	return opp_lowest_at_or_above(&core->topology->domains[domain], khz, 0, UINT32_MAX);
+	overrides_each((struct overrides *)state, override) {
+		if (override->ended)
+			return now_ns;
+		if (override->end_ns < next_ns)
+			next_ns = override->end_ns;
+	}
+	return next_ns;
 }
 
-static int find_limits(struct core *core, const struct override_request *request,
-		       struct override *override)
+/* Completes the task, or checks the rule. */
+static int find_target(struct core *core, struct override *override)
 {
-	override->domain = topology_find(core->topology, request->domain);
-	if (override->domain == TOPOLOGY_NO_DOMAIN)
-		return -ENODEV;
-	override->min_khz = request->min_khz;
-	override->max_khz = request->max_khz;
-	if (request->freeze)
-		override->frozen_khz = present_khz(core, override->domain);
-	return 0;
-}
-
-static int find_target(struct core *core, const struct override_request *request,
-		       struct override *override)
-{
+	struct policy_override *target = &override->target;
 	struct task_facts facts;
 	int r;
 
-	if (request->rule) {
-		if (rule_named(&core->policy, request->rule) < 0)
-			return -ENOENT;
-		strcpy(override->target.rule, request->rule);
-		return 0;
-	}
-	r = tracer_find_task(core->tracer, request->pid, &facts);
+	if (!target->pid)
+		return rule_named(&core->policy, target->rule) < 0 ? -ENOENT : 0;
+	r = tracer_find_task(core->tracer, target->pid, &facts);
 	if (r < 0)
 		return r;
-	override->target.pid = request->pid;
-	override->target.start_ns = facts.start_ns;
-	memcpy(override->comm, facts.comm, sizeof(override->comm));
+	target->start_ns = facts.start_ns;
+	memcpy(override->comm, facts.comm, sizeof(facts.comm));
 	return 0;
 }
 
-static void set_khz(uint32_t khz, struct policy_level *level)
+int overrides_add(struct overrides *overrides, struct override *override, uint64_t for_us)
 {
-	if (khz)
-		*level = (struct policy_level){ POLICY_LEVEL_KHZ, khz };
-}
-
-/* Freezes a task at the frequency of the CPU where it last ran. Returns the wrong parameter. */
-static const char *parse_levels(struct core *core, const struct override_request *request,
-				struct override *override)
-{
-	const struct {
-		const char *name, *text;
-		enum rule_property property;
-	} levels[] = {
-		{ "floor", request->floor, RULE_FLOOR },
-		{ "cap", request->cap, RULE_CAP },
-		{ "io_boost", request->io_boost, RULE_IO_BOOST },
-		{ "idle_latency", request->idle_latency, RULE_IDLE_LATENCY },
-	};
-	uint32_t frozen_khz = 0, domain = TOPOLOGY_NO_DOMAIN;
-	int cpu = -1;
-
-	for (size_t i = 0; i < ARRAY_SIZE(levels); i++)
-		if (levels[i].text && policy_level_store(&override->properties, levels[i].property,
-							 levels[i].text) < 0)
-			return levels[i].name;
-	/* The tasks of a rule run at many frequencies. */
-	if (request->freeze && override->target.pid)
-		cpu = task_read_cpu(override->target.pid);
-	if (cpu >= 0)
-		domain = topology_domain_of(core->topology, cpu);
-	if (domain != TOPOLOGY_NO_DOMAIN)
-		frozen_khz = present_khz(core, domain);
-	if (request->freeze && !frozen_khz)
-		return "freeze";
-	set_khz(frozen_khz ?: request->min_khz, &override->properties.floor);
-	set_khz(frozen_khz ?: request->max_khz, &override->properties.cap);
-	return NULL;
-}
-
-int overrides_add(struct grants *grants, const struct override_request *request, uint32_t *ret_id,
-		  const char **ret_wrong)
-{
-	struct overrides *overrides = &grants->overrides;
-	struct core *core = grants->core;
-	struct override override = {
-		/* above all that are in force */
-		.id = overrides->n ? overrides->entries[overrides->n - 1].id + 1 : 1,
-		.uid = request->uid,
-		.end_ns = time_now_ns() + request->for_us * NS_PER_US,
-		.of_domain = request->domain,
-		.target.children = request->children,
-	};
+	struct policy *policy = &overrides->core->policy;
+	bool of_domain = override->domain[0];
+	struct override *at = &overrides->entries[overrides->n];
 	char what[64];
-	int r = override.of_domain ? find_limits(core, request, &override)
-				   : find_target(core, request, &override);
+	int r = of_domain ? 0 : find_target(overrides->core, override);
 
-	if (r < 0)
+	if (r == 0 && (overrides->n == POLICY_OVERRIDES_MAX ||
+		       (!of_domain && policy->n_overrides == overrides_room(policy, false))))
+		r = -ENOSPC;
+	if (r < 0) {
+		json_decref(override->settings);
 		return r;
-	*ret_wrong = override.of_domain ? NULL : parse_levels(core, request, &override);
-	if (*ret_wrong)
-		return -EINVAL;
-	if (overrides_count(overrides, override.of_domain) >=
-		    overrides_room(&core->policy, override.of_domain) ||
-	    !overrides_insert(overrides, &override))
-		return -ENOSPC;
-	if (override.of_domain)
-		apply_to_domain(grants, override.domain);
-	changed(grants, !override.of_domain);
-	snprintf(what, sizeof(what), "by user %u for %.1f s", request->uid,
-		 (double)request->for_us / 1e6);
-	report(grants, &override, what);
-	*ret_id = override.id;
+	}
+	/* Above all that are in force. */
+	override->target.id = overrides->n ? at[-1].target.id + 1 : 1;
+	override->end_ns = time_now_ns() + for_us * NS_PER_US;
+	*at = *override;
+	overrides->n++;
+	changed(overrides, !of_domain);
+	snprintf(what, sizeof(what), "by user %u for %.1f s", override->uid, (double)for_us / 1e6);
+	report(overrides, override, what, "");
 	return 0;
 }
 
-int overrides_cancel(struct grants *grants, uint32_t id)
+int overrides_cancel(struct overrides *overrides, uint32_t id)
 {
-	struct override *override = overrides_find(&grants->overrides, id);
-	bool of_tasks = override && !override->of_domain;
+	struct override *override = overrides_find(overrides, id);
+	bool of_tasks = override && !override->domain[0];
 
 	if (!override)
 		return -ENOENT;
-	end(grants, override, "was cancelled");
-	changed(grants, of_tasks);
+	report(overrides, override, "was cancelled", "");
+	overrides_remove(overrides, override);
+	changed(overrides, of_tasks);
 	return 0;
 }
+
+const struct module overrides_module = {
+	.name = "overrides",
+	.start = start,
+	.free = free_overrides,
+	.add_rules = add_rules,
+	.task_seen = task_seen,
+	.task_ended = task_ended,
+	.scan_ended = scan_ended,
+	.expire = expire,
+	.next_ns = next_ns,
+};

@@ -142,7 +142,7 @@ void policy_put_into_effect(struct core *core, const struct policy *policy)
 	modules_call(core, add_rules, &core->policy);
 	for (uint32_t i = 0; i < core->n_domains; i++)
 		domains_set_preference(core, i);
-	engine_set_policy(core->engine, &core->policy);
+	engine_set_policy(core->engine, &core->policy, time_now_ns());
 	freq_invariance_choose_references(core);
 	rule_tracking_set_policy(core);
 	query_server_set_limits(core->server, &core->policy.query);

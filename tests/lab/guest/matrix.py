@@ -54,9 +54,10 @@ def counted():
 
 
 def forget_overrides():
-    """Those of a killed daemon hold for the next one."""
-    with contextlib.suppress(FileNotFoundError):
-        os.remove(f"{RUN}/grants")
+    """Those of a killed daemon hold for the next one, as do hints."""
+    for name in "overrides", "hints":
+        with contextlib.suppress(FileNotFoundError):
+            os.remove(f"{RUN}/{name}")
 
 
 def restore(prefix=()):

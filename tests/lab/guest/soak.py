@@ -128,7 +128,7 @@ class Soak:
         guest.write(POLICY, good + "\n")
 
     def override(self):
-        added = call("AddOverride", domain="policy0", max_khz=600000)["override"]
+        added = call("AddOverride", domain="policy0", settings={"max-frequency": "600MHz"})["override"]
         time.sleep(self.random.random())
         call("CancelOverride", id=added["id"])
 

@@ -98,7 +98,7 @@ class Benefit(unittest.TestCase):
         with guest.Daemon() as daemon:
             process = start_benefit("--against", "powersave", "--for", "600s", "--block", "1s")
             guest.wait_for(lambda: daemon.domain("policy0")["state"] == "handed-back", 10, "lent")
-            daemon.call("AddOverride", domain="policy0", max_khz=1000000, for_us=1_000_000)
+            daemon.call("AddOverride", domain="policy0", settings={"max-frequency": "1GHz"}, for_us=1_000_000)
             guest.wait_for(lambda: daemon.domain("policy0")["state"] == "driven", 10, "taken")
             guest.wait_for(lambda: daemon.domain("policy0")["state"] == "handed-back", 10, "lent")
             process.send_signal(signal.SIGINT)

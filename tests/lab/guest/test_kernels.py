@@ -92,7 +92,7 @@ class Kernels(unittest.TestCase):
         """an override's max holds under load, and ends"""
         self.need("cpufreq", "btf")
         with guest.busy_loop(self.cpus[-1]):
-            override = self.daemon.call("AddOverride", domain="policy0", max_khz=1000000,
+            override = self.daemon.call("AddOverride", domain="policy0", settings={"max-frequency": "1GHz"},
                                         for_us=600_000_000)["override"]["id"]
             self.wait_khz(1000000)
             before = guest.time_in_state("policy0")

@@ -20,7 +20,7 @@ LOWEST_KHZ = 400000
 HIGHEST_KHZ = 1800000
 OWN_CLAMP = 600  # of 1024, as a task asked for itself
 RING_RECORDS = 2800  # more than the ring holds, of 24 bytes with its header
-GRANTS = "/run/wakegov/grants"
+OVERRIDES = "/run/wakegov/overrides"
 LOOP = "while True: pass"
 # At the end of each burst it prints the frequency at which that ran.
 BURSTS = """
@@ -63,9 +63,9 @@ class Domains(guest.PutBack, unittest.TestCase):
     @staticmethod
     def drop_overrides():
         """Those of a test that failed outlive its daemon."""
-        if os.path.exists(GRANTS):
+        if os.path.exists(OVERRIDES):
             guest.KeptDaemon.end()
-            os.unlink(GRANTS)
+            os.unlink(OVERRIDES)
 
     def shortDescription(self):
         return f"{self.BACKEND}: {unittest.TestCase.shortDescription(self)}"
@@ -154,18 +154,19 @@ class Promises(Domains):
         self.assert_held(daemon, 1000000, HIGHEST_KHZ)
 
     def test_overrides(self):
-        """override --max, --min and --freeze hold, and end when they are cancelled"""
+        """overrides of a maximum, a minimum and both hold, and end when they are cancelled"""
         daemon = self.govern()
         with guest.busy_loop(0):
             guest.wait_for(lambda: guest.frequency("policy0") == HIGHEST_KHZ, 3, "the loop's")
-            override = daemon.call("AddOverride", domain="policy0", max_khz=600000)["override"]
+            override = daemon.call("AddOverride", domain="policy0", settings={"max-frequency": "600MHz"})["override"]
             self.assert_held(daemon, LOWEST_KHZ, 600000)
-            frozen = daemon.call("AddOverride", domain="policy0", freeze=True)["override"]
+            frozen = daemon.call("AddOverride", domain="policy0", settings={
+                "min-frequency": "600MHz", "max-frequency": "600MHz"})["override"]
             daemon.call("CancelOverride", id=override["id"])
             self.assert_held(daemon, 600000, 600000)
             daemon.call("CancelOverride", id=frozen["id"])
             guest.wait_for(lambda: guest.frequency("policy0") == HIGHEST_KHZ, 3, "free again")
-        override = daemon.call("AddOverride", domain="policy0", min_khz=1400000)["override"]
+        override = daemon.call("AddOverride", domain="policy0", settings={"min-frequency": "1400MHz"})["override"]
         self.assert_held(daemon, 1400000, HIGHEST_KHZ)
         daemon.call("CancelOverride", id=override["id"])
         guest.wait_for(lambda: guest.frequency("policy0") == LOWEST_KHZ, 3, "low again")
@@ -405,7 +406,7 @@ class Observe(Domains):
         """limits, overrides, caps and floors change nothing, and nothing is said to be reached"""
         daemon = self.start("[domain policy0]\nmax-frequency = 1GHz\n"
                             "[rule low]\ncomm = capped\ncap = 30%\n")
-        override = daemon.call("AddOverride", domain="policy0", max_khz=600000)["override"]
+        override = daemon.call("AddOverride", domain="policy0", settings={"max-frequency": "600MHz"})["override"]
         task = self.run_python("capped", LOOP)
         guest.wait_for(lambda: guest.frequency("policy0") == HIGHEST_KHZ, 5, "as without wakegov")
         for khz, domain in self.samples(daemon):

@@ -115,7 +115,7 @@ class MeasuredFrequency(unittest.TestCase):
                 said = subprocess.run([f"{guest.BUILD}/wakegovctl", "rules"], check=True, text=True,
                                       capture_output=True).stdout
                 cycles_m += map(float, re.findall(r"database: bursts of (\S+) M cycles", said))
-                daemon.call("AddOverride", domain="policy1", max_khz=600000, for_us=20_000)
+                daemon.call("AddOverride", domain="policy1", settings={"max-frequency": "600MHz"}, for_us=20_000)
             load.stdout.read()
         tap.note(f"M cycles: {cycles_m}")
         self.assertGreater(len(cycles_m), 5)

@@ -60,11 +60,11 @@ class SchedExt(unittest.TestCase):
         with scheduler(), guest.busy_loop(1):
             with guest.Daemon("[wakegov]\nbackend = limits\n") as daemon:
                 for _ in range(2):
-                    added = daemon.call("AddOverride", domain="policy0", max_khz=600000)["override"]
+                    added = daemon.call("AddOverride", domain="policy0", settings={"max-frequency": "600MHz"})["override"]
                     guest.wait_for(lambda: guest.frequency("policy0") == 600000, 2, "the limit")
                     daemon.call("CancelOverride", id=added["id"])
                     guest.wait_for(lambda: guest.frequency("policy0") == 1800000, 2, "its end")
-                daemon.call("AddOverride", domain="policy0", max_khz=600000)
+                daemon.call("AddOverride", domain="policy0", settings={"max-frequency": "600MHz"})
                 guest.wait_for(lambda: guest.frequency("policy0") == 600000, 2, "the limit")
             guest.wait_for(lambda: guest.frequency("policy0") == 1800000, 2, "the daemon's end")
 

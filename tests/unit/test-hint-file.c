@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "test-core.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "daemon/modules/hinting.h"
+#include "shared/cleanup.h"
+
+struct fixture {
+	char directory[64];
+	char path[96];
+	struct rules *rules;
+};
+
+static int set_up(void **state)
+{
+	struct fixture *fixture = calloc(1, sizeof(*fixture));
+
+	strcpy(fixture->directory, "/tmp/wakegov-hints-XXXXXX");
+	assert_non_null(mkdtemp(fixture->directory));
+	snprintf(fixture->path, sizeof(fixture->path), "%s/" HINT_FILE, fixture->directory);
+	*state = fixture;
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	struct fixture *fixture = *state;
+
+	unlink(fixture->path);
+	assert_int_equal(rmdir(fixture->directory), 0);
+	rules_free(fixture->rules);
+	free(fixture);
+	return 0;
+}
+
+static struct hints *empty(struct fixture *fixture)
+{
+	rules_free(fixture->rules);
+	fixture->rules = rules_new(16, NULL, NULL);
+	assert_non_null(fixture->rules);
+	return rules_hints(fixture->rules);
+}
+
+/* Loads into empty tables. */
+static int load(struct fixture *fixture, uint64_t now_ns)
+{
+	empty(fixture);
+	return hint_file_load(fixture->directory, now_ns, fixture->rules);
+}
+
+/* Saves a hint and its heir. */
+static int save(struct fixture *fixture, const char *directory, const char *comm)
+{
+	struct hint hint = {
+		.pid = 900,
+		.children = true,
+		.uid = 1000,
+		.by_uid = 1000,
+		.start_ns = 7,
+		.since_ns = 8,
+		.end_ns = 5 * NS_PER_S,
+		.class = "batch",
+	};
+
+	strcpy(hint.comm, comm);
+	rules_add_heir(fixture->rules, 901, 9, hints_add(empty(fixture), &hint));
+	return hint_file_save(directory, fixture->rules);
+}
+
+static void test_round_trip(void **state)
+{
+	struct fixture *fixture = *state;
+	struct rules_task task;
+	const struct hint *hint;
+	uint32_t place = 0;
+
+	assert_int_equal(load(fixture, 0), 0);
+	assert_int_equal(save(fixture, fixture->directory, "make all"), 0);
+	assert_int_equal(load(fixture, NS_PER_S), 0);
+	assert_true(rules_next_heir(fixture->rules, &place, &task, &hint));
+	assert_int_equal(task.pid, 901);
+	assert_int_equal(task.start_ns, 9);
+	assert_int_equal(hint->pid, 900);
+	assert_true(hint->children && !hint->is_thread && !hint->any_user);
+	assert_int_equal(hint->since_ns, 8);
+	assert_string_equal(hint->class, "batch");
+	assert_string_equal(hint->comm, "make all");
+
+	/* What ended meanwhile is left out, and an empty table is no file. */
+	assert_int_equal(load(fixture, 5 * NS_PER_S), 0);
+	assert_int_equal(hints_count(rules_hints(fixture->rules)), 0);
+	assert_int_equal(hint_file_save(fixture->directory, fixture->rules), 0);
+	assert_int_equal(access(fixture->path, F_OK), -1);
+}
+
+/* Any user names tasks as they like. */
+static void test_strange_names(void **state)
+{
+	static const char *const names[] = { "a\nend 1\n", "\x1b[31m\xff", "\xe2\x80\xae", "",
+					     " ",	   "\\012" };
+	struct fixture *fixture = *state;
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		assert_int_equal(save(fixture, fixture->directory, names[i]), 0);
+		assert_int_equal(load(fixture, NS_PER_S), 0);
+		assert_string_equal(hints_next(rules_hints(fixture->rules), NULL)->comm, names[i]);
+	}
+}
+
+static const char *const bad_lines[] = {
+	"hint 0 0 1 0 1000 1000 7 8 5000000000 batch make",
+	"hint 5 0 1 0 1000 1000 7 8 batch make",
+	"hint 5 0 1 0 1000 1000 7 8 5000000000 batch",
+	"heir 0 5 900",
+	"heir 5 5 900 1",
+	"else 1",
+	"",
+};
+
+/* A file with a line that is not of the form changes nothing. */
+static void test_refused(void **state)
+{
+	struct fixture *fixture = *state;
+	char text[4096] = "";
+	FILE *file;
+
+	assert_int_equal(save(fixture, fixture->directory, "make"), 0);
+	file = fopen(fixture->path, "r");
+	assert_non_null(file);
+	assert_true(fread(text, 1, sizeof(text) - 1, file) > 0);
+	fclose(file);
+	*strstr(text, "end ") = '\0';
+	for (size_t i = 0; i < ARRAY_SIZE(bad_lines); i++) {
+		file = fopen(fixture->path, "w");
+		assert_non_null(file);
+		fprintf(file, "%s%s\nend 3\n", text, bad_lines[i]);
+		fclose(file);
+		assert_int_equal(load(fixture, 0), -EBADMSG);
+		assert_int_equal(hints_count(rules_hints(fixture->rules)), 0);
+	}
+}
+
+static void test_other_version(void **state)
+{
+	struct fixture *fixture = *state;
+	FILE *file = fopen(fixture->path, "w");
+
+	assert_non_null(file);
+	fputs("wakegov " HINT_FILE " 2\n", file);
+	fclose(file);
+	assert_int_equal(load(fixture, 0), -EPROTONOSUPPORT);
+}
+
+static void test_no_room(void **state)
+{
+	assert_int_equal(save(*state, "/nowhere", "make"), -ENOENT);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_round_trip, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_strange_names, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_refused, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_other_version, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_no_room, set_up, tear_down),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
