@@ -179,11 +179,11 @@ static __noinline int account_at_tick(struct task_struct *task, const struct hrt
 }
 
 /*
- * The scheduler's tick is an hrtimer. It shows a task that runs on without a switch. An idle CPU
- * has no tick, so timers that expire there are ignored.
+ * The scheduler's tick is an hrtimer, at whose function programs.c attaches this where it can. It
+ * shows a task that runs on without a switch. An idle CPU has no tick: its timers are ignored.
  */
 SEC("tp_btf/hrtimer_expire_entry")
-int BPF_PROG(on_hrtimer_expire_entry, struct hrtimer *timer)
+int BPF_PROG(on_tick, struct hrtimer *timer)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 

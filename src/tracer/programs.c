@@ -45,7 +45,7 @@ static const struct program_info infos[WAKEGOV_PROGRAMS] = {
 	[WAKEGOV_CPU_FREQUENCY] = { "cpu_frequency", "utilisation scaled by frequency" },
 	[WAKEGOV_CPU_LIMITS] = { "cpu_frequency_limits", "changed limits at once" },
 	[WAKEGOV_SUSPEND_RESUME] = { "suspend_resume", "speeds that a suspend loses" },
-	[WAKEGOV_TICK] = { "hrtimer_expire_entry", "tasks that run on without a pause" },
+	[WAKEGOV_TICK] = { "tick", "tasks that run on without a pause" },
 	[WAKEGOV_BLOCK_START] = { "block_io_start", "I/O of tasks that do not wait for it", true,
 				  true },
 	[WAKEGOV_BLOCK_ISSUE] = { "block_rq_issue", "I/O of tasks that do not wait for it", true,
@@ -77,6 +77,8 @@ static struct bpf_program *program_of(const struct wakegov *skel, enum wakegov_p
 
 static void note_tracepoint(struct programs *programs, const char *name)
 {
+	if (!strcmp(name, "hrtimer_expire_entry"))
+		programs->states[WAKEGOV_TICK] = TRACER_ATTACHED;
 	for (int i = 0; i < WAKEGOV_PROGRAMS; i++)
 		if (!strcmp(name, infos[i].tracepoint))
 			programs->states[i] = TRACER_ATTACHED;
@@ -119,10 +121,10 @@ static int64_t preempt_count_at(const struct btf *kernel, const struct btf_type 
 }
 
 /*
- * A kernel may refuse every program at a function, and then the whole object fails to load. So this
- * tries a program that does nothing; if it is refused, the program counts as missing.
+ * A kernel may refuse every program at a function, and then the whole object fails to load, or no
+ * program is attached there (arm64 before Linux 6.4). So this tries a program that does nothing.
  */
-static void try_function(struct programs *programs, enum wakegov_program program, uint32_t btf_id)
+static bool can_attach_at(uint32_t btf_id)
 {
 	static const struct bpf_insn nothing[] = {
 		{ .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0 },
@@ -130,13 +132,30 @@ static void try_function(struct programs *programs, enum wakegov_program program
 	};
 	LIBBPF_OPTS(bpf_prog_load_opts, options, .expected_attach_type = BPF_TRACE_FENTRY,
 		    .attach_btf_id = btf_id);
-	int fd = bpf_prog_load(BPF_PROG_TYPE_TRACING, NULL, "GPL", nothing, ARRAY_SIZE(nothing),
-			       &options);
+	_cleanup_close_ int fd = bpf_prog_load(BPF_PROG_TYPE_TRACING, NULL, "GPL", nothing,
+					       ARRAY_SIZE(nothing), &options);
+	_cleanup_close_ int link = fd < 0 ? fd : bpf_raw_tracepoint_open(NULL, fd);
 
-	if (fd < 0)
-		return;
-	programs->states[program] = TRACER_ATTACHED;
-	close(fd);
+	return link >= 0;
+}
+
+static void note_function(struct programs *programs, struct wakegov *skel, const char *name,
+			  uint32_t id)
+{
+	if (!strcmp(name, "bpf_rdonly_cast"))
+		skel->rodata->casts = true;
+	if (!strcmp(name, "bpf_iter_task")) /* of an iterator */
+		programs->states[WAKEGOV_TASK_DUMP] = TRACER_ATTACHED;
+	if (!strcmp(name, "sugov_effective_cpu_perf")) /* since Linux 6.8 */
+		programs->clamps_last = true;
+	if (!strcmp(name, infos[WAKEGOV_INPUT_EVENT].tracepoint) && can_attach_at(id))
+		programs->states[WAKEGOV_INPUT_EVENT] = TRACER_ATTACHED;
+	/* The tick's, since Linux 6.9 and before. The tracepoint is at the end of each timer. */
+	if ((!strcmp(name, "tick_nohz_handler") || !strcmp(name, "tick_sched_timer")) &&
+	    can_attach_at(id)) {
+		bpf_program__set_expected_attach_type(skel->progs.on_tick, BPF_TRACE_FENTRY);
+		bpf_program__set_attach_target(skel->progs.on_tick, 0, name);
+	}
 }
 
 static void note_type(struct programs *programs, struct wakegov *skel, const struct btf *kernel,
@@ -151,14 +170,7 @@ static void note_type(struct programs *programs, struct wakegov *skel, const str
 			note_tracepoint(programs, name + strlen(CALLBACK));
 		break;
 	case BTF_KIND_FUNC:
-		if (!strcmp(name, "bpf_rdonly_cast"))
-			skel->rodata->casts = true;
-		if (!strcmp(name, "bpf_iter_task")) /* of an iterator */
-			programs->states[WAKEGOV_TASK_DUMP] = TRACER_ATTACHED;
-		if (!strcmp(name, infos[WAKEGOV_INPUT_EVENT].tracepoint)) /* of a function */
-			try_function(programs, WAKEGOV_INPUT_EVENT, id);
-		if (!strcmp(name, "sugov_effective_cpu_perf")) /* since Linux 6.8 */
-			programs->clamps_last = true;
+		note_function(programs, skel, name, id);
 		break;
 	case BTF_KIND_DATASEC:
 		if (!strcmp(name, ".data..percpu"))

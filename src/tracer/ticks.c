@@ -19,15 +19,6 @@ static uint32_t share_of(uint64_t worked, uint64_t passed)
 	return worked < passed ? worked * SHARE_ALL / passed : SHARE_ALL;
 }
 
-/* By its utilisation, where switches are traced. */
-static uint32_t work_share(const struct tracer *tracer, uint32_t cpu, uint64_t now_ns)
-{
-	struct input input;
-
-	tracer_read_cpu(tracer, cpu, now_ns, &input);
-	return share_of(input.cpu.util_q, tracer_level_q(tracer, cpu));
-}
-
 void tracer_count_ticks(struct tracer *tracer, uint64_t now_ns)
 {
 	uint64_t passed_ns = now_ns - tracer->ticked_ns;
@@ -36,11 +27,14 @@ void tracer_count_ticks(struct tracer *tracer, uint64_t now_ns)
 	for (uint32_t cpu = 0; cpu < tracer->topology->n_cpus; cpu++) {
 		struct ticked *ticked = &tracer->ticked[cpu];
 		uint64_t ticks = tracer->cpus[cpu].ticks - ticked->ticks;
+		struct input input;
 
+		/* Where switches are traced, by its utilisation. */
+		tracer_read_cpu(tracer, cpu, now_ns, &input);
 		ticked->ticks += ticks;
 		ticked->share = tracer_only_ticks(tracer)
 					? share_of(ticks * tracer->tick_ns, passed_ns)
-					: work_share(tracer, cpu, now_ns);
+					: share_of(input.cpu.util_q, tracer_level_q(tracer, cpu));
 	}
 }
 
@@ -105,13 +99,6 @@ void tracer_end_ticks(struct tracer *tracer)
 	}
 }
 
-static void end(struct tracer *tracer)
-{
-	tracer_end_ticks(tracer);
-	tracer_rest_cpus(tracer, time_now_ns());
-	programs_set_wanted(&tracer->programs, PROGRAMS_ALL);
-}
-
 bool tracer_only_ticks(const struct tracer *tracer)
 {
 	return tracer->programs.wanted == PROGRAMS_TICKS;
@@ -131,8 +118,11 @@ void tracer_trace_only_ticks(struct tracer *tracer, bool only)
 {
 	if (only == tracer_only_ticks(tracer))
 		return;
-	if (only)
+	if (only) {
 		begin(tracer);
-	else
-		end(tracer);
+		return;
+	}
+	tracer_end_ticks(tracer);
+	tracer_rest_cpus(tracer, time_now_ns());
+	programs_set_wanted(&tracer->programs, PROGRAMS_ALL);
 }

@@ -24,8 +24,8 @@ int empty_block_io_start(void *context)
 	return 0;
 }
 
-SEC("tp_btf/hrtimer_expire_entry")
-int empty_hrtimer_expire_entry(void *context)
+SEC("fentry/tick_nohz_handler")
+int empty_tick(void *context)
 {
 	return 0;
 }

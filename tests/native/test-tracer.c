@@ -51,9 +51,9 @@ static void test_programs_attach(void **state)
 static void test_counters_grow(void **state)
 {
 	static const char *const names[] = {
-		"sched_switch",	      "sched_waking",	      "sched_migrate_task",
-		"sched_process_fork", "sched_process_exec",   "sched_process_exit",
-		"block_io_start",     "hrtimer_expire_entry", "sched_wakeup_new",
+		"sched_switch",	      "sched_waking",	    "sched_migrate_task",
+		"sched_process_fork", "sched_process_exec", "sched_process_exit",
+		"sched_wakeup_new",   "block_io_start",	    "tick",
 	};
 	static const char *const argv[] = { "true", NULL };
 	struct native *native = *state;

@@ -14,26 +14,22 @@
 /* What ends again and again is not worth the attaching and detaching of programs. */
 #define AGAIN_NS NS_PER_S
 
-static bool is_kept_full(struct core *core, uint32_t domain)
-{
-	uint32_t most = 0;
-
-	topology_for_each_cpu(core->topology, cpu, domain) {
-		uint32_t share = tracer_tick_share(core->tracer, cpu);
-
-		if (engine_is_spare(core->engine, cpu, share))
-			return false;
-		if (share > most)
-			most = share;
-	}
-	return engine_keeps_full(core->engine, domain, most);
-}
-
 static bool are_kept_full(struct core *core)
 {
-	for (uint32_t domain = 0; domain < core->n_domains; domain++)
-		if (!is_kept_full(core, domain))
+	for (uint32_t domain = 0; domain < core->n_domains; domain++) {
+		uint32_t most = 0;
+
+		topology_for_each_cpu(core->topology, cpu, domain) {
+			uint32_t share = tracer_tick_share(core->tracer, cpu);
+
+			if (engine_is_spare(core->engine, cpu, share))
+				return false;
+			if (share > most)
+				most = share;
+		}
+		if (!engine_keeps_full(core->engine, domain, most))
 			return false;
+	}
 	return true;
 }
 

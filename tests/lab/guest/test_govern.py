@@ -64,7 +64,7 @@ class Govern(unittest.TestCase):
         self.settle()
         with contextlib.ExitStack() as stack:
             self.fill(stack, 1, 3)
-            self.assertEqual(self.program_state("hrtimer_expire_entry"), "attached")
+            self.assertEqual(self.program_state("tick"), "attached")
             woken, decided = self.daemon.switches(), len(self.daemon.decisions())
             time.sleep(1)
             self.assertLess(self.daemon.switches() - woken, 20)
