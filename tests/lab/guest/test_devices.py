@@ -128,7 +128,7 @@ class Devices(unittest.TestCase):
         found = []
         look_for(lambda: found.extend(notice for notice in self.daemon.call("Status")["advice"]
                                       if notice["name"] == name) or found, 40, f"advice on {name}")
-        tap.note(found[0])
+        tap.note(str(found[0]))
         self.assertEqual((found[0]["domain"], found[0]["other_domain"]), ("policy0", "policy2"))
         device = next(d for d in self.daemon.call("Devices")["devices"] if d["name"] == name)
         self.assertEqual(device["completion_domain"], "policy0")
