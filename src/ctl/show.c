@@ -122,12 +122,17 @@ static void show_head(const json_t *reply)
 	const json_t *hand_back = json_object_get(reply, "hand_back");
 	_cleanup_free_ char *uptime = format_duration(field_number(reply, "uptime_us"));
 	_cleanup_free_ char *left = format_duration(field_number(hand_back, "left_us"));
+	_cleanup_free_ char *watched = format_duration(field_number(reply, "watched_us"));
 
 	print_line(stdout, "wakegovd %s, up %s, %s, backend %s", field_shown(reply, "version"),
 		   uptime, field_shown(reply, "mode"), field_shown(reply, "backend"));
 	if (json_is_object(hand_back))
 		print_line(stdout, "handed back to %s for %s more",
 			   field_text(hand_back, "governor") ?: "the former governors", left);
+	if (field_is_known(reply, "watched_us"))
+		print_line(stdout,
+			   "nothing is governed: traced only while somebody looks, for %s now",
+			   watched);
 }
 
 static void show_policy(const json_t *policy)

@@ -31,6 +31,7 @@ static const struct {
 	size_t state;
 } rows[] = {
 	{ &hand_back_module, offsetof(struct manager, hand_back.core) },
+	{ &watching_module, offsetof(struct manager, watching.core) },
 	{ &saturation_module, offsetof(struct manager, saturation.core) },
 	{ &monitor_module, offsetof(struct manager, monitor.core) },
 	{ &clamps_module, offsetof(struct manager, clamps.core) },

@@ -19,6 +19,7 @@
 #include "daemon/modules/policy.h"
 #include "daemon/modules/recording.h"
 #include "daemon/modules/saturation.h"
+#include "daemon/modules/watching.h"
 
 #define MODULES_MAX 16
 
@@ -50,6 +51,7 @@ struct manager {
 	struct policies policies;
 	struct recording recording;
 	struct saturation saturation;
+	struct watching watching;
 };
 
 /*

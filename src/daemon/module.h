@@ -86,6 +86,9 @@ struct module {
 	 */
 	uint64_t (*next_ns)(void *state, uint64_t now_ns, uint64_t others_ns);
 
+	/* Whether it needs what is traced, also where no domain is governed. */
+	bool (*needs_tracer)(const void *state);
+
 	/* Something is reported to people (journal.h). */
 	void (*report)(void *state, const struct event *event);
 };

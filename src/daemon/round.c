@@ -165,7 +165,7 @@ void round_soon(struct core *core)
 /* Sets the timer for what is due next without an event. */
 static void plan_next(struct core *core, uint64_t now_ns)
 {
-	uint64_t next_ns = core->handed_back_until_ns ? UINT64_MAX : engine_next_ns(core->engine);
+	uint64_t next_ns = core_is_paused(core) ? UINT64_MAX : engine_next_ns(core->engine);
 
 	modules_each(core, row) {
 		uint64_t row_ns = UINT64_MAX;
@@ -202,18 +202,17 @@ void round_run(struct core *core)
 		.release_task = release_task,
 		.now_ns = time_now_ns,
 	};
-	bool handed_back = core->handed_back_until_ns;
 	uint64_t now_ns = time_now_ns();
 
-	if (!handed_back) {
+	if (!core_is_paused(core)) {
 		check_devices(core, now_ns);
 		engine_round(core->engine, &ops, core, now_ns);
 	}
 	modules_call(core, run, now_ns);
 	tracer_follow_clamps(core->tracer, engine_clamps_tasks(core->engine),
 			     engine_needs_own_clamps(core->engine));
-	tracer_follow_chains(core->tracer, !handed_back && core->policy.chains);
-	tracer_learn(core->tracer, !handed_back && !tracer_only_ticks(core->tracer) &&
+	tracer_follow_chains(core->tracer, !core_is_paused(core) && core->policy.chains);
+	tracer_learn(core->tracer, !core_is_paused(core) && !tracer_only_ticks(core->tracer) &&
 					   engine_learns(core->engine));
 	plan_next(core, now_ns);
 }

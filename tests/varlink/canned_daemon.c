@@ -514,6 +514,10 @@ int profile_hold(struct policies *policies, const char *name)
 }
 
 /* There is no engine here whose life could be recorded. */
+void watching_ask(struct watching *watching)
+{
+}
+
 int recording_start(struct recording *recording, uint64_t max_bytes, struct reply *reply)
 {
 	return -EOPNOTSUPP;

@@ -67,6 +67,7 @@ static int record(const struct call *call, struct reply *reply)
 
 	if (max_bytes < (json_int_t)RECORDING_BYTES_LEAST)
 		max_bytes = RECORDING_BYTES_LEAST;
+	api_traced(call);
 	if (channel_has_subscriber(channel))
 		return reply_send_error(reply, "io.wakegov.RecordingBusy", json_object());
 	r = channel_subscribe(channel, &(struct channel_filter){ .kinds = 1 }, call->subscription);

@@ -18,6 +18,15 @@ static inline struct core *api_core(const struct call *call)
 	return &manager->core;
 }
 
+/* The same for a reply with what is traced, which has it traced where it is not. */
+static inline struct core *api_traced(const struct call *call)
+{
+	struct manager *manager = call->userdata;
+
+	watching_ask(&manager->watching);
+	return &manager->core;
+}
+
 /* api.c: the table of methods, and those that change something and show little. */
 extern const struct query_method api_methods[];
 
@@ -39,7 +48,6 @@ struct api_asked {
 	uint32_t max_khz;
 };
 
-bool api_drives_any(const struct core *core);
 struct api_asked api_asked(const struct core *core, uint32_t domain);
 /* The present utilisation of the domain's busiest CPU, 0…1024. */
 uint32_t api_utilisation(struct core *core, uint32_t domain);

@@ -178,7 +178,7 @@ static int explain_past(const struct call *call, struct reply *reply, uint32_t d
 int api_explain(const struct call *call, struct reply *reply)
 {
 	struct manager *manager = call->userdata;
-	struct core *core = &manager->core;
+	struct core *core = api_traced(call);
 	const char *name = call_text(call, "domain");
 	bool has_cpu = call_has_number(call, "cpu");
 	struct explained explained = { .has_task = call_has_number(call, "pid") };

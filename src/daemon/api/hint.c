@@ -17,7 +17,7 @@ int api_list_classes(const struct call *call, struct reply *reply)
 
 	if (!core->n_domains)
 		why_not = "this machine has no cpufreq domains";
-	else if (!api_drives_any(core))
+	else if (!core_drives_any(core))
 		why_not = "wakegov drives no domain now: see wakegovctl domains";
 	field_text(out, "why_not_here", why_not);
 	field_open(out, "classes", '[');

@@ -161,7 +161,7 @@ static void put_chains(struct json_out *out, const struct core *core, const stru
 
 int api_list_tasks(const struct call *call, struct reply *reply)
 {
-	const struct core *core = api_core(call);
+	const struct core *core = api_traced(call);
 	uint64_t first, end;
 	struct choice choice;
 	struct json_out *out;
@@ -220,7 +220,7 @@ static void put_device(struct json_out *out, const struct core *core, const char
 
 int api_list_devices(const struct call *call, struct reply *reply)
 {
-	struct core *core = api_core(call);
+	struct core *core = api_traced(call);
 	struct json_out *out = reply_begin(reply);
 	uint64_t now_ns = time_now_ns();
 

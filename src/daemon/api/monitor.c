@@ -45,6 +45,7 @@ int monitor_subscribe(const struct call *call, struct reply *reply)
 	struct monitor *monitor = &((struct manager *)call->userdata)->monitor;
 	int r;
 
+	api_traced(call);
 	if (read_kinds(json_object_get(call->parameters, "kinds"), &filter.kinds) < 0)
 		return reply_send_invalid(reply, "kinds");
 	if (domain && topology_find(monitor->core->topology, domain) == TOPOLOGY_NO_DOMAIN)
@@ -157,10 +158,16 @@ static void free_news(void *state)
 	boost_news_free(((struct monitor *)state)->boost_news);
 }
 
+static bool needs_tracer(const void *state)
+{
+	return channel_has_subscriber(&((const struct monitor *)state)->channel);
+}
+
 const struct module monitor_module = {
 	.name = "monitor",
 	.free = free_news,
 	.target_changed = target_changed,
 	.run = run,
 	.report = report,
+	.needs_tracer = needs_tracer,
 };

@@ -118,7 +118,7 @@ static int put_rule(struct json_out *out, const struct manager *manager, uint32_
 int api_list_rules(const struct call *call, struct reply *reply)
 {
 	const struct manager *manager = call->userdata;
-	const struct core *core = &manager->core;
+	const struct core *core = api_traced(call);
 	struct json_out *out = reply_begin(reply);
 	int r = 0;
 
@@ -134,7 +134,7 @@ int api_list_rules(const struct call *call, struct reply *reply)
 
 int api_list_rule_tasks(const struct call *call, struct reply *reply)
 {
-	const struct core *core = api_core(call);
+	const struct core *core = api_traced(call);
 	const char *rule = call_text(call, "rule");
 	struct api_page page = api_read_page(call);
 	int i = rule_named(&core->policy, rule);
@@ -178,7 +178,7 @@ static const struct policy_rule *cap_of(const struct core *core, uint64_t matche
 
 int api_list_capped_tasks(const struct call *call, struct reply *reply)
 {
-	const struct core *core = api_core(call);
+	const struct core *core = api_traced(call);
 	const struct task_table *tasks = engine_tasks(core->engine);
 	struct api_page page = api_read_page(call);
 	struct json_out *out = reply_begin(reply);
@@ -262,7 +262,7 @@ static int put_task_rule(struct json_out *out, const struct manager *manager, ui
 int api_explain_rules(const struct call *call, struct reply *reply)
 {
 	struct manager *manager = call->userdata;
-	struct core *core = &manager->core;
+	struct core *core = api_traced(call);
 	json_int_t pid = call_number(call, "pid");
 	struct task_facts facts;
 	struct json_out *out;

@@ -27,14 +27,6 @@ static const char *rule_name(const struct policy *policy, const struct decision 
 	return policy->rules[decision->rule - 1].name;
 }
 
-bool api_drives_any(const struct core *core)
-{
-	for (uint32_t i = 0; i < core->n_domains; i++)
-		if (governed_is_driven(&core->domains[i]))
-			return true;
-	return false;
-}
-
 uint32_t api_count_followed(const struct engine *engine)
 {
 	uint32_t n = 0;
@@ -316,10 +308,11 @@ static void put_unable(struct json_out *out, const struct manager *manager)
 int api_show_status(const struct call *call, struct reply *reply)
 {
 	struct manager *manager = call->userdata;
-	struct core *core = &manager->core;
+	struct core *core = api_traced(call);
 	const struct governed *domains = core->domains;
 	const char *backend = core->n_domains ? domains[0].backend->name : backend_observe.name;
 	struct json_out *out = reply_begin(reply);
+	const struct watching *watching = &manager->watching;
 	uint32_t held_us = manager->idle_latency.held_us;
 
 	for (uint32_t i = 1; i < core->n_domains; i++)
@@ -327,9 +320,11 @@ int api_show_status(const struct call *call, struct reply *reply)
 			backend = "mixed";
 	field_text(out, "version", wakegov_version);
 	field_count(out, "uptime_us", (time_now_ns() - core->counts.started_ns) / NS_PER_US);
-	field_text(out, "mode", api_drives_any(core) ? "governing" : "observing");
+	field_text(out, "mode", core_drives_any(core) ? "governing" : "observing");
 	field_text(out, "backend", backend);
 	put_hand_back(out, &manager->hand_back);
+	field_count_if(out, "watched_us", watching->since_ns && !core_drives_any(core),
+		       (time_now_ns() - watching->since_ns) / NS_PER_US);
 	field_bool(out, "policy_is_held", manager->policies.hold.original);
 	api_put_policy(out, &manager->policies);
 	put_tasks_and_drops(out, core, manager->past.ring);
@@ -344,6 +339,6 @@ int api_show_status(const struct call *call, struct reply *reply)
 
 int api_list_domains(const struct call *call, struct reply *reply)
 {
-	put_domains(reply_begin(reply), api_core(call));
+	put_domains(reply_begin(reply), api_traced(call));
 	return reply_end(reply);
 }

@@ -160,6 +160,11 @@ static void released(void *state)
 	release(state);
 }
 
+static bool needs_tracer(const void *state)
+{
+	return ((const struct idle_latency *)state)->wanted;
+}
+
 const struct module idle_latency_module = {
 	.name = "idle latency",
 	.start = start,
@@ -169,6 +174,7 @@ const struct module idle_latency_module = {
 	.task_rehinted = update_task,
 	.task_ended = update_task,
 	.on_event = on_event,
+	.needs_tracer = needs_tracer,
 	.run = run,
 	.next_ns = next_ns,
 };

@@ -329,6 +329,13 @@ static void free_tables(void *state)
 	free(placing->tasks);
 }
 
+static bool needs_tracer(const void *state)
+{
+	const struct placing *placing = state;
+
+	return placing->wanted && !placing_why_not(placing);
+}
+
 const struct module placing_module = {
 	.name = "placement",
 	.start = start,
@@ -341,4 +348,5 @@ const struct module placing_module = {
 	.on_event = on_event,
 	.cpus_changed = cpus_changed,
 	.run = run,
+	.needs_tracer = needs_tracer,
 };

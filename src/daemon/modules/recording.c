@@ -147,8 +147,14 @@ static void free_recorder(void *state)
 	recorder_free(((struct recording *)state)->recorder);
 }
 
+static bool needs_tracer(const void *state)
+{
+	return channel_has_subscriber(&((const struct recording *)state)->channel);
+}
+
 const struct module recording_module = {
 	.name = "recording",
 	.free = free_recorder,
 	.run = run,
+	.needs_tracer = needs_tracer,
 };

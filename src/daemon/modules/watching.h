@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#pragma once
+
+#include "daemon/module.h"
+
+/*
+ * What is traced costs each task of the machine some of its time. Where no domain is governed, as
+ * without cpufreq, under backend = observe, or after other programs took all of them over, it
+ * gains nothing: the BPF programs are attached only while somebody looks. That is until ten
+ * seconds after the last call for what they measure, and while a module needs them.
+ */
+
+struct watching {
+	struct core *core; /* which has is_unwatched */
+	uint64_t asked_ns; /* when a client last asked … */
+	uint64_t since_ns; /* … and since when it is traced for that; 0: it is not */
+};
+
+extern const struct module watching_module;
+
+/* A client asks for what is traced now. Attaches the programs, if they are not. */
+void watching_ask(struct watching *watching);
