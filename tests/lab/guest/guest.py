@@ -270,6 +270,17 @@ def call(path, method, **parameters):
     return reply["parameters"]
 
 
+def watch(path):
+    """A client that looks on until its socket is closed: one of events that seldom happen."""
+    connection = socket.socket(socket.AF_UNIX)
+    connection.connect(path)
+    message = {"method": "io.wakegov.Monitor", "parameters": {"kinds": ["error"]}, "more": True}
+    connection.sendall(json.dumps(message).encode() + b"\0")
+    connection.settimeout(60 * PATIENCE)
+    assert b"error" not in connection.recv(1 << 16)
+    return connection
+
+
 def cpus_of(name):
     """Of a domain."""
     return [int(cpu) for cpu in read(policy(name, "affected_cpus")).split()]
@@ -334,6 +345,7 @@ class Daemon:
                         run_dir, *arguments]
         self.set_policy(policy_text)
         self.process = None
+        self.watcher = None  # of one that governs nothing, and so traces only while it is looked at
         self.told = 0  # of its log, what other tests have seen to
 
     def set_policy(self, text):
@@ -350,6 +362,8 @@ class Daemon:
                  "the daemon is up")
         if self.process.poll() is not None:
             raise AssertionError("wakegovd ended at its start: " + self.log())
+        if "--observe" in self.command or "backend = observe" in read(self.policy_path):
+            self.watcher = watch(self.socket)
         return self
 
     def run_to_end(self):
@@ -366,6 +380,9 @@ class Daemon:
             return log.read()[self.told:]
 
     def stop(self, number=signal.SIGTERM):
+        if self.watcher:
+            self.watcher.close()
+            self.watcher = None
         if self.process.poll() is None:
             self.process.send_signal(number)
         return self.process.wait(timeout=60 * PATIENCE)

@@ -362,7 +362,7 @@ class Domains(Matrix):
                 self.leave_behind()
                 online(0)
                 _, log = restore()
-                self.said_once("wait for a domain that is offline", log=log)
+                self.said_once("controls of domains wait", log=log)
                 guest.wait_for(lambda: self.is_as_before("policy0"), 10, "policy0 put back")
                 online(1)
                 self.put_back()
