@@ -131,7 +131,7 @@ static void show_head(const json_t *reply)
 			   field_text(hand_back, "governor") ?: "the former governors", left);
 	if (field_is_known(reply, "watched_us"))
 		print_line(stdout,
-			   "nothing is governed: traced only while somebody looks, for %s now",
+			   "nothing is governed: traced only while a client asks, for %s now",
 			   watched);
 }
 

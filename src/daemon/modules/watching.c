@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Where nothing is governed, the BPF programs are attached only while somebody looks. */
+/* Where nothing is governed, the BPF programs are attached only while a client asks. */
 #include "daemon/modules/watching.h"
 
 #include "core/rule.h"

@@ -5,9 +5,9 @@
 
 /*
  * What is traced costs each task of the machine some of its time. Where no domain is governed, as
- * without cpufreq, under backend = observe, or after other programs took all of them over, it
- * gains nothing: the BPF programs are attached only while somebody looks. That is until ten
- * seconds after the last call for what they measure, and while a module needs them.
+ * without cpufreq, under backend = observe, or after other programs took all of them over, that
+ * gains nothing: the BPF programs are attached only while a module needs them, or a client asks for
+ * what they measure, and for ten seconds after its last call.
  */
 
 struct watching {
