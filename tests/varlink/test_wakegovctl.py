@@ -234,8 +234,8 @@ class Output(ControlTest):
         loaded, *warnings = self.run_command("reload").splitlines()
         self.assertRegex(loaded, r"^loaded /etc/wakegov\.conf, reload number \d+$")
         self.assertEqual(warnings, [
-            "warning    wakegov.conf:12: [rule games] user = joe does not exist here: add",
-            "           the user and reload",
+            "warning    wakegov.conf:12: [rule games] user = joe does not exist here: add the",
+            "           user and reload",
             "warning    a new backend takes effect when wakegovd is restarted"])
 
 
