@@ -138,7 +138,7 @@ static int check_missing(const char *directory, int error, char **ret_message)
 				"cannot be read: %m; expected a directory of drop-ins");
 }
 
-/* Where the name is in the list, or would be. */
+/* The place of the name in the list, present or not. */
 static size_t find_dropin(const struct policy_dropins *dropins, const char *name)
 {
 	size_t i = 0;
@@ -148,7 +148,7 @@ static size_t find_dropin(const struct policy_dropins *dropins, const char *name
 	return i;
 }
 
-/* Nothing, where one of that name is there: that is how an administrator replaces or masks it. */
+/* Skips a drop-in if the list has one of that name already, which replaces or masks it. */
 static int add_dropin(struct policy_dropins *dropins, const char *directory, const char *name,
 		      char **ret_message)
 {

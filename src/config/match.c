@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * By what a rule matches tasks: a table of keys. Most compare a list of patterns with a text of the
+ * The conditions of a rule: a table of keys. Most compare a list of patterns with a text of the
  * task; a row of another kind says itself how it compares and how it is shown.
  */
 #include "config/match.h"

@@ -5,11 +5,11 @@
  * boost, or with those of others that have an answer: io_groups_leave_out().
  *
  * Where clamps drive a domain, schedutil boosts by itself, and the window without our boost is the
- * kernel left alone. Where ours would be no more than that, the kernel's own is tried: without it,
- * the tasks' maximum is what the domain needs without boosts. If it is predicted to pay, that is
- * the answer until single pairs speak against it. One that pays is held by ours: schedutil halves
- * its own whenever a task wakes up on another CPU of the domain (sugov_iowait_apply()). Where there
- * is no answer, the kernel is left alone.
+ * kernel alone. If our boost would not exceed schedutil's, we test schedutil's instead: in the
+ * window without it, the tasks' maximum is the domain's need without boosts. If schedutil's is
+ * predicted to pay, that is the answer until single pairs contradict it. We hold a boost that pays:
+ * schedutil halves its own whenever a task wakes up on another CPU of the domain
+ * (sugov_iowait_apply()). Without an answer the kernel is left alone.
  */
 
 #include "core/boosts.h"

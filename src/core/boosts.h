@@ -51,10 +51,10 @@ void io_groups_plan(struct engine *engine);
 /*
  * Whether an experiment runs the domain without the task's boost at present. While its question is
  * open, which can take seconds, boosts of others that have an answer stay: their tasks would lose
- * meanwhile. For a single pair that refreshes an answer all go, as otherwise two groups could each
- * hold the level for the other, and no pair would show it. For the same reason boosts of tasks that
- * belong to domains of another kind, and are here for a moment, go in any case: while twelve
- * readers move to and fro, such a question never got an answer.
+ * meanwhile. A refresh pair drops all boosts in the domain: two groups could otherwise hide each
+ * other's effect. For the same reason it always drops boosts of tasks that belong to domains of
+ * another kind and are here for a moment: with twelve readers that moved to and fro, such a
+ * question never got an answer.
  */
 bool io_groups_leave_out(const struct engine *engine, const struct domain *domain,
 			 const struct io_task *task);

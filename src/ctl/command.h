@@ -84,12 +84,12 @@ const struct ctl_command *ctl_find(const struct ctl *ctl, const char *name);
 const char *ctl_value(const struct ctl *ctl, const char *name);
 
 /*
- * Parses the time that an option of the command gives into *us, which stays if it is not given.
- * False: it is none, which was printed.
+ * Parses the time of an option of the command into *us, which stays without that option. Returns
+ * false after printing an error if the value is not a duration.
  */
 bool ctl_duration(const struct ctl *ctl, const char *option, uint64_t *us);
 
-/* Parses the moment that an option of the command gives. False: it is none, which was printed. */
+/* Parses the moment of an option. Returns false after printing an error if it is no moment. */
 bool ctl_moment(const struct ctl *ctl, const char *option, struct moment *ret);
 
 /*

@@ -70,7 +70,7 @@ static void apply_clamp(struct clamps *clamps, struct task_clamp *clamp, uint64_
 	struct uclamp ours;
 	int r;
 
-	/* What its children inherited is known as ours while these are its clamps. */
+	/* Children that inherit now get these values, so remember them as ours. */
 	rule_tracking_report_children(core, clamp->pid);
 	ours = uclamp_less_margin((struct uclamp){ clamp->min_cap, clamp->max_cap },
 				  tracer_clamps_last(core->tracer));
