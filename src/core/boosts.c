@@ -51,26 +51,18 @@ static bool asks_for_tracing(const struct io_boost *boost)
 	return !io_boost_is_known(boost);
 }
 
-/* Whether no window of the task has been traced yet. */
-static bool is_unseen(const struct io_boost *boost)
-{
-	return boost->device != IO_BOOST_NO_DEVICE && !boost->traced;
-}
-
-/* Whether earlier results may be out of date. Requests of a task that had none are a change too. */
-static bool is_changed(const struct io_boost *boost)
-{
-	return boost->device == IO_BOOST_NO_DEVICE ? boost->sends_requests : rate_moved(boost);
-}
-
 uint32_t boosts_traits(const struct io_boost *boost)
 {
+	bool has_device = boost->device != IO_BOOST_NO_DEVICE;
+	/* Earlier results may be out of date. Requests of a task that had none are a change too. */
+	bool is_changed = has_device ? rate_moved(boost) : boost->sends_requests;
+
 	if (io_boost_is_over(boost))
 		return 0;
 	return 1u << DUE_LIVE | (uint32_t)!boost->traced_per_s << DUE_NEW |
 	       (uint32_t)asks_for_tracing(boost) << DUE_ASKS |
-	       (uint32_t)is_unseen(boost) << DUE_UNSEEN |
-	       (uint32_t)is_changed(boost) << DUE_CHANGED;
+	       (uint32_t)(has_device && !boost->traced) << DUE_UNSEEN |
+	       (uint32_t)is_changed << DUE_CHANGED;
 }
 
 void boosts_set_due(struct engine *engine, const struct io_task *task)
@@ -359,14 +351,6 @@ void boosts_sample_task(struct engine *engine, struct io_task *task, const struc
 	boosts_settle_task(engine, task, now_ns);
 }
 
-static void end_flip(struct engine *engine, struct io_task *task, uint64_t now_ns)
-{
-	if (!task->flip.holds || now_ns < task->flip.until_ns)
-		return;
-	engine_mark_domain(engine, task->flip.domain);
-	task->flip.holds = false;
-}
-
 void boosts_forget_task(struct engine *engine, struct io_task *task)
 {
 	clamping_end_io(engine, task->pid);
@@ -386,7 +370,10 @@ void boosts_forget_one(struct engine *engine)
 
 static void advance_task(struct engine *engine, struct io_task *task, uint64_t now_ns)
 {
-	end_flip(engine, task, now_ns);
+	if (task->flip.holds && now_ns >= task->flip.until_ns) {
+		engine_mark_domain(engine, task->flip.domain);
+		task->flip.holds = false;
+	}
 	io_boost_expire(&task->io_boost, now_ns);
 	if (io_boost_is_over(&task->io_boost))
 		end_boost(engine, task);

@@ -38,27 +38,19 @@ static uint32_t round_up(uint32_t cap)
 	return (cap + OWN_STEP_CAP - 1) & -OWN_STEP_CAP;
 }
 
-/* Rounds up: the higher floor still suffices, and the higher cap only allows more. */
-static uint32_t round_own(uint32_t own)
-{
-	return wakegov_own(round_up(wakegov_own_min(own)), round_up(wakegov_own_max(own)));
-}
-
-static bool has_room(const struct clamp_classes *classes, uint32_t own)
-{
-	return classes->n < CLAMP_CLASSES_MAX && (!own || classes->n_own < CLAMP_CLASSES_OWN_MAX);
-}
-
 uint32_t clamp_classes_find_or_add(struct clamp_classes *classes, uint64_t matched, uint32_t own)
 {
 	uint32_t i;
 
 	matched &= classes->clamping;
-	own = classes->follows_own ? round_own(own) : 0;
+	/* Rounds up: the higher floor still suffices, and the higher cap only allows more. */
+	own = classes->follows_own
+		      ? wakegov_own(round_up(wakegov_own_min(own)), round_up(wakegov_own_max(own)))
+		      : 0;
 	for (i = 0; i < classes->n; i++)
 		if (classes->matched[i] == matched && classes->own[i] == own)
 			return i;
-	if (!has_room(classes, own)) {
+	if (classes->n >= CLAMP_CLASSES_MAX || (own && classes->n_own >= CLAMP_CLASSES_OWN_MAX)) {
 		classes->refused++;
 		return own ? clamp_classes_find_or_add(classes, matched, 0) : 0;
 	}

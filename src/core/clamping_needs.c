@@ -223,7 +223,7 @@ static void follow_io(struct engine *engine, const struct io_task *io, struct as
 	task_queue(engine->tasks, task, TASK_WAIT_CLAMP);
 }
 
-static bool has_big_cpu(const struct engine *engine, const struct io_task *io)
+static bool asks_for_big_cpu(const struct engine *engine, const struct io_task *io)
 {
 	const struct task *task = task_find(engine->tasks, io->pid);
 
@@ -244,11 +244,27 @@ void clamping_follow_io(struct engine *engine)
 	if (engine->little_capacity)
 		asking = asked_by_chains(engine);
 	while ((task = io_task_next(engine->tasks, task)))
-		if (has_big_cpu(engine, task))
+		if (asks_for_big_cpu(engine, task))
 			follow_io(engine, task, &asking);
 	while ((task = io_task_next(engine->tasks, task)))
-		if (!has_big_cpu(engine, task))
+		if (!asks_for_big_cpu(engine, task))
 			follow_io(engine, task, &asking);
+}
+
+uint32_t engine_find_stranded(const struct engine *engine, uint32_t *ret_cpu)
+{
+	const struct io_task *io = NULL;
+
+	*ret_cpu = ENGINE_NO_CPU;
+	for (uint32_t i = 0; engine->little_capacity && i < engine->topology->n_cpus; i++)
+		if (!engine->cpus[i].running && engine_is_spare(engine, i, 0) &&
+		    fits_little_cpu(engine, engine->cpus[i].util_q))
+			*ret_cpu = i;
+	while (*ret_cpu != ENGINE_NO_CPU && (io = io_task_next(engine->tasks, io)))
+		if (!engine_is_spare(engine, io->cpu, 0) && engine->cpus[io->cpu].running &&
+		    asks_for_big_cpu(engine, io))
+			return io->pid;
+	return 0;
 }
 
 /* The task asks for the most that any CPU claims for it. */
@@ -285,14 +301,6 @@ static uint32_t chain_min_cap(const struct engine *engine, uint32_t domain, cons
 	return cap > least ? cap : least;
 }
 
-/* The CPU has its chain, unless each big CPU has another one. */
-static void claim_big_cpu(struct engine *engine, struct cpu *cpu, uint32_t cap)
-{
-	cpu->claim = (struct chain_claim){ { cpu->chain.pid, cpu->chain.waker }, cap };
-	if (!cap || asked_by_chains(engine).n > engine->n_big_cpus)
-		cpu->claim = (struct chain_claim){ 0 };
-}
-
 /*
  * Each task of a chain is idle for part of its time, and fits a little CPU when the chain does not.
  * There it would be slower however fast that one is. Another CPU may have it by now.
@@ -303,7 +311,11 @@ void clamping_follow_chains(struct engine *engine, uint32_t domain, uint64_t now
 		struct cpu *c = &engine->cpus[cpu];
 		struct chain_claim before = c->claim;
 
-		claim_big_cpu(engine, c, chain_min_cap(engine, domain, c, now_ns));
+		c->claim = (struct chain_claim){ { c->chain.pid, c->chain.waker },
+						 chain_min_cap(engine, domain, c, now_ns) };
+		/* Unless each big CPU has another one. */
+		if (!c->claim.cap || asked_by_chains(engine).n > engine->n_big_cpus)
+			c->claim = (struct chain_claim){ 0 };
 		for (uint32_t i = 0; i < 2; i++) {
 			if (before.pids[i])
 				settle_chain_cap(engine, before.pids[i]);

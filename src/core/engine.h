@@ -270,6 +270,9 @@ bool engine_keeps_full(const struct engine *engine, uint32_t domain, uint32_t sh
  */
 bool engine_is_spare(const struct engine *engine, uint32_t cpu, uint32_t share);
 
+/* A task with I/O on a little CPU that asks for a big one, of which this one is idle; 0: none. */
+uint32_t engine_find_stranded(const struct engine *engine, uint32_t *ret_cpu);
+
 /*
  * A block device that a task uses, by the tracer's index. Sample it (INPUT_DEVICE, then
  * engine_advance()) when its next_ns is over; an absent one, when a task names it.

@@ -96,20 +96,17 @@ static uint64_t window_depth_milli(const struct io_window *window, const struct 
 	return milli > 1000 ? milli : 1000;
 }
 
-/* The mean of `elapsed` ns, of which the last `passed` had this value. */
-static uint32_t mean_of(uint32_t mean, uint64_t elapsed, uint64_t passed, uint32_t value)
-{
-	return elapsed ? (mean * (elapsed - passed) + value * passed) / elapsed : value;
-}
-
 /* The mean level of the task's CPU. A move or a change of frequency is seen late. */
 static void see_cpu(struct io_boost *boost, const struct input_task *task, uint64_t now_ns)
 {
 	struct io_window *window = &boost->window;
+	uint64_t elapsed_ns = now_ns - window->start_ns, passed_ns = now_ns - boost->seen_ns;
 	uint32_t level = ((uint64_t)boost->level + io_level(task->level_q)) / 2;
 
-	window->mean_level = mean_of(window->mean_level, now_ns - window->start_ns,
-				     now_ns - boost->seen_ns, level);
+	if (elapsed_ns)
+		level = (window->mean_level * (elapsed_ns - passed_ns) + level * passed_ns) /
+			elapsed_ns;
+	window->mean_level = level;
 }
 
 /* Of the time in which it waited for a CPU, the most in which its queue can have run dry. */

@@ -46,14 +46,6 @@ static bool is_for(const struct engine *engine, const struct io_group *group,
 	       io_are_alike(group->depth_milli, boost->depth_milli);
 }
 
-static struct io_group *find_group(struct engine *engine, const struct io_task *task, uint32_t kind)
-{
-	for (uint32_t i = 0; i < IO_GROUPS_MAX; i++)
-		if (is_for(engine, &engine->groups[i], task, kind))
-			return &engine->groups[i];
-	return NULL;
-}
-
 /* A free group, or the one without tasks for the longest time. NULL: all have tasks. */
 static struct io_group *claim_group(struct engine *engine)
 {
@@ -183,8 +175,10 @@ struct io_group *io_groups_join(struct engine *engine, struct io_task *task, uin
 	if (group && task->flip.holds)
 		kind = group->kind;
 	if (!group || !is_for(engine, group, task, kind)) {
-		group = find_group(engine, task, kind);
-		if (!group) {
+		for (group = engine->groups; group < engine->groups + IO_GROUPS_MAX; group++)
+			if (is_for(engine, group, task, kind))
+				break;
+		if (group == engine->groups + IO_GROUPS_MAX) {
 			group = claim_group(engine);
 			if (!group)
 				return NULL;

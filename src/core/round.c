@@ -33,18 +33,14 @@ static void apply_cpu(struct engine *engine, const struct input_cpu *input)
 	engine_mark_cpu(engine, input->cpu);
 }
 
-/* Whether the sample is of the same process and program as the entry: a pid may be used again. */
-static bool is_same(const struct io_task *task, const struct input_task *input)
-{
-	return task->tgid == input->tgid && !memcmp(task->comm, input->comm, sizeof(task->comm));
-}
-
 /* The task's entry: its present one, its former one, or a new one. NULL: the table is full. */
 static struct io_task *find_or_add_task(struct engine *engine, const struct input_task *input)
 {
 	struct io_task *task = io_task_find(engine->tasks, input->pid);
 
-	if (task && task->released && !is_same(task, input)) {
+	/* A pid may be used again, by another process or program. */
+	if (task && task->released &&
+	    (task->tgid != input->tgid || memcmp(task->comm, input->comm, sizeof(task->comm)))) {
 		boosts_forget_task(engine, task);
 		task = NULL;
 	}

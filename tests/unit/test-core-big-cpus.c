@@ -153,18 +153,23 @@ static void test_outgrown(void **state)
 {
 	const struct fake_io io = boosts_io(FAKE_IO_DEEP, 0, 100, 5);
 	struct world world;
+	uint32_t spare;
 
 	init_unlike(&world);
 	world_start_io(&world, 0, 100, 2, &io);
 	world_switch(&world, 2, 300);
 	boosts_run(&world, 60 * NS_PER_MS);
 	assert_in_range(min_cap_of(&world, 100), CLAMP_MIN_NONE, 400);
+	assert_int_equal(engine_find_stranded(world.engine, &spare), 0);
 	keep_busy(&world, 2, 380);
+	assert_int_equal(engine_find_stranded(world.engine, &spare), 100);
+	assert_int_equal(spare, 1);
 	assert_int_equal(min_cap_of(&world, 100), 502); /* of which schedutil's margin leaves 401 */
 	/* On a big CPU the same, until it has less to do. */
 	world_move_task(&world, 0, 0);
 	keep_busy(&world, 0, 600);
 	assert_int_equal(min_cap_of(&world, 100), 502);
+	assert_int_equal(engine_find_stranded(world.engine, &spare), 0);
 	keep_busy(&world, 0, 200);
 	assert_in_range(min_cap_of(&world, 100), CLAMP_MIN_NONE, 400);
 	world_deinit(&world);

@@ -170,14 +170,6 @@ static void check_all(struct clamps *clamps, uint64_t now_ns)
 	}
 }
 
-static void on_child(struct clamps *clamps, uint32_t parent, uint32_t child)
-{
-	int r = uclamps_forked(clamps->tasks, parent, child);
-
-	if (r < 0)
-		log_debug("task %u keeps the clamps that it inherited: %s", child, strerror(-r));
-}
-
 static void describe_classes(struct clamps *clamps)
 {
 	struct core *core = clamps->core;
@@ -242,10 +234,16 @@ static uint64_t next_ns(void *state, uint64_t now_ns, uint64_t others_ns)
 
 static void on_event(void *state, const struct wakegov_record *record, uint64_t now_ns)
 {
+	struct clamps *clamps = state;
+	int r = 0;
+
 	if (record->type == WAKEGOV_RECORD_CHILD)
-		on_child(state, record->parent, record->pid);
+		r = uclamps_forked(clamps->tasks, record->parent, record->pid);
 	else if (record->type == WAKEGOV_RECORD_OWN)
-		on_own(state, record->pid, record->own, record->ended, now_ns);
+		on_own(clamps, record->pid, record->own, record->ended, now_ns);
+	if (r < 0)
+		log_debug("task %u keeps the clamps that it inherited: %s", record->pid,
+			  strerror(-r));
 }
 
 static void scan_ended(void *state, enum scan_end end)

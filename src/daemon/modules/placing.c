@@ -92,11 +92,39 @@ static void apply(struct placing *placing, uint32_t group)
 	tracer_watch_caches(placing->core->tracer, group, placing->groups[group].placement.held);
 }
 
+/* So long a task that sleeps at times has slept. With twice the time, a queue is slow for longer.
+ */
+#define STRANDED_NS (20 * NS_PER_MS)
+
+/*
+ * The kernel moves a task to a CPU that its clamps ask for when it wakes up. One that never sleeps
+ * its load balancer leaves beside an idle big CPU where the little ones have one task too many: it
+ * moves half of the difference in idle CPUs (calculate_imbalance()). Its affinity moves it at once.
+ */
+static void move_stranded(struct placing *placing, uint64_t now_ns)
+{
+	uint32_t cpu, pid = engine_find_stranded(placing->core->engine, &cpu);
+	struct cpu_mask mask = { 0 };
+
+	if (!pid || affinities_knows(placing->affinities, pid))
+		placing->stranded_ns = now_ns;
+	if (now_ns < placing->stranded_ns + STRANDED_NS)
+		return;
+	cpu_mask_add(&mask, cpu);
+	placing->stranded_ns = now_ns;
+	if (affinities_keep(placing->affinities, pid, &mask) == AFFINITIES_DONE)
+		affinities_release_task(placing->affinities, pid);
+	else
+		placing->stranded_ns += NS_PER_S; /* it may not run there */
+	affinities_forget(placing->affinities, pid);
+}
+
 /* When a hand-back begins or ends. */
 static void run(void *state, uint64_t now_ns)
 {
 	struct placing *placing = state;
 
+	move_stranded(placing, now_ns);
 	if (placing->handed_back == (placing->core->handed_back_until_ns != 0))
 		return;
 	placing->handed_back = !placing->handed_back;
@@ -232,16 +260,6 @@ static void task_ended(void *state, uint32_t pid)
 	affinities_forget(placing->affinities, pid);
 }
 
-/* It joins its parent's group at once; a record of the rules that it matches follows. */
-static void on_child(struct placing *placing, const struct wakegov_record *record)
-{
-	const struct placed_task *parent = find_task(placing, record->parent);
-
-	affinities_forked(placing->affinities, record->parent, record->pid);
-	if (parent && !find_task(placing, record->pid))
-		add_task(placing, record->pid, parent->group);
-}
-
 static void release_caches(struct placing *placing, uint32_t group, uint64_t caches,
 			   enum placement_why why)
 {
@@ -254,11 +272,16 @@ static void release_caches(struct placing *placing, uint32_t group, uint64_t cac
 static void on_event(void *state, const struct wakegov_record *record, uint64_t now_ns)
 {
 	struct placing *placing = state;
+	const struct placed_task *parent;
 
-	if (record->type == WAKEGOV_RECORD_PLACED_CHILD)
-		on_child(placing, record);
-	else if (record->type == WAKEGOV_RECORD_FULL_CACHE &&
-		 record->group < PLACEMENT_GROUPS_MAX && record->cache < PLACEMENT_CACHES_MAX)
+	/* It joins its parent's group at once; a record of the rules that it matches follows. */
+	if (record->type == WAKEGOV_RECORD_PLACED_CHILD) {
+		affinities_forked(placing->affinities, record->parent, record->pid);
+		parent = find_task(placing, record->parent);
+		if (parent && !find_task(placing, record->pid))
+			add_task(placing, record->pid, parent->group);
+	} else if (record->type == WAKEGOV_RECORD_FULL_CACHE &&
+		   record->group < PLACEMENT_GROUPS_MAX && record->cache < PLACEMENT_CACHES_MAX)
 		release_caches(placing, record->group, 1ULL << record->cache, PLACEMENT_FULL);
 }
 

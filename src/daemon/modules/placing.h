@@ -36,8 +36,9 @@ struct placing {
 	struct pid_index *index;
 	struct placed_task *tasks;
 	struct placed_group groups[PLACEMENT_GROUPS_MAX];
-	bool refused;	  /* the kernel refused, which was logged */
-	bool handed_back; /* so no task is kept now */
+	bool refused;	      /* the kernel refused, which was logged */
+	bool handed_back;     /* so no task is kept now */
+	uint64_t stranded_ns; /* when engine_find_stranded() last found none */
 };
 
 extern const struct module placing_module;

@@ -32,25 +32,21 @@ static void note_role(const char *path, void *context)
 	roles->sink |= strstr(line, "[sink]") != NULL;
 }
 
-/* A controller of USB-C ports says online also while its ports supply others. */
-static bool is_source(const char *supply)
-{
-	struct roles roles = { 0 };
-
-	sysfs_each(note_role, &roles, "%s/device/typec/port*/power_role", supply);
-	return roles.source && !roles.sink;
-}
-
-/* online is 1 on fixed voltage, and 2 on one that the machine may set (USB-PD). */
+/*
+ * online is 1 on fixed voltage, and 2 on one that the machine may set (USB-PD). A controller of
+ * USB-C ports says it also while its ports supply others.
+ */
 static void note_online(const char *supply, void *context)
 {
+	struct roles roles = { 0 };
 	bool *is_online = context;
 	double online;
 
 	if (*is_online || says(supply, "type", "Battery") || says(supply, "scope", "Device") ||
 	    !sysfs_read_number(&online, "%s/online", supply) || online < 1)
 		return;
-	*is_online = !says(supply, "type", "USB") || !is_source(supply);
+	sysfs_each(note_role, &roles, "%s/device/typec/port*/power_role", supply);
+	*is_online = !says(supply, "type", "USB") || !roles.source || roles.sink;
 }
 
 static void note_discharging(const char *supply, void *context)

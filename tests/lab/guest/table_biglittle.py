@@ -70,7 +70,7 @@ def loads():
         found[f"psync-{jobs}"] = lambda jobs=jobs: fio(DEVICE, "psync", 1, jobs)
     for jobs, depth in (1, 1), (1, 128), (4, 128):
         found[f"libaio-{jobs}x{depth}"] = lambda jobs=jobs, depth=depth: fio(TAGS, "libaio", depth, jobs)
-    for jobs, depth in (1, 1), (1, 128), (4, 64), (6, 4), (6, 128):
+    for jobs, depth in (1, 1), (1, 128), (4, 64), (5, 32), (6, 4), (6, 128):
         found[f"uring-{jobs}x{depth}"] = lambda jobs=jobs, depth=depth: fio(TAGS, "io_uring", depth, jobs)
     found["slow-4"] = lambda: fio(SLOW, "psync", 1, 4, ramp_ms=SLOW_RAMP_MS)
     for mode in "token", "pipe":

@@ -175,6 +175,26 @@ class Wakegov(PutBack):
                 # But for windows without the boost.
                 self.assertGreater(sum(n >= expected for n in on_big), 0.8 * LOOKS)
 
+    def test_stranded(self):
+        """under uclamp, a queue that never sleeps gets the big CPU that is idle, and may run anywhere then"""
+        def queues():  # but for fio's first two threads, each with its CPU
+            return {tid: int(guest.read(f"/proc/{load.pid}/task/{tid}/stat").rsplit(")", 1)[1].split()[36])
+                    for tid in sorted(map(int, os.listdir(f"/proc/{load.pid}/task")))[2:]}
+
+        with guest.Daemon("[wakegov]\nbackend = uclamp\n"), subprocess.Popen(
+                f"fio --name=x --filename={guest.null_blk()} --ioengine=libaio --iodepth=128 --direct=1 --numjobs=6 "
+                "--rw=randread --thread --time_based --runtime=60".split()) as load:
+            self.addCleanup(load.kill)
+            guest.wait_for(lambda: len(queues()) == 6, 10, "six queues")
+            # From little CPUs the load balancer moves one, and leaves five on four.
+            for cpus in guest.cpus_of(LITTLE), guest.Places.everywhere():
+                for tid in queues():
+                    os.sched_setaffinity(tid, cpus)
+            time.sleep(1)
+            self.assertEqual(sum(cpu in guest.cpus_of(BIG) for cpu in queues().values()), 2)
+            self.assertTrue(all(os.sched_getaffinity(tid) == guest.Places.everywhere() for tid in queues()))
+            load.kill()
+
     def test_capacity_changes(self):
         """a capacity that is another than at the start, after a CPU came or went, is seen and said"""
         cpu, other = guest.cpus_of(BIG)[0], guest.cpus_of(LITTLE)[-1]
