@@ -157,7 +157,7 @@ static void set_timer(struct core *core, uint64_t at_ns)
 	sd_event_source_set_enabled(timer, at_ns == UINT64_MAX ? SD_EVENT_OFF : SD_EVENT_ONESHOT);
 }
 
-void round_soon(struct core *core)
+void round_soon(void *core)
 {
 	set_timer(core, 0);
 }

@@ -23,7 +23,6 @@
 
 struct hint_hold {
 	struct channel channel;
-	struct hinting *hinting;
 	uint64_t hint; /* id of the hint */
 	struct hint_hold *next;
 };
@@ -184,21 +183,6 @@ int hinting_end(struct hinting *hinting, const struct hint_request *request)
 	return 0;
 }
 
-/* Deferred, as the sender still uses the channel. */
-static void on_unsubscribed(void *userdata)
-{
-	struct hint_hold *hold = userdata;
-	struct hinting *hinting = hold->hinting;
-	struct hint *hint = hints_find_id(hints_in(hinting), hold->hint);
-
-	if (hint) {
-		hint->held = false;
-		hint->end_ns = 0;
-	}
-	hinting->next_end_ns = 0;
-	round_soon(hinting->core);
-}
-
 int hinting_hold(struct hinting *hinting, struct hint *hint, struct subscription *subscription)
 {
 	struct hint_hold *hold = calloc(1, sizeof(*hold));
@@ -211,9 +195,8 @@ int hinting_hold(struct hinting *hinting, struct hint *hint, struct subscription
 		round_soon(hinting->core);
 		return -ENOMEM;
 	}
-	hold->channel.unsubscribed = on_unsubscribed;
-	hold->channel.userdata = hold;
-	hold->hinting = hinting;
+	hold->channel.unsubscribed = round_soon;
+	hold->channel.userdata = hinting->core;
 	hold->hint = hint->id;
 	hold->next = hinting->holds;
 	hinting->holds = hold;
@@ -222,18 +205,26 @@ int hinting_hold(struct hinting *hinting, struct hint *hint, struct subscription
 	return 0;
 }
 
-/* Frees what is left of clients that held a hint. */
-static void free_unsubscribed(struct hinting *hinting)
+/* The hints of clients that have gone end. */
+static void end_unsubscribed(struct hinting *hinting)
 {
 	struct hint_hold **at = &hinting->holds, *hold;
 
-	while ((hold = *at))
+	while ((hold = *at)) {
+		struct hint *hint = hints_find_id(hints_in(hinting), hold->hint);
+
 		if (channel_has_subscriber(&hold->channel)) {
 			at = &hold->next;
-		} else {
-			*at = hold->next;
-			free(hold);
+			continue;
 		}
+		if (hint) {
+			hint->held = false;
+			hint->end_ns = 0;
+		}
+		hinting->next_end_ns = 0;
+		*at = hold->next;
+		free(hold);
+	}
 }
 
 /* Removes the hints that are over: by their time, or as no task has them any more. */
@@ -307,14 +298,14 @@ static void free_hinting(void *state)
 
 	if (hinting->started)
 		save(hinting);
-	free_unsubscribed(hinting);
+	end_unsubscribed(hinting);
 }
 
 static void expire(void *state, uint64_t now_ns)
 {
 	struct hinting *hinting = state;
 
-	free_unsubscribed(hinting);
+	end_unsubscribed(hinting);
 	if (now_ns >= hinting->next_end_ns || hints_in(hinting)->has_unused)
 		end_over(hinting, now_ns);
 	if (now_ns >= hinting->save_ns)

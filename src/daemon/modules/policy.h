@@ -20,7 +20,6 @@ struct profile_choice {
 	char chosen[POLICY_NAME_SIZE];
 	char held[POLICY_NAME_SIZE]; /* while the channel has a listener */
 	struct channel hold;
-	bool unheld;  /* the listener has gone since the last round */
 	int power_fd; /* negative: no condition needs it; the same for the next */
 	int clock_fd;
 	uint32_t rules_met;
@@ -32,7 +31,6 @@ struct profile_choice {
 struct policy_hold {
 	struct channel channel;
 	struct policy_files *original; /* policy to return to; NULL: no other one is in force */
-	bool unheld;
 };
 
 struct policies {

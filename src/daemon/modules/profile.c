@@ -340,21 +340,14 @@ int profile_choose(struct policies *policies, const char *name)
 	return 0;
 }
 
-/* Deferred, as the sender still uses the channel. */
-static void on_unheld(void *userdata)
-{
-	struct policies *policies = userdata;
-
-	policies->profile.held[0] = '\0';
-	policies->profile.unheld = true;
-	round_soon(policies->core);
-}
-
 void profile_end_hold(struct policies *policies)
 {
-	if (policies->profile.unheld)
-		reconsider(policies);
-	policies->profile.unheld = false;
+	struct profile_choice *choice = &policies->profile;
+
+	if (!choice->held[0] || channel_has_subscriber(&choice->hold))
+		return;
+	choice->held[0] = '\0';
+	reconsider(policies);
 }
 
 int profile_hold(struct policies *policies, const char *name)
@@ -364,8 +357,8 @@ int profile_hold(struct policies *policies, const char *name)
 
 	if (!policy_profiles_find(profiles, name))
 		return -ENOENT;
-	choice->hold.unsubscribed = on_unheld;
-	choice->hold.userdata = policies;
+	choice->hold.unsubscribed = round_soon;
+	choice->hold.userdata = policies->core;
 	strcpy(choice->held, name);
 	reconsider(policies);
 	return 0;

@@ -59,7 +59,6 @@ static int go_back(struct policies *policies)
 {
 	struct policy_hold *hold = &policies->hold;
 
-	hold->unheld = false;
 	if (!hold->original)
 		return 0;
 	policy_files_free(policies->files);
@@ -69,20 +68,11 @@ static int go_back(struct policies *policies)
 	return put_into_force(policies);
 }
 
-/* Deferred, as the sender still uses the channel. */
-static void on_unsubscribed(void *userdata)
-{
-	struct policies *policies = userdata;
-
-	policies->hold.unheld = true;
-	round_soon(policies->core);
-}
-
 static void expire(void *state, uint64_t now_ns)
 {
 	struct policies *policies = state;
 
-	if (policies->hold.unheld)
+	if (!channel_has_subscriber(&policies->hold.channel))
 		go_back(policies);
 	profile_end_hold(policies);
 }
@@ -101,8 +91,8 @@ int policy_hold_start(struct policies *policies, const char *text, char **ret_me
 		policy_files_free(files);
 		return r;
 	}
-	hold->channel.unsubscribed = on_unsubscribed;
-	hold->channel.userdata = policies;
+	hold->channel.unsubscribed = round_soon;
+	hold->channel.userdata = policies->core;
 	hold->original = policies->files;
 	policies->files = files;
 	log_info("another policy is in force for as long as its client listens");

@@ -230,6 +230,14 @@ class Profiles(unittest.TestCase):
                 with self.assertRaisesRegex(RuntimeError, "ProfileHeld|ExpectedMore"):
                     daemon.call("HoldProfile", profile="quiet")
             self.assert_holds(daemon, "performance", "chosen")
+            with socket.socket(socket.AF_UNIX) as client:
+                client.connect(daemon.socket)
+                client.sendall(b'{"method": "io.wakegov.HoldPolicy", "more": true, '
+                               b'"parameters": {"text": "[domain]\\nheadroom = 150%\\n"}}\0')
+                client.recv(1 << 16)
+                self.assertTrue(daemon.call("Status")["policy_is_held"])
+            guest.wait_for(lambda: "the policy of the files is in force again" in daemon.log(), 5, "its end")
+            self.assert_holds(daemon, "performance", "chosen")
             daemon.call("ChooseProfile")
 
     def test_refused(self):

@@ -6,7 +6,6 @@ Run with lab run --init systemd.
 """
 import contextlib
 import ctypes
-import glob
 import json
 import os
 import random
