@@ -39,7 +39,7 @@ static __u64 input_at_ns; /* time of an event for whose work CPUs must be prepar
 enum context {
 	SENT_PACKET = 1 << 0, /* … sent the packet that is received here next */
 	AT_INPUT = 1 << 1,    /* … handles an input event, or is a bystander: is_at_input() */
-	OF_INPUT = 1 << 2,    /* … works for an input event */
+	OF_INPUT = 1 << 2,    /* … works for an input event, or a piece that is waited for */
 };
 
 /* ksoftirqd/N: its work was raised by other tasks. */
@@ -286,32 +286,43 @@ static inline void resume_current(struct wakegov_cpu *cpu, struct chain_task *ch
 	cpu->chain_since_ns = chain->since.at_ns;
 }
 
+#define CHAIN_HURRIES (CHAIN_INPUT | CHAIN_WAITED)
+
+/* The current task, at a switch to it and at each tick, during work that is waited for. */
+static __noinline int hurry(struct wakegov_cpu *cpu, struct chain_task *chain,
+			    const struct task_struct *task, __u64 now_ns)
+{
+	__u64 at_ns = bpf_ktime_get_ns();
+	__u32 need_q;
+
+	if (!cpu || !chain)
+		return 0; /* for the verifier: never so */
+	if (at_ns > chain->input_ns) {
+		chain->flags &= ~CHAIN_HURRIES;
+		return 0;
+	}
+	cpu->context |= OF_INPUT;
+	if (task->flags & PF_KTHREAD) /* it only hands on what others wait for */
+		return 0;
+	need_q = chain->flags & CHAIN_INPUT ? CHAIN_ONE : cpu->waiting_q;
+	if (chain->flags & CHAIN_INPUT)
+		cpu->chain.input_at = at_ns >> 20;
+	if ((is_no_news(cpu, need_q, now_ns) || !note_chain(cpu, need_q, 0, task, now_ns)) &&
+	    input_at_ns)
+		prepare_cpus();
+	return 0;
+}
+
 static __noinline int come_flagged(struct wakegov_cpu *cpu, struct chain_task *chain,
 				   const struct task_struct *task, __u64 now_ns)
 {
-	__u64 at_ns;
-
 	if (!cpu || !chain)
 		return 0; /* for the verifier: never so */
 	if (chain->flags & CHAIN_EXITED && !(task->flags & PF_EXITING)) {
 		chain->generation = 0; /* another task has this number */
 		return 0;
 	}
-	if (!(chain->flags & CHAIN_INPUT))
-		return 0;
-	at_ns = bpf_ktime_get_ns();
-	if (at_ns > chain->input_ns) {
-		chain->flags &= ~CHAIN_INPUT;
-		return 0;
-	}
-	cpu->context |= OF_INPUT;
-	if (task->flags & PF_KTHREAD) /* it only hands on the work of others */
-		return 0;
-	cpu->chain.input_at = at_ns >> 20;
-	if ((is_no_news(cpu, CHAIN_ONE, now_ns) || !note_chain(cpu, CHAIN_ONE, 0, task, now_ns)) &&
-	    input_at_ns)
-		prepare_cpus();
-	return 0;
+	return chain->flags & CHAIN_HURRIES ? hurry(cpu, chain, task, now_ns) : 0;
 }
 
 /* Called at each switch. The daemon has no chain. */
@@ -400,6 +411,7 @@ static inline struct chain_task *claim_chain(struct task_struct *task, bool is_m
 	place &= 1;
 	pair->chains[place].generation = 0;
 	pair->chains[place].flags = 0;
+	pair->chains[place].piece = (struct piece){ 0 };
 	pair->chains[place].updated_ns = now_ns; /* it works, even before its first switch */
 	pair->pids[place] = pid;
 	pair->users[place] = user;
@@ -419,6 +431,8 @@ static inline void tick_chains(struct wakegov_cpu *cpu, struct task_struct *task
 	struct chain_task *chain = claim_chain(task, true, now_ns);
 
 	claim_chain(parent, true, now_ns);
+	if (chain && followed_chains && cpu->context & OF_INPUT)
+		hurry(cpu, chain, task, now_ns);
 	if (!chain || cpu->chain_since_ns || !followed_chains)
 		return;
 	resume_current(cpu, chain, now_ns);

@@ -35,34 +35,74 @@ static __noinline int wake_by_input(struct wakegov_cpu *cpu, struct task_struct 
 {
 	__u64 now_ns = bpf_ktime_get_ns(), until_ns = now_ns + INPUT_NS;
 	struct chain_task *from, *chain;
+	__u32 flags = CHAIN_INPUT;
 
 	if (!cpu)
 		return 0; /* for the verifier: never so */
 	if (!is_at_input(cpu, interrupts)) {
 		from = is_bystander(cpu, interrupts) ? NULL
 						     : find_chain(bpf_get_current_pid_tgid());
-		until_ns = from ? from->input_ns : 0;
+		flags = from ? from->flags & CHAIN_HURRIES : 0;
+		until_ns = flags ? from->input_ns : 0;
 	}
 	if (until_ns <= now_ns || (__u32)task->tgid == settings.own_tgid)
 		return 0;
 	chain = claim_chain(task, true, chain_clock(task));
 	if (chain) {
 		chain->input_ns = until_ns;
-		chain->flags |= CHAIN_INPUT;
+		chain->flags |= flags;
 	}
 	return 0;
 }
 
 /*
- * A timer wakes the task, or so it seems, which may look what its waker does. One that waits for a
- * disk does not.
+ * Shorter work, at full capacity, is over before a clock has changed: timers of an idle desktop
+ * are. With twice the time, a piece that is twice as long at a low clock goes without.
  */
-static inline void wake_by_timer(const struct task_struct *task)
+#define PIECE_LEAST_US 100
+
+/*
+ * Something outside ends the task's external wait: votes, and where its pieces are waited for this
+ * one has the clock that waiting is worth. The kernel's own threads and SCHED_IDLE
+ * are exempt.
+ */
+static __noinline int begin_piece(struct wakegov_cpu *cpu, struct chain_task *chain,
+				  const struct task_struct *task)
+{
+	__u64 now_ns = bpf_ktime_get_ns();
+
+	if (!cpu || !chain)
+		return 0; /* for the verifier: never so */
+	if (chain->pieces_of != settings.chains)
+		piece_miss(&chain->piece);
+	chain->pieces_of = settings.chains;
+	piece_begin(&chain->piece, chain->slept_ns + chains_skipped_ns + clock_ahead_ns, now_ns,
+		    cpu->load.level_q >> DECAY_Q_SHIFT);
+	chain->flags &= ~CHAIN_WAITED;
+	if (chain->piece.kind != PIECE_WAITED_FOR || chain->piece.peak_us < PIECE_LEAST_US ||
+	    !cpu->waiting_q || task->policy == SCHED_IDLE)
+		return 0;
+	chain->flags |= CHAIN_WAITED;
+	chain->input_ns = now_ns + INPUT_NS;
+	return 0;
+}
+
+/*
+ * No task wakes this one, or so it seems. Where it is a timer it may look what its waker does. One
+ * that waits for a disk does not.
+ */
+static inline void wake_from_outside(struct wakegov_cpu *cpu, const struct task_struct *task,
+				     __u32 interrupts)
 {
 	struct chain_task *chain = find_chain(task->pid);
 
-	if (chain && chain->slept_ns && chain->generation == settings.chains && !is_in_iowait(task))
+	if (!chain || !chain->slept_ns || chain->generation != settings.chains ||
+	    is_in_iowait(task))
+		return;
+	if (interrupts != IN_SOFTIRQ)
 		credit_waker(chain);
+	if (chain->slept_ns && !(task->flags & PF_KTHREAD))
+		begin_piece(cpu, chain, task);
 }
 
 /*
@@ -75,11 +115,14 @@ static __noinline bool has_waker(struct wakegov_cpu *cpu, const struct task_stru
 	__u32 pid = bpf_get_current_pid_tgid();
 	struct chain_task *chain;
 
+	bool outside;
+
 	if (!cpu)
 		return false; /* for the verifier: never so */
-	if (interrupts & IN_HARDIRQ || (!interrupts && !pid))
-		wake_by_timer(task);
-	if (!pid || is_bystander(cpu, interrupts))
+	outside = is_bystander(cpu, interrupts);
+	if (outside || (!interrupts && !pid))
+		wake_from_outside(cpu, task, interrupts);
+	if (!pid || outside)
 		return false;
 	chain = find_chain(pid);
 	if (!chain || chain->flags & CHAIN_EXITED)

@@ -372,8 +372,10 @@ static __noinline int account_at_switch(struct wakegov_cpu *cpu, switch_argument
 	if (settings.n_clamp_classes)
 		awaited |= switch_classes(cpu, prev_stored ? prev : NULL, next_stored ? next : NULL,
 					  sleeps, now_ns);
-	if (settings.chains)
+	if (settings.chains) {
+		compare_clocks(chain_clock(prev) + chains_skipped_ns, now_ns);
 		choose_following(cpu, now_ns);
+	}
 	if (input_at_ns && is_own(prev))
 		prepare_cpus();
 	cpu->met_ns = now_ns;

@@ -264,5 +264,6 @@ struct bpf_iter__task {
 #define PF_EXITING	     0x00000004
 #define PF_IO_WORKER	     0x00000010
 #define PF_KTHREAD	     0x00200000
+#define SCHED_IDLE	     5	 /* include/uapi/linux/sched.h */
 #define MAX_RT_PRIO	     100 /* include/linux/sched/prio.h; lower numbers are real-time */
 #define DEFAULT_PRIO	     120 /* the same: nice 0 */

@@ -145,7 +145,7 @@ struct wakegov_chain {
 	__u64 chain_ns; /* … and by the chains' clock */
 	__u32 need_q;	/* its utilisation */
 	__u32 pid;	/* its task that ran here … */
-	__u32 waker;	/* … and that task's waker; 0: an input event's work */
+	__u32 waker;	/* … and that task's waker; 0: the work is waited for */
 	__u32 input_at; /* when input work was last here, in units of 2^20 ns; 0: never */
 };
 
@@ -202,11 +202,14 @@ struct wakegov_cpu {
 	struct wakegov_chain chain; /* by the kernel side, on the CPU itself */
 	struct chain_compared compared;
 	__u32 chain_high_q;	/* a chain that needs more emits a record; both sides write it */
+	__u32 waiting_q;	/* need of a chain that is waited for; 0: none; by the daemon */
 	__u8 context;		/* enum context in chain.bpf.h: of the current task */
 	__u8 full;		/* its own utilisation keeps it at the highest frequency */
 	__u32 input_interrupts; /* the interrupts in which the last input event came here … */
 	__u32 input_jiffy;	/* … and its jiffy */
 	__u64 chain_since_ns;	/* start of the on-time of the running task's chain; 0: no chain */
+	__u64 asked_ns;		/* when it was last asked whether it is quiet … */
+	__u64 asked_switches;	/* … and its switches until then */
 	__u64 preempt_count;	/* the kernel's address of it, on x86; 0: not known yet */
 	__u64 interrupted_ns;	/* start of a device's interrupt that ended idleness; 0: none */
 

@@ -30,6 +30,7 @@
 #include <stdbool.h>
 
 #include "wakegov/decay.h"
+#include "wakegov/piece.h"
 
 #define CHAIN_ONE  DECAY_Q(1024) /* always on */
 #define CHAIN_NEAR 16 /* needs, or demands, that are less than a 16th apart are the same */
@@ -56,6 +57,7 @@
 enum chain_flags {
 	CHAIN_EXITED = 1 << 0, /* another task may have its place */
 	CHAIN_INPUT = 1 << 1,  /* it works for an input event */
+	CHAIN_WAITED = 1 << 2, /* … or for a piece that is waited for */
 };
 
 struct chain_mark {
@@ -80,9 +82,10 @@ struct chain_task {
 	struct chain_waker waker;
 	__u32 util_q; /* of CHAIN_ONE */
 	__u32 generation;
-	__u32 flags; /* enum chain_flags */
-	__u32 pad;
-	__u64 input_ns; /* end of its work for an input event, by CLOCK_MONOTONIC */
+	__u32 flags;	 /* enum chain_flags */
+	__u32 pieces_of; /* the generation in which `piece` began */
+	__u64 input_ns;	 /* end of the work that is waited for, by CLOCK_MONOTONIC */
+	struct piece piece;
 };
 
 /* The need that was last compared with the CPU's own demand. */
@@ -292,8 +295,10 @@ static inline void chain_start(struct chain_task *task, __u32 generation, __u64 
 		.util_q = mark.util_q,
 		.waker.pid = known ? task->waker.pid : 0,
 		.generation = generation,
-		.flags = task->flags & CHAIN_INPUT,
+		.flags = task->flags & (CHAIN_INPUT | CHAIN_WAITED),
+		.pieces_of = task->pieces_of,
 		.input_ns = task->input_ns,
+		.piece = task->piece,
 	};
 }
 

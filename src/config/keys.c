@@ -72,6 +72,8 @@ static const struct policy_key keys[] = {
 
 	{ POLICY_SECTION_UTILISATION, "chains", "on", .words = { [false] = "off", [true] = "on" },
 	  FIELD(chains, NUMBER) },
+	{ POLICY_SECTION_UTILISATION, "waiting", "4W", .words = { "none" },
+	  RANGE(power, "1mW", "1000W"), FIELD(waiting_uw, NUMBER) },
 
 	{ POLICY_SECTION_IO_BOOST, "enabled", "yes", .words = { [false] = "no", [true] = "yes" },
 	  FIELD(io_boost.enabled, NUMBER) },

@@ -27,13 +27,15 @@ static const char built_in_profiles[] = "[profile " POLICY_PROFILE_DEFAULT "]\n"
 					"domain.max-frequency = 60%\n"
 					"domain.energy-preference = power\n"
 					"io-boost.slack = 10%\n"
+					"utilisation.waiting = none\n"
 					"[profile performance]\n"
 					"domain.min-frequency = 60%\n"
 					"domain.energy-preference = performance\n"
 					"domain.headroom = 200%\n"
 					"domain.rise-time = 4ms\n"
 					"domain.down-hold = 100ms\n"
-					"io-boost.slack = 1%\n";
+					"io-boost.slack = 1%\n"
+					"utilisation.waiting = 1000W\n";
 
 /* Adds to the lines of *faults. */
 static int load_file(struct policy_draft *draft, const char *path, bool may_be_missing,

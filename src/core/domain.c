@@ -221,6 +221,6 @@ void domain_decide(struct domain *domain, const struct demand *demand, uint64_t 
 		domain->lower_since_ns = 0;
 	}
 	if (last->timing == TIMING_NOW)
-		domain->falls_at_once = false;
+		domain->falls_at_once = demand->is_waited_for;
 	domain->due = false;
 }

@@ -32,6 +32,8 @@ struct demand {
 	int32_t rule;		/* rule whose floor it is, or to whose cap it was cut; -1: none */
 	uint32_t capped_pid;	/* task of that cap; 0: not cut */
 	uint64_t idle_since_ns; /* since when every CPU is idle; UINT64_MAX: one is running */
+	bool is_waited_for;	/* it is a chain's that is waited for: there is more than
+				 * utilisation     says */
 	struct explanation *explanation; /* notes every contender; NULL: no explanation is wanted */
 };
 
@@ -51,7 +53,8 @@ struct domain {
 	bool driven; /* decisions are written */
 	bool clamps; /* driven by the clamps of its tasks: core/clamp_class.h */
 	bool due;
-	bool falls_at_once; /* an experiment took a boost away: the next fall is not held */
+	bool falls_at_once; /* an experiment took a boost away, or what was waited for is done: the
+			     * next fall is not held */
 	uint32_t trial;	    /* group whose experiment has the domain, + 1; 0: none */
 	uint64_t next_ns;   /* when to decide again without an event; UINT64_MAX: never */
 

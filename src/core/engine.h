@@ -190,10 +190,11 @@ uint64_t engine_next_ns(const struct engine *engine);
  */
 struct engine_band {
 	uint32_t low_q;
-	uint32_t high_q;   /* UINT32_MAX: no utilisation is too high */
-	uint64_t burst_ns; /* a longer burst changes the decision; 0: no burst does */
-	uint32_t chain_q;  /* a chain with more utilisation does so; UINT32_MAX: none does */
-	bool watch;	   /* false: a time is set in engine_next_ns() instead */
+	uint32_t high_q;    /* UINT32_MAX: no utilisation is too high */
+	uint64_t burst_ns;  /* a longer burst changes the decision; 0: no burst does */
+	uint32_t chain_q;   /* a chain with more utilisation does so; UINT32_MAX: none does */
+	uint32_t waiting_q; /* the utilisation of one that is waited for; 0: it is as any other */
+	bool watch;	    /* false: a time is set in engine_next_ns() instead */
 	bool watch_idle;
 	uint64_t watch_ran;	     /* clamp classes, as bits, of which a task runs … */
 	uint64_t watch_long_running; /* … or a long-running task runs */

@@ -37,8 +37,8 @@ enum input_type {
 struct input_chain {
 	uint32_t util_q;  /* capacity · 2^20; 0: there was none */
 	uint32_t pid;	  /* its task on this CPU … */
-	uint32_t waker;	  /* … and the one that works for it, in turn with it; 0: an input event
-			   * began it, and it counts for a shorter time, for which … */
+	uint32_t waker;	  /* … and the one that works for it, in turn with it; 0: it is
+			   * waited for, and it counts for a shorter time, for which … */
 	uint64_t seen_ns; /* … this is earlier: when it was last here */
 };
 

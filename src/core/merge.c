@@ -214,6 +214,7 @@ static void merge_chains(const struct engine *engine, uint32_t domain, uint32_t 
 		own = chain_cap(engine, &c->chain, domain);
 		cap = asked.cap < own.cap ? asked.cap : own.cap;
 		ask_within(demand, &asked, &own);
+		demand->is_waited_for |= !c->chain.waker;
 		if (has_floor || cap - cap / CHAIN_NEAR > demand->own_cap)
 			raise_floor(demand, cap < most_cap ? cap : most_cap);
 	}

@@ -127,6 +127,34 @@ bool opp_is_one(const struct topology_domain *domain, uint32_t khz)
 	return false;
 }
 
+#define TYPICAL_UW 4000000ULL /* of a busy CPU at its highest OPP, where it is not known */
+
+static uint64_t power_uw(const struct topology_domain *domain, uint32_t i)
+{
+	uint64_t permille = 1000ULL * domain->opp_khz[i] / topology_domain_max_khz(domain);
+	uint64_t volts = 600 + permille * 2 / 5; /* permille as well */
+
+	if (domain->opp_power[0])
+		return domain->opp_power[i];
+	return TYPICAL_UW * permille * volts / 1000 * volts / 1000000;
+}
+
+uint32_t opp_worth_waiting(const struct topology_domain *domain, uint64_t price_uw)
+{
+	uint64_t least = UINT64_MAX;
+	uint32_t chosen = 0;
+
+	for (uint32_t i = 0; i < domain->n_opps; i++) {
+		uint64_t cost = ((power_uw(domain, i) + price_uw) << 24) / domain->opp_khz[i];
+
+		if (cost > least)
+			continue;
+		least = cost;
+		chosen = domain->opp_khz[i];
+	}
+	return chosen;
+}
+
 uint32_t utilisation_demand_cap(uint32_t util_q, uint32_t headroom_percent)
 {
 	uint64_t percent_of_q = 100ULL << DECAY_Q_SHIFT;

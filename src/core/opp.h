@@ -56,6 +56,14 @@ bool opp_add(struct topology_domain *domain, uint32_t khz, uint32_t power);
 /* Whether khz is an OPP of the domain. */
 bool opp_is_one(const struct topology_domain *domain, uint32_t khz);
 
+/*
+ * The OPP at which work that is waited for is cheapest, with its power P and the price of
+ * waiting, both for as long as it takes: the one with the least (P + price) / f. It is the same for
+ * any amount of work. Where the powers are not known, they are f·V² with V on a line from its
+ * highest value to 0.6 of that at 0 Hz, and 4 W at the highest OPP.
+ */
+uint32_t opp_worth_waiting(const struct topology_domain *domain, uint64_t price_uw);
+
 /* The demand of a CPU at util_q: headroom · utilisation, in capacity. May exceed its capacity. */
 uint32_t utilisation_demand_cap(uint32_t util_q, uint32_t headroom_percent);
 

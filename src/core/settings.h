@@ -266,6 +266,7 @@ struct policy {
 	struct policy_opp_power opp_powers[POLICY_OPP_POWERS_MAX];
 	uint32_t n_opp_powers;
 	bool chains; /* tasks that work for each other in turn count as one: wakegov/chain.h */
+	uint64_t waiting_uw; /* what a second of waiting is worth; 0: nothing */
 	struct policy_io_boost io_boost;
 	struct policy_caps caps;
 	struct policy_query query;

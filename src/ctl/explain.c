@@ -82,11 +82,11 @@ static void add_task(char line[static LINE_SIZE], const json_t *task)
 	    format_own(pid));
 }
 
-/* " and psql (pid 811): together 100 % of a CPU;" or " after an input event" */
+/* " and psql (pid 811): together 100 % of a CPU;" or " that is waited for" */
 static void add_chain(char line[static LINE_SIZE], const json_t *chain)
 {
 	if (!field_is_known(chain, "pid")) {
-		add(line, " after an input event");
+		add(line, " that is waited for");
 		return;
 	}
 	add(line, " and ");
@@ -368,6 +368,23 @@ static const json_t *find_demand(const json_t *decision, uint64_t pid, bool *ret
 	return NULL;
 }
 
+/* "of up to 7 ms at the highest frequency, 40 so far: they are waited for" */
+static void print_piece(FILE *file, const json_t *piece)
+{
+	const char *kind = "no telling yet whether they are due or waited for";
+	char line[LINE_SIZE] = "";
+
+	if (!json_is_object(piece))
+		return;
+	if (field_is_word(piece, "kind", "due"))
+		kind = "a clock says when, and in time is enough";
+	else if (field_is_word(piece, "kind", "waited_for"))
+		kind = "they are waited for";
+	add(line, "of up to %.1f ms at the highest frequency, %" PRIu64 " so far: %s",
+	    field_number(piece, "longest_us") / 1e3, field_number(piece, "pieces"), kind);
+	paragraph_print(file, "pieces", line);
+}
+
 /* What the task asks for, or that its work counts as that of its CPU. */
 static void print_task(FILE *file, const json_t *reply, uint64_t pid)
 {
@@ -399,6 +416,7 @@ static void print_task(FILE *file, const json_t *reply, uint64_t pid)
 				    field_number(demand, "demand_cap"), mhz(demand, "demand_khz"));
 	}
 	paragraph_print(file, "asks for", line);
+	print_piece(file, json_object_get(reply, "piece"));
 	print_io(file, io);
 	putc('\n', file);
 }
@@ -430,6 +448,7 @@ static enum ctl_exit explain_task(struct ctl *ctl, uint64_t pid, const json_t *m
 	json_object_set(reply, "rules", rules);
 	json_object_set(reply, "tasks", json_object_get(tasks, "tasks"));
 	json_object_set(reply, "chains", json_object_get(tasks, "chains"));
+	json_object_set(reply, "piece", json_object_get(tasks, "piece"));
 	return ctl_print(ctl, reply, show_task);
 }
 

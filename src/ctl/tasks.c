@@ -13,7 +13,7 @@ static char *cell_partner(const json_t *task, const char *key)
 	const json_t *chain = json_object_get(task, key);
 
 	if (!field_is_known(chain, "pid"))
-		return format_print("an input event");
+		return format_print("(waited for)");
 	return format_print("%s (pid %" PRIu64 ")", field_text(chain, "comm") ?: "?",
 			    field_number(chain, "pid"));
 }

@@ -280,7 +280,7 @@ static char *explain_why(const struct top_view *view, const json_t *domain)
 		return cell_reason(domain, NULL);
 	task = cell_task(first, NULL);
 	if (!field_is_known(chain, "pid"))
-		return format_print("chain: %s, after an input event", task ?: "?");
+		return format_print("chain: %s, that is waited for", task ?: "?");
 	other = cell_task(chain, NULL);
 	return format_print("chain: %s, and %s, are together %u %% of a CPU", task ?: "?",
 			    other ?: "?", field_percent(chain, "share_permille"));

@@ -182,6 +182,7 @@ bool tracer_arm(struct tracer *tracer, uint32_t cpu, const struct engine_band *b
 	shared->band_high_q = band->high_q;
 	shared->band_burst_ns = band->burst_ns;
 	shared->chain_high_q = band->chain_q;
+	shared->waiting_q = band->waiting_q;
 	shared->watch_ran = band->watch_ran;
 	shared->watch_long_running = band->watch_long_running;
 	shared->long_burst_ns = band->long_burst_ns;

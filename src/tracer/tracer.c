@@ -66,6 +66,22 @@ void tracer_set_reference(struct tracer *tracer, uint32_t cpu, uint32_t khz)
 	tracer_set_frequency(tracer, cpu, tracer->cpus[cpu].freq_khz);
 }
 
+bool tracer_piece(const struct tracer *tracer, uint32_t pid, struct piece *ret)
+{
+	uint32_t place = pid % WAKEGOV_CHAIN_PAIRS;
+	struct wakegov_chain_pair pair;
+
+	if (bpf_map_lookup_elem(tracer->programs.maps[MAP_CHAINS], &place, &pair) < 0)
+		return false;
+	for (int i = 0; i < 2; i++) {
+		if (pair.pids[i] != pid || !pair.chains[i].piece.n)
+			continue;
+		*ret = pair.chains[i].piece;
+		return true;
+	}
+	return false;
+}
+
 bool tracer_chain_name(const struct tracer *tracer, uint32_t cpu, uint32_t pid,
 		       char ret[static TASK_COMM_SIZE])
 {

@@ -13,6 +13,7 @@
 #include "core/input.h"
 #include "core/settings.h"
 #include "core/topology.h"
+#include "wakegov/piece.h"
 #include "wakegov/record.h"
 
 struct tracer;
@@ -68,6 +69,8 @@ void tracer_set_frequency(struct tracer *tracer, uint32_t cpu, uint32_t khz);
 void tracer_set_measured(struct tracer *tracer, uint32_t cpu, uint32_t khz);
 /* Sets the frequency at which the CPU has its capacity. */
 void tracer_set_reference(struct tracer *tracer, uint32_t cpu, uint32_t khz);
+/* What is known of the pieces of a thread. Returns false where nothing wakes it from outside. */
+bool tracer_piece(const struct tracer *tracer, uint32_t pid, struct piece *ret);
 /*
  * The name of the task with this pid at the arrival of its chain on this CPU. Returns false, with
  * nothing written, if the CPU has another chain.

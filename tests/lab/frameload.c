@@ -4,10 +4,11 @@
  * tasks. browser: three processes draw a frame 60 times a second, one after the other. game: a main
  * thread and three workers do. sound: a player, a server and an effect have 5 ms for a buffer. rpc:
  * a server answers a client within 12 ms. key: three tasks work after a key press each second,
- * typing: each 100 ms, mouse: after each of its moves, each 8 ms, for a moment. Each piece of work
- * differs by up to a third. A period begins when the one before is done, and no earlier than it is
- * due to. Prints how many were done of those that were due, in percent, and the median and the 99th
- * percentile of the time that they took, in us.
+ * typing: each 100 ms, mouse: after each of its moves, each 8 ms, for a moment. asked: a server is
+ * asked after pauses of 17 to 83 ms, as a person would, and handed: three processes pass on what
+ * is. Each piece of work differs by up to a third. A period begins when the one before is done, and
+ * no earlier than it is due to. Prints how many were done of those that were due, in percent, and
+ * the median and the 99th percentile of the time that they took, in us.
  */
 #include <errno.h>
 #include <signal.h>
@@ -35,6 +36,7 @@ static const struct mode {
 	uint32_t stages[MAX_STAGES]; /* what the others do */
 	bool together;		     /* all at once, not one after the other */
 	enum input input;	     /* for which the first of them waits */
+	bool asked;		     /* after a pause by chance, of about the period */
 } modes[] = {
 	{ "browser", 16666667, 5000000, 0, { 5300000, 3000000 }, false },
 	{ "game", 16666667, 4000000, 2500000, { 3000000, 3000000, 3000000 }, true },
@@ -43,6 +45,8 @@ static const struct mode {
 	{ "key", 1000000000, 0, 0, { 2500000, 2500000, 2000000 }, false, INPUT_KEY },
 	{ "typing", 100000000, 0, 0, { 2500000, 2500000, 2000000 }, false, INPUT_KEY },
 	{ "mouse", 8000000, 0, 0, { 50000, 50000, 50000 }, false, INPUT_MOVE },
+	{ "asked", 50000000, 100000, 0, { 5400000 }, .asked = true },
+	{ "handed", 50000000, 100000, 0, { 2500000, 2000000, 2000000 }, .asked = true },
 };
 
 static const struct mode *mode;
@@ -58,13 +62,19 @@ static uint64_t now_ns(void)
 	return now.tv_sec * 1000000000ULL + now.tv_nsec;
 }
 
-/* By chance two thirds of that, four thirds, or something in between. */
-static void work(uint32_t cycles)
+/* At least that, and up to so much more. */
+static uint32_t by_chance(uint32_t least, uint32_t more)
 {
 	static uint32_t seed = 1;
 
 	seed = seed * 1664525 + 1013904223;
-	cycles = cycles / 3 * 2 + (uint64_t)cycles * 2 / 3 * (seed >> 16) / 65535;
+	return least + (uint64_t)more * (seed >> 16) / 65535;
+}
+
+/* By chance two thirds of that, four thirds, or something in between. */
+static void work(uint32_t cycles)
+{
+	cycles = by_chance(cycles / 3 * 2, cycles / 3 * 2);
 	for (volatile uint32_t i = 0; i < cycles / STEP_CYCLES; i++)
 		;
 }
@@ -175,7 +185,9 @@ int main(int argc, char **argv)
 		if (began_ns >= counts_ns)
 			took_ns[periods++] = done_ns - began_ns;
 		input_done(mode->input);
-		due_ns = began_ns + mode->period_ns;
+		due_ns = mode->asked
+				 ? done_ns + by_chance(mode->period_ns / 3, mode->period_ns / 3 * 4)
+				 : began_ns + mode->period_ns;
 		if (due_ns < done_ns)
 			due_ns = done_ns;
 	}

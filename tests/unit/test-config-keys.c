@@ -49,6 +49,7 @@ static uint64_t get_reference(const struct policy *policy)
 }
 
 GETTER(chains, chains)
+GETTER(waiting, waiting_uw)
 GETTER(enabled, io_boost.enabled)
 GETTER(burst_margin, caps.burst_margin_ns)
 GETTER(burst_limit, caps.burst_limit_ns)
@@ -182,6 +183,10 @@ static const struct key_case cases[] = {
 	  { { "on", 1 }, { "off", 0 } },
 	  "off or on",
 	  { "", "yes", "1", "On" } },
+	{ "utilisation", "waiting", get_waiting, 4000000,
+	  { { "none", 0 }, { "1mW", 1000 }, { "1000W", 1000000000 }, { "0.5W", 500000 } },
+	  "none or a power from 1mW to 1000W with its unit (uW, mW, W)",
+	  { "", "0W", "2", "999uW", "1001W", "off" } },
 
 	{ "io-boost", "enabled", get_enabled, 1,
 	  { { "yes", 1 }, { "no", 0 } },

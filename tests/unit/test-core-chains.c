@@ -265,6 +265,39 @@ static void test_saturation_ends(void **state)
 	end(&machine);
 }
 
+/* Work that somebody waits for has what that is worth, and the clock falls with its end. */
+static void test_waited_for(void **state)
+{
+	struct machine machine;
+	struct input input = {
+		.type = INPUT_CPU,
+		.cpu = { .running = true, .util_q = DECAY_Q(100), .est_q = DECAY_Q(100) },
+	};
+	struct engine_band band;
+
+	begin(&machine, true);
+	sample(&machine, 0, 10, 0, 0);
+	decide(&machine, 0);
+	decide(&machine, 1);
+	engine_band(machine.engine, 0, &band);
+	assert_int_equal(band.waiting_q, (uint64_t)DECAY_Q(1024) * 100 / 125);
+	machine.now_ns += 10 * NS_PER_MS;
+	input.now_ns = machine.now_ns;
+	input.cpu.chain = (struct input_chain){ band.waiting_q, 812, 0, machine.now_ns };
+	engine_apply(machine.engine, &input);
+	assert_int_equal(decide(&machine, 0)->target_khz, HIGH_KHZ);
+	assert_in_range(engine_next_ns(machine.engine), machine.now_ns + HOLD_NS,
+			machine.now_ns + HOLD_NS + 4 * NS_PER_MS);
+	machine.now_ns += HOLD_NS + NS_PER_MS;
+	assert_int_equal(decide(&machine, 0)->target_khz, LOW_KHZ);
+
+	machine.policy.waiting_uw = 0;
+	engine_set_policy(machine.engine, &machine.policy, machine.now_ns);
+	engine_band(machine.engine, 0, &band);
+	assert_int_equal(band.waiting_q, 0);
+	end(&machine);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -272,7 +305,7 @@ int main(void)
 		cmocka_unit_test(test_hold),	      cmocka_unit_test(test_looks),
 		cmocka_unit_test(test_off),	      cmocka_unit_test(test_cap),
 		cmocka_unit_test(test_saturation),    cmocka_unit_test(test_saturation_ends),
-		cmocka_unit_test(test_cap_elsewhere),
+		cmocka_unit_test(test_cap_elsewhere), cmocka_unit_test(test_waited_for),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

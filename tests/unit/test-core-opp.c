@@ -338,6 +338,34 @@ static void test_add_without_power(void **state)
 	assert_int_equal(opp_better_khz(&domain, 0), 0);
 }
 
+/* The least (P + price) / f, of any work: no price has the most efficient OPP, a high one the
+ * highest. */
+static void test_worth_waiting(void **state)
+{
+	static const struct topology_domain known = {
+		.n_opps = 4,
+		.opp_khz = { 800000, 1200000, 1800000, 2400000 },
+		.opp_power = { 200000, 420000, 1100000, 2600000 },
+		.capacity = 1024,
+	};
+	static const struct {
+		const struct topology_domain *domain;
+		uint64_t price_uw;
+		uint32_t khz;
+	} cases[] = {
+		{ &known, 0, 800000 },	       { &known, 100000, 800000 },
+		{ &known, 300000, 1200000 },   { &known, 1000000, 1800000 },
+		{ &known, 4000000, 2400000 },  { &known, 1000000000, 2400000 },
+		{ &big, 1000, 800000 },	       { &big, 1000000, 1200000 },
+		{ &big, 2000000, 1800000 },    { &big, 4000000, 2400000 },
+		{ &little, 4000000, 1700000 }, { &single, 4000000, 1000000 },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+		assert_int_equal(opp_worth_waiting(cases[i].domain, cases[i].price_uw),
+				 cases[i].khz);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -349,6 +377,7 @@ int main(void)
 		cmocka_unit_test(test_reference),
 		cmocka_unit_test(test_inefficient),
 		cmocka_unit_test(test_never_dominated),
+		cmocka_unit_test(test_worth_waiting),
 		cmocka_unit_test(test_demand),
 		cmocka_unit_test(test_covered_is_inverse),
 		cmocka_unit_test(test_decay_agrees),

@@ -98,7 +98,8 @@ class Control(ServiceTest):
 
         text = " ".join(self.run_command("814").split())
         self.assertRegex(text, r"asks for chain of .*pid 813.* and pid 814.*: together 47 % of a CPU; on CPU 3, 600 of 1024: "
-                               r"2109 MHz; another is higher")
+                               r"2109 MHz; another is higher pieces of up to 7.0 ms at the highest frequency, 40 so far: "
+                               r"they are waited for")
 
     def test_who_else_limits(self):
         text = self.run_command("policy1")

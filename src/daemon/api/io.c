@@ -159,6 +159,27 @@ static void put_chains(struct json_out *out, const struct core *core, const stru
 	json_out_close(out, ']');
 }
 
+/* What is known of the work that begins when something outside wakes the thread. */
+static void put_piece(struct json_out *out, const struct core *core, uint32_t pid)
+{
+	static const char *const kinds[] = {
+		[PIECE_UNKNOWN] = "unknown",
+		[PIECE_DUE] = "due",
+		[PIECE_WAITED_FOR] = "waited_for",
+	};
+	struct piece piece;
+
+	if (!pid || !tracer_piece(core->tracer, pid, &piece)) {
+		field_null(out, "piece");
+		return;
+	}
+	field_open(out, "piece", '{');
+	field_text(out, "kind", kinds[piece.kind]);
+	field_count(out, "longest_us", piece.peak_us);
+	field_count(out, "pieces", piece.n);
+	json_out_close(out, '}');
+}
+
 int api_list_tasks(const struct call *call, struct reply *reply)
 {
 	const struct core *core = api_traced(call);
@@ -184,6 +205,7 @@ int api_list_tasks(const struct call *call, struct reply *reply)
 	json_out_close(out, ']');
 	free(chosen.rows);
 	put_chains(out, core, &choice);
+	put_piece(out, core, choice.pid);
 	field_count(out, "total", chosen.n);
 	field_count_if(out, "next_offset", end < chosen.n, end);
 	field_count(out, "min_rate_per_s", core->policy.io_boost.min_rate_per_s);

@@ -92,18 +92,17 @@ class Harmless(unittest.TestCase):
             self.assertEqual({line.split()[0] for line in lines}, {line.split()[0] for line in file})
 
 
-# Of the kernel's governor's time, on Linux 7.2: a command at a terminal by setspeed took 1.08 to 1.12 of it in six runs,
-# by uclamp 0.99 to 1.03, and a collector's round 0.83 to 0.95; two runs of the kernel's own governor differ by up to 5 %.
-# Where a new task counted for nothing both took about twice as long. Where each command was learnt of as a reader,
-# uclamp had 1.04 to 1.10.
-MOST_TERMINAL = {"setspeed": 1.17, "limits": 1.08, "uclamp": 1.08}
-MOST_COLLECTOR = 1.1
+# Of the kernel's governor's time, on Linux 7.2, by uclamp, limits and setspeed with `waiting = 2W`: a command at a terminal
+# took 0.64, 0.70 and 0.78 of it, a service that is asked now and then 0.32 to 0.34, and three processes that pass it on as much.
+# Without what waiting is worth the first took 1.0, 1.0 and 1.1, and the others 1.0. A collector's round, which is due, had
+# 0.83 to 1.03; two runs of the kernel's own governor differ by up to 12 %.
+MOST_TERMINAL, MOST_COLLECTOR, MOST_ASKED = 1.0, 1.1, 0.5
 
 
 class Commands(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.loads = [programs_workloads.named(name) for name in ("terminal", "collector")]
+        cls.loads = [programs_workloads.named(name) for name in ("terminal", "collector", "asked", "handed")]
         programs.set_up(cls.loads)
         cls.own = cls.measured("own")
 
@@ -117,9 +116,11 @@ class Commands(unittest.TestCase):
         return runs
 
     def check(self, backend):
-        """Short commands after a pause, of a shell and of a collector, are about as fast as by the kernel's governor"""
-        terminal, collector = self.measured(f"wakegov_{backend}")
-        self.assertLess(terminal["figure"], MOST_TERMINAL[backend] * self.own[0]["figure"])
+        """Short commands after a pause are as fast as by the kernel's governor, and what somebody waits for is faster"""
+        terminal, collector, *asked = self.measured(f"wakegov_{backend}")
+        for run, own in zip(asked, self.own[2:]):
+            self.assertLess(run["figure"], MOST_ASKED * own["figure"])
+        self.assertLess(terminal["figure"], MOST_TERMINAL * self.own[0]["figure"])
         self.assertLess(collector["p50_us"], MOST_COLLECTOR * self.own[1]["p50_us"])
 
     def test_setspeed(self):

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#pragma once
+
+/*
+ * Pieces: what a task, and those that work for it, do between a wake-up from outside and the next
+ * external wait (chain.h). Two kinds want the opposite of a clock. A piece that is *due* is begun
+ * by a clock: it is in time or it is not. One that is *waited for* is begun by a user or a peer, or
+ * a fixed pause after the one before: whatever it takes longer is their time.
+ *
+ * Whatever changes how long the pieces take tells the two apart. Where the pieces are due, the
+ * interval between two begins stays as it is and the pause before them changes; where they are
+ * waited for after a pause, the pause stays and the interval changes. Each begin is a vote. Where
+ * both change, and by much, only a user or a peer explains it.
+ */
+
+#include <stdbool.h>
+
+#include "wakegov/decay.h"
+
+/* More than a timer's slack. With twice the noise, short pieces tell their kind that much later. */
+#define PIECE_NOISE_US 64
+/* A vote is for what changed by less than half of the other. */
+#define PIECE_APART 2
+/* Where the pause is less than a quarter of the piece it is late, and says nothing. */
+#define PIECE_LATE	 4
+#define PIECE_SCORE_MOST 4
+/* So many votes are a verdict, which holds until there is another one. */
+#define PIECE_SCORE_VERDICT 2
+/* Of the last 16 pieces or so: the decay of their longest work with each. */
+#define PIECE_PEAK_DECAY 16
+
+enum piece_kind {
+	PIECE_UNKNOWN,
+	PIECE_DUE,
+	PIECE_WAITED_FOR,
+};
+
+struct piece {
+	__u64 begin_ns;	   /* the present one, or the last; 0: there was none */
+	__u32 interval_us; /* between its begin and the one before; 0: not known */
+	__u32 pause_us;	   /* of that the wait before its begin */
+	__u32 peak_us;	   /* the longest work of the last ones, at full capacity */
+	__u16 n;	   /* how many there were, up to its highest value */
+	__s8 score;	   /* votes: for due above 0, for waited for below */
+	__u8 kind;	   /* enum piece_kind */
+};
+
+static inline __u32 piece_apart(__u32 a, __u32 b)
+{
+	return a > b ? a - b : b - a;
+}
+
+/* In us, up to an hour. */
+static inline __u32 piece_us(__u64 from_ns, __u64 to_ns)
+{
+	__u64 us = to_ns > from_ns ? (to_ns - from_ns) / 1000 : 0;
+
+	return us < 0xffffffff ? us : 0xffffffff;
+}
+
+/* How this begin, at which interval and pause are known, changes the score. */
+static inline int piece_vote(const struct piece *before, __u32 interval_us, __u32 pause_us)
+{
+	__u64 intervals = piece_apart(interval_us, before->interval_us);
+	__u64 pauses = piece_apart(pause_us, before->pause_us);
+	__u64 less = intervals < pauses ? intervals : pauses;
+	__u32 shorter = interval_us < before->interval_us ? interval_us : before->interval_us;
+
+	if (PIECE_APART * intervals + PIECE_NOISE_US < pauses)
+		return 1;
+	if (PIECE_APART * pauses + PIECE_NOISE_US < intervals)
+		return -1;
+	return less > PIECE_NOISE_US && less > shorter / 2 ? -1 : 0;
+}
+
+static inline void piece_count(struct piece *piece, int vote)
+{
+	int score = piece->score + vote;
+
+	if (score > PIECE_SCORE_MOST || score < -PIECE_SCORE_MOST)
+		return;
+	piece->score = score;
+	if (score >= PIECE_SCORE_VERDICT)
+		piece->kind = PIECE_DUE;
+	else if (score <= -PIECE_SCORE_VERDICT)
+		piece->kind = PIECE_WAITED_FOR;
+}
+
+/*
+ * Something outside wakes the task, which sleeps since slept_ns, by CLOCK_MONOTONIC: a piece
+ * begins. The CPUs had this level lately; 1024 is full speed.
+ */
+static inline void piece_begin(struct piece *piece, __u64 slept_ns, __u64 now_ns, __u32 level)
+{
+	__u32 interval_us = piece_us(piece->begin_ns, now_ns),
+	      pause_us = piece_us(slept_ns, now_ns);
+	bool known = piece->begin_ns, late;
+	__u64 work_us;
+
+	piece->begin_ns = now_ns;
+	if (!known)
+		return;
+	if (pause_us > interval_us)
+		pause_us = interval_us;
+	work_us = (__u64)(interval_us - pause_us) * level / 1024;
+	piece->peak_us -= piece->peak_us / PIECE_PEAK_DECAY;
+	if (work_us > piece->peak_us)
+		piece->peak_us = work_us;
+	if (piece->n < 0xffff)
+		piece->n++;
+	late = (__u64)pause_us * PIECE_LATE < interval_us - pause_us;
+	if (piece->interval_us && !late)
+		piece_count(piece, piece_vote(piece, interval_us, pause_us));
+	piece->interval_us = late ? 0 : interval_us;
+	piece->pause_us = pause_us;
+}
+
+/* Begins were missed: the next interval is not known. */
+static inline void piece_miss(struct piece *piece)
+{
+	piece->begin_ns = 0;
+	piece->interval_us = 0;
+}

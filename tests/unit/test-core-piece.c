@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Which pieces are due and which are waited for: loads of both kinds, each at a high and a low
+ * clock, with noise on every begin, and what none of the two is.
+ */
+#include "test-core.h"
+
+#include "shared/cleanup.h"
+#include "wakegov/piece.h"
+
+#define US     1000ULL
+#define MS     1000000ULL
+#define PIECES 64
+
+static uint32_t seed;
+
+static uint64_t by_chance(uint64_t least, uint64_t more)
+{
+	seed = seed * 1664525 + 1013904223;
+	return least + more * (seed >> 16) / 65536;
+}
+
+enum begun {
+	BY_CLOCK,    /* at absolute times */
+	AFTER_PAUSE, /* a fixed time after the piece before */
+	BY_SOMEBODY, /* after a pause by chance */
+	BY_EVENTS,   /* at times by chance, whenever the piece before ended */
+};
+
+struct load {
+	const char *name;
+	enum begun begun;
+	uint64_t gap_ns;	   /* between begins, or of the pause in the mean */
+	uint64_t work_ns, more_ns; /* at full speed: at least, and up to so much more */
+	enum piece_kind kind;
+};
+
+/* Begins pieces at this speed, of 1024; returns after which of them the verdict held. */
+static uint32_t run(const struct load *load, uint32_t speed, struct piece *piece)
+{
+	uint64_t clock_ns = 1000 * MS, now_ns = clock_ns, verdict = 0;
+
+	*piece = (struct piece){ 0 };
+	for (uint32_t i = 0; i < PIECES; i++) {
+		uint64_t ends_ns = now_ns + by_chance(load->work_ns, load->more_ns) * 1024 / speed;
+
+		clock_ns += load->begun == BY_EVENTS
+				    ? by_chance(load->gap_ns / 4, load->gap_ns * 3 / 2)
+				    : load->gap_ns;
+		switch (load->begun) {
+		case BY_CLOCK:
+		case BY_EVENTS:
+			now_ns = clock_ns;
+			break;
+		case AFTER_PAUSE:
+			now_ns = ends_ns + load->gap_ns;
+			break;
+		case BY_SOMEBODY:
+			now_ns = ends_ns + by_chance(load->gap_ns / 3, load->gap_ns * 4 / 3);
+			break;
+		}
+		assert_true(ends_ns < now_ns);
+		now_ns += by_chance(0, 50 * US);
+		piece_begin(piece, ends_ns, now_ns, speed);
+		if (piece->kind == PIECE_UNKNOWN)
+			verdict = i + 1;
+	}
+	return verdict;
+}
+
+static void test_kinds(void **state)
+{
+	static const struct load loads[] = {
+		{ "frames", BY_CLOCK, 16667 * US, 1 * MS, 2 * MS, PIECE_DUE },
+		{ "sound", BY_CLOCK, 5 * MS, 300 * US, 500 * US, PIECE_DUE },
+		{ "video", BY_CLOCK, 41667 * US, 2 * MS, 5 * MS, PIECE_DUE },
+		{ "a sensor", BY_CLOCK, 10 * MS, 200 * US, 800 * US, PIECE_DUE },
+		{ "a client with a pause", AFTER_PAUSE, 30 * MS, 1 * MS, 3 * MS, PIECE_WAITED_FOR },
+		{ "a shell each 100 ms", AFTER_PAUSE, 100 * MS, 2 * MS, 6 * MS, PIECE_WAITED_FOR },
+		{ "a tunnel's messages", AFTER_PAUSE, 10 * MS, 300 * US, 500 * US,
+		  PIECE_WAITED_FOR },
+		{ "a service asked at random", BY_SOMEBODY, 50 * MS, 2 * MS, 4 * MS,
+		  PIECE_WAITED_FOR },
+		{ "a person", BY_SOMEBODY, 280 * MS, 3 * MS, 3 * MS, PIECE_WAITED_FOR },
+		{ "requests of many", BY_EVENTS, 60 * MS, 1 * MS, 1 * MS, PIECE_WAITED_FOR },
+	};
+	struct piece piece;
+
+	for (size_t i = 0; i < ARRAY_SIZE(loads); i++)
+		for (uint32_t speed = 228; speed <= 1024; speed += 398) {
+			uint32_t after = run(&loads[i], speed, &piece);
+
+			if (piece.kind != loads[i].kind || after > 16)
+				print_error("%s at %u: kind %u, score %d, after %u pieces\n",
+					    loads[i].name, speed, piece.kind, piece.score, after);
+			assert_int_equal(piece.kind, loads[i].kind);
+			assert_in_range(after, 0, 16);
+		}
+}
+
+/* Pieces that take the same each time are regular in both, however they begin. */
+static void test_cannot_be_told(void **state)
+{
+	static const struct load loads[] = {
+		{ "due", BY_CLOCK, 20 * MS, 3 * MS, 1, PIECE_UNKNOWN },
+		{ "after a pause", AFTER_PAUSE, 20 * MS, 3 * MS, 1, PIECE_UNKNOWN },
+	};
+	struct piece piece;
+
+	for (size_t i = 0; i < ARRAY_SIZE(loads); i++) {
+		run(&loads[i], 1024, &piece);
+		assert_int_equal(piece.kind, PIECE_UNKNOWN);
+	}
+}
+
+/* What fills its interval is late: its begin is its own end, which says nothing. */
+static void test_late(void **state)
+{
+	struct piece piece = { 0 };
+	uint64_t now_ns = MS;
+
+	for (uint32_t i = 0; i < PIECES; i++) {
+		uint64_t pause_ns = by_chance(100 * US, MS);
+
+		piece_begin(&piece, now_ns + 10 * MS, now_ns + 10 * MS + pause_ns, 1024);
+		now_ns += 10 * MS + pause_ns;
+	}
+	assert_int_equal(piece.kind, PIECE_UNKNOWN);
+	assert_int_equal(piece.score, 0);
+}
+
+/* Another kind of work in the same task is told from the first after some pieces. */
+static void test_changes(void **state)
+{
+	static const struct load paused = { "", AFTER_PAUSE, 30 * MS, MS, 3 * MS, 0 };
+	struct piece piece;
+	uint64_t clock_ns = 100000 * MS;
+	uint32_t n = 0;
+
+	run(&paused, 1024, &piece);
+	assert_int_equal(piece.kind, PIECE_WAITED_FOR);
+	piece_miss(&piece);
+	assert_int_equal(piece.kind, PIECE_WAITED_FOR);
+	while (piece.kind != PIECE_DUE && n++ < PIECES) {
+		clock_ns += 30 * MS;
+		piece_begin(&piece, clock_ns - 30 * MS + by_chance(MS, 3 * MS), clock_ns, 1024);
+	}
+	assert_in_range(n, PIECE_SCORE_VERDICT, 16);
+}
+
+/* The longest of the last pieces, at full capacity. */
+static void test_peak(void **state)
+{
+	struct piece piece = { 0 };
+	uint64_t now_ns = MS;
+
+	for (uint32_t i = 0; i < 20; i++, now_ns += 20 * MS)
+		piece_begin(&piece, now_ns - 12 * MS, now_ns, 512);
+	assert_int_equal(piece.peak_us, 4000);
+	for (uint32_t i = 0; i < 11; i++, now_ns += 20 * MS)
+		piece_begin(&piece, now_ns - 20 * MS, now_ns, 512);
+	assert_in_range(piece.peak_us, 1900, 2100);
+	assert_int_equal(piece.n, 30);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_kinds), cmocka_unit_test(test_cannot_be_told),
+		cmocka_unit_test(test_late),  cmocka_unit_test(test_changes),
+		cmocka_unit_test(test_peak),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
