@@ -72,7 +72,7 @@ static const struct policy_key keys[] = {
 
 	{ POLICY_SECTION_UTILISATION, "chains", "on", .words = { [false] = "off", [true] = "on" },
 	  FIELD(chains, NUMBER) },
-	{ POLICY_SECTION_UTILISATION, "waiting", "4W", .words = { "none" },
+	{ POLICY_SECTION_UTILISATION, "waiting", "none", .words = { "none" },
 	  RANGE(power, "1mW", "1000W"), FIELD(waiting_uw, NUMBER) },
 
 	{ POLICY_SECTION_IO_BOOST, "enabled", "yes", .words = { [false] = "no", [true] = "yes" },

@@ -32,8 +32,7 @@ struct demand {
 	int32_t rule;		/* rule whose floor it is, or to whose cap it was cut; -1: none */
 	uint32_t capped_pid;	/* task of that cap; 0: not cut */
 	uint64_t idle_since_ns; /* since when every CPU is idle; UINT64_MAX: one is running */
-	bool is_waited_for;	/* it is a chain's that is waited for: there is more than
-				 * utilisation     says */
+	bool is_waited_for;	/* it is a chain's that is waited for */
 	struct explanation *explanation; /* notes every contender; NULL: no explanation is wanted */
 };
 

@@ -276,6 +276,8 @@ static void test_waited_for(void **state)
 	struct engine_band band;
 
 	begin(&machine, true);
+	machine.policy.waiting_uw = 4000000;
+	engine_set_policy(machine.engine, &machine.policy, machine.now_ns);
 	sample(&machine, 0, 10, 0, 0);
 	decide(&machine, 0);
 	decide(&machine, 1);
