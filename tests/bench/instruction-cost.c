@@ -229,8 +229,11 @@ static bool measure(const struct load *load, struct tracer *tracer, const struct
 	tracer_follow_chains(tracer, load->chains);
 	tracer_learn(tracer, load->learn);
 	pid = load->start(file);
-	usleep(WARM_US);
-	tracer_consume(tracer, ignore, NULL);
+	/* A look for tasks that never wait, which one that is new begins, is over as well. */
+	for (int i = 0; i < 2 * WAKEGOV_LOOK_WINDOWS; i++) {
+		usleep(WARM_US);
+		tracer_consume(tracer, ignore, NULL);
+	}
 	arm(tracer);
 	usleep(WARM_US);
 	for (int i = 0; i < N_MEASURES && seen; i++) {
