@@ -142,6 +142,8 @@ static bool can_attach_at(uint32_t btf_id)
 static void note_function(struct programs *programs, struct wakegov *skel, const char *name,
 			  uint32_t id)
 {
+	bool is_old;
+
 	if (!strcmp(name, "bpf_rdonly_cast"))
 		skel->rodata->casts = true;
 	if (!strcmp(name, "bpf_iter_task")) /* of an iterator */
@@ -150,8 +152,14 @@ static void note_function(struct programs *programs, struct wakegov *skel, const
 		programs->clamps_last = true;
 	if (!strcmp(name, infos[WAKEGOV_INPUT_EVENT].tracepoint) && can_attach_at(id))
 		programs->states[WAKEGOV_INPUT_EVENT] = TRACER_ATTACHED;
-	/* The tick's, since Linux 6.9 and before. The tracepoint is at the end of each timer. */
-	if ((!strcmp(name, "tick_nohz_handler") || !strcmp(name, "tick_sched_timer")) &&
+	/*
+	 * The tick's: tick_nohz_handler() since Linux 6.9, where the other one is gone. Before, it
+	 * is of a clock without high resolution. The tracepoint is at the end of each timer.
+	 */
+	is_old = !strcmp(name, "tick_sched_timer");
+	if ((is_old ||
+	     (!strcmp(name, "tick_nohz_handler") &&
+	      bpf_program__expected_attach_type(skel->progs.on_tick) != BPF_TRACE_FENTRY)) &&
 	    can_attach_at(id)) {
 		bpf_program__set_expected_attach_type(skel->progs.on_tick, BPF_TRACE_FENTRY);
 		bpf_program__set_attach_target(skel->progs.on_tick, 0, name);
