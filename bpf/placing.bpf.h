@@ -21,8 +21,8 @@ static inline struct wakegov_cache *cache_of(const struct wakegov_cpu *cpu)
 }
 
 /*
- * The CPU that becomes busy last records the start of its cache's fullness. Another CPU may be idle
- * again by then, so is_full() also compares n_busy.
+ * The CPU that becomes busy last records the start of its cache's fullness. Another CPU may have
+ * become idle since, so is_full() also compares n_busy.
  */
 static inline void note_busy(struct wakegov_cpu *cpu, bool busy, __u64 now_ns)
 {

@@ -244,9 +244,9 @@ struct search {
 
 static int compare_pid(const void *one, const void *other)
 {
-	uint32_t a = task_log_pid(one), b = task_log_pid(other);
+	const struct logged_task *a = one, *b = other;
 
-	return a < b ? -1 : a > b;
+	return a->pid < b->pid ? -1 : a->pid > b->pid;
 }
 
 static const void *find_line(const struct search *search, uint32_t pid)

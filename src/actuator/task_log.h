@@ -28,13 +28,6 @@ struct logged_task {
 	uint64_t start; /* ticks since boot */
 };
 
-static inline uint32_t task_log_pid(const void *entry)
-{
-	const struct logged_task *task = entry;
-
-	return task->pid;
-}
-
 /* One restoration; see task_restore_report(). */
 struct task_restore {
 	restore_report_t report; /* may be NULL */

@@ -130,8 +130,7 @@ static void show_head(const json_t *reply)
 		print_line(stdout, "handed back to %s for %s more",
 			   field_text(hand_back, "governor") ?: "the former governors", left);
 	if (field_is_known(reply, "watched_us"))
-		print_line(stdout,
-			   "nothing is governed: traced only while a client asks, for %s now",
+		print_line(stdout, "traced while a client asks, as nothing is governed: for %s",
 			   watched);
 }
 

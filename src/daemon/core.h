@@ -98,7 +98,6 @@ struct core {
 	uint32_t classes_epoch;	       /* epoch of the clamp classes that the tracer has */
 	uint64_t insists_until_ns;     /* a task defeats its clamp again and again: request_of() */
 	uint64_t handed_back_until_ns; /* the domains have another governor; 0: they have not */
-	bool is_unwatched;	       /* the tracer is paused: modules/watching.h */
 
 	sd_event *event;
 	struct rounds rounds;
@@ -129,10 +128,4 @@ static inline bool core_drives_any(const struct core *core)
 		if (governed_is_driven(&core->domains[i]))
 			return true;
 	return false;
-}
-
-/* Nothing is traced, and so nothing is decided. */
-static inline bool core_is_paused(const struct core *core)
-{
-	return core->handed_back_until_ns || core->is_unwatched;
 }

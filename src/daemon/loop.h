@@ -51,6 +51,9 @@ int rounds_start(struct core *core);
  */
 void round_run(struct core *core);
 
+/* Ends a pause of the tracer. What was measured before it is forgotten. */
+void rounds_resume(struct core *core);
+
 /*
  * Makes a round as if the timer were its reason, once the present event is dealt with. core is a
  * struct core: a channel that a client holds calls this when the client goes (channel.h), and the

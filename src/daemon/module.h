@@ -86,7 +86,8 @@ struct module {
 	 */
 	uint64_t (*next_ns)(void *state, uint64_t now_ns, uint64_t others_ns);
 
-	/* Whether it needs what is traced, also where no domain is governed. */
+	/* Whether it needs what is traced, also with no domain governed; a round follows a change.
+	 */
 	bool (*needs_tracer)(const void *state);
 
 	/* Something is reported to people (journal.h). */

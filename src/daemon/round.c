@@ -13,6 +13,7 @@
 #include "daemon/module.h"
 #include "daemon/process.h"
 #include "daemon/rule_tracking.h"
+#include "frequency/frequency.h"
 #include "shared/log.h"
 #include "shared/time.h"
 
@@ -157,6 +158,13 @@ static void set_timer(struct core *core, uint64_t at_ns)
 	sd_event_source_set_enabled(timer, at_ns == UINT64_MAX ? SD_EVENT_OFF : SD_EVENT_ONESHOT);
 }
 
+void rounds_resume(struct core *core)
+{
+	tracer_resume(core->tracer);
+	for (uint32_t cpu = 0; cpu < core->topology->n_cpus; cpu++)
+		frequency_forget(core->frequency, cpu);
+}
+
 void round_soon(void *core)
 {
 	set_timer(core, 0);
@@ -165,7 +173,8 @@ void round_soon(void *core)
 /* Sets the timer for what is due next without an event. */
 static void plan_next(struct core *core, uint64_t now_ns)
 {
-	uint64_t next_ns = core_is_paused(core) ? UINT64_MAX : engine_next_ns(core->engine);
+	uint64_t next_ns = tracer_is_paused(core->tracer) ? UINT64_MAX
+							  : engine_next_ns(core->engine);
 
 	modules_each(core, row) {
 		uint64_t row_ns = UINT64_MAX;
@@ -204,15 +213,16 @@ void round_run(struct core *core)
 	};
 	uint64_t now_ns = time_now_ns();
 
-	if (!core_is_paused(core)) {
+	if (!tracer_is_paused(core->tracer)) {
 		check_devices(core, now_ns);
 		engine_round(core->engine, &ops, core, now_ns);
 	}
 	modules_call(core, run, now_ns);
 	tracer_follow_clamps(core->tracer, engine_clamps_tasks(core->engine),
 			     engine_needs_own_clamps(core->engine));
-	tracer_follow_chains(core->tracer, !core_is_paused(core) && core->policy.chains);
-	tracer_learn(core->tracer, !core_is_paused(core) && !tracer_only_ticks(core->tracer) &&
+	tracer_follow_chains(core->tracer, !tracer_is_paused(core->tracer) && core->policy.chains);
+	tracer_learn(core->tracer, !tracer_is_paused(core->tracer) &&
+					   !tracer_only_ticks(core->tracer) &&
 					   engine_learns(core->engine));
 	plan_next(core, now_ns);
 }

@@ -47,9 +47,14 @@ static void find_tasks(struct tracer *tracer)
 	}
 }
 
+bool tracer_is_paused(const struct tracer *tracer)
+{
+	return tracer->programs.wanted == PROGRAMS_NONE;
+}
+
 void tracer_resume(struct tracer *tracer)
 {
-	if (tracer->programs.wanted != PROGRAMS_NONE)
+	if (!tracer_is_paused(tracer))
 		return;
 	for (uint32_t i = 0; i < WAKEGOV_SLOTS; i++)
 		if (tracer->slots[i].pid && tracer->slots[i].live)

@@ -139,10 +139,23 @@ static bool can_attach_at(uint32_t btf_id)
 	return link >= 0;
 }
 
-static void note_function(struct programs *programs, struct wakegov *skel, const char *name,
+/* Whether it takes one argument, a struct hrtimer *. */
+static bool takes_timer(const struct btf *kernel, const struct btf_type *function)
+{
+	const struct btf_type *type = btf__type_by_id(kernel, function->type);
+
+	if (btf_vlen(type) != 1)
+		return false;
+	type = btf__type_by_id(kernel, btf_params(type)[0].type);
+	type = btf_is_ptr(type) ? btf__type_by_id(kernel, type->type) : type;
+	return !strcmp(btf__name_by_offset(kernel, type->name_off), "hrtimer");
+}
+
+static void note_function(struct programs *programs, struct wakegov *skel, const struct btf *kernel,
 			  uint32_t id)
 {
-	bool is_old;
+	const struct btf_type *function = btf__type_by_id(kernel, id);
+	const char *name = btf__name_by_offset(kernel, function->name_off);
 
 	if (!strcmp(name, "bpf_rdonly_cast"))
 		skel->rodata->casts = true;
@@ -153,14 +166,11 @@ static void note_function(struct programs *programs, struct wakegov *skel, const
 	if (!strcmp(name, infos[WAKEGOV_INPUT_EVENT].tracepoint) && can_attach_at(id))
 		programs->states[WAKEGOV_INPUT_EVENT] = TRACER_ATTACHED;
 	/*
-	 * The tick's: tick_nohz_handler() since Linux 6.9, where the other one is gone. Before, it
-	 * is of a clock without high resolution. The tracepoint is at the end of each timer.
+	 * The tick's, since Linux 6.9 and before. Before, a clock without high resolution has a
+	 * function of the first name, which takes no timer. The tracepoint is at each timer's end.
 	 */
-	is_old = !strcmp(name, "tick_sched_timer");
-	if ((is_old ||
-	     (!strcmp(name, "tick_nohz_handler") &&
-	      bpf_program__expected_attach_type(skel->progs.on_tick) != BPF_TRACE_FENTRY)) &&
-	    can_attach_at(id)) {
+	if ((!strcmp(name, "tick_nohz_handler") || !strcmp(name, "tick_sched_timer")) &&
+	    takes_timer(kernel, function) && can_attach_at(id)) {
 		bpf_program__set_expected_attach_type(skel->progs.on_tick, BPF_TRACE_FENTRY);
 		bpf_program__set_attach_target(skel->progs.on_tick, 0, name);
 	}
@@ -178,7 +188,7 @@ static void note_type(struct programs *programs, struct wakegov *skel, const str
 			note_tracepoint(programs, name + strlen(CALLBACK));
 		break;
 	case BTF_KIND_FUNC:
-		note_function(programs, skel, name, id);
+		note_function(programs, skel, kernel, id);
 		break;
 	case BTF_KIND_DATASEC:
 		if (!strcmp(name, ".data..percpu"))

@@ -74,10 +74,10 @@ bool tracer_piece(const struct tracer *tracer, uint32_t pid, struct piece *ret)
 	if (bpf_map_lookup_elem(tracer->programs.maps[MAP_CHAINS], &place, &pair) < 0)
 		return false;
 	for (int i = 0; i < 2; i++) {
-		if (pair.pids[i] != pid || !pair.chains[i].piece.n)
-			continue;
-		*ret = pair.chains[i].piece;
-		return true;
+		if (pair.pids[i] == pid && pair.chains[i].piece.n) {
+			*ret = pair.chains[i].piece;
+			return true;
+		}
 	}
 	return false;
 }

@@ -169,6 +169,7 @@ void tracer_learn(struct tracer *tracer, bool learn);
  */
 void tracer_pause(struct tracer *tracer);
 void tracer_resume(struct tracer *tracer); /* does nothing unless paused */
+bool tracer_is_paused(const struct tracer *tracer);
 
 /*
  * Whether ticks alone can be traced: no rule, clamp class, placement or own clamp of a task needs

@@ -265,7 +265,7 @@ static void test_saturation_ends(void **state)
 	end(&machine);
 }
 
-/* Work that somebody waits for has what that is worth, and the clock falls with its end. */
+/* The price of waiting sets the frequency of work that is waited for, until that work ends. */
 static void test_waited_for(void **state)
 {
 	struct machine machine;

@@ -129,7 +129,7 @@ static void test_late(void **state)
 	assert_int_equal(piece.score, 0);
 }
 
-/* Another kind of work in the same task is told from the first after some pieces. */
+/* A task whose kind of work changes gets the new verdict after some pieces. */
 static void test_changes(void **state)
 {
 	static const struct load paused = { "", AFTER_PAUSE, 30 * MS, MS, 3 * MS, 0 };

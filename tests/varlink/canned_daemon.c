@@ -487,6 +487,14 @@ void round_run(struct core *core)
 {
 }
 
+void round_soon(void *core)
+{
+}
+
+void watching_ask(struct watching *watching)
+{
+}
+
 int domains_adopt(struct core *core, const char *name, uint32_t *ret_adopted)
 {
 	if (name && strcmp(name, "policy4") != 0)
@@ -521,10 +529,6 @@ int profile_hold(struct policies *policies, const char *name)
 }
 
 /* There is no engine here whose life could be recorded. */
-void watching_ask(struct watching *watching)
-{
-}
-
 int recording_start(struct recording *recording, uint64_t max_bytes, struct reply *reply)
 {
 	return -EOPNOTSUPP;

@@ -21,10 +21,8 @@ static inline struct core *api_core(const struct call *call)
 /* The same for a reply with what is traced, which has it traced where it is not. */
 static inline struct core *api_traced(const struct call *call)
 {
-	struct manager *manager = call->userdata;
-
-	watching_ask(&manager->watching);
-	return &manager->core;
+	watching_ask(&((struct manager *)call->userdata)->watching);
+	return api_core(call);
 }
 
 /* api.c: the table of methods, and those that change something and show little. */

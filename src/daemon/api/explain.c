@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Explains a domain's frequency. */
 #include <errno.h>
-#include <string.h>
 
 #include "daemon/api/api.h"
 #include "daemon/history/past.h"

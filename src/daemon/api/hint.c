@@ -5,7 +5,6 @@
 
 #include "daemon/api/api.h"
 #include "daemon/loop.h"
-#include "shared/cleanup.h"
 #include "shared/time.h"
 
 int api_list_classes(const struct call *call, struct reply *reply)

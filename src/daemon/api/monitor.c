@@ -52,6 +52,8 @@ int monitor_subscribe(const struct call *call, struct reply *reply)
 		return api_refuse_domain(reply, domain);
 	if (domain)
 		strncpy(filter.domain, domain, sizeof(filter.domain) - 1);
+	monitor->channel.unsubscribed = round_soon;
+	monitor->channel.userdata = monitor->core;
 	/* The first reply, without an event, confirms the subscription. */
 	reply->continues = true;
 	field_null(reply_begin(reply), "event");

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The socket's Status and Domains: the daemon's state as JSON. */
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "actuator/discovery.h"
@@ -312,7 +310,6 @@ int api_show_status(const struct call *call, struct reply *reply)
 	const struct governed *domains = core->domains;
 	const char *backend = core->n_domains ? domains[0].backend->name : backend_observe.name;
 	struct json_out *out = reply_begin(reply);
-	const struct watching *watching = &manager->watching;
 	uint32_t held_us = manager->idle_latency.held_us;
 
 	for (uint32_t i = 1; i < core->n_domains; i++)
@@ -323,8 +320,8 @@ int api_show_status(const struct call *call, struct reply *reply)
 	field_text(out, "mode", core_drives_any(core) ? "governing" : "observing");
 	field_text(out, "backend", backend);
 	put_hand_back(out, &manager->hand_back);
-	field_count_if(out, "watched_us", watching->since_ns && !core_drives_any(core),
-		       (time_now_ns() - watching->since_ns) / NS_PER_US);
+	field_count_if(out, "watched_us", manager->watching.since_ns && !core_drives_any(core),
+		       (time_now_ns() - manager->watching.since_ns) / NS_PER_US);
 	field_bool(out, "policy_is_held", manager->policies.hold.original);
 	api_put_policy(out, &manager->policies);
 	put_tasks_and_drops(out, core, manager->past.ring);

@@ -164,7 +164,7 @@ struct archive_file {
 	size_t next;	/* … and where the next is looked for */
 	size_t damaged; /* bytes that were skipped */
 	struct archive_head head;
-	char *text; /* NUL-terminated; see archive_file_open_block() */
+	char *text; /* NUL-terminated; see archive_file_unpack() */
 };
 
 void archive_file_name(uint32_t number, char ret[static ARCHIVE_NAME_SIZE]);

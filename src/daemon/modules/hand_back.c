@@ -14,7 +14,6 @@
 #include "daemon/domains.h"
 #include "daemon/loop.h"
 #include "daemon/rule_tracking.h"
-#include "frequency/frequency.h"
 #include "shared/log.h"
 #include "shared/time.h"
 #include "varlink/reply.h"
@@ -43,9 +42,7 @@ static void end(struct core *core)
 	/* Reads take-overs by other programs while the domain is not ours: they keep it. */
 	domains_verify_touched(core);
 	core->handed_back_until_ns = 0;
-	tracer_resume(core->tracer);
-	for (uint32_t cpu = 0; cpu < core->topology->n_cpus; cpu++)
-		frequency_forget(core->frequency, cpu);
+	rounds_resume(core);
 	for (uint32_t i = 0; i < core->n_domains; i++) {
 		struct actuator_domain *actuator = &core->domains[i].actuator;
 		int r = 0;

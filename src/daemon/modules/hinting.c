@@ -111,7 +111,6 @@ static int add(struct hinting *hinting, const struct hint_request *request,
 		.start_ns = facts->start_ns,
 		.since_ns = time_of_clock_ns(CLOCK_BOOTTIME),
 	};
-
 	uint32_t n = hints_count_of(hints, peer->uid);
 
 	if (!peer->may_change && n >= hinting->core->policy.query.max_hints)

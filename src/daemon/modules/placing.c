@@ -106,7 +106,8 @@ static void move_stranded(struct placing *placing, uint64_t now_ns)
 	uint32_t cpu, pid = engine_find_stranded(placing->core->engine, &cpu);
 	struct cpu_mask mask = { 0 };
 
-	if (!pid || core_is_paused(placing->core) || affinities_knows(placing->affinities, pid))
+	if (!pid || tracer_is_paused(placing->core->tracer) ||
+	    affinities_knows(placing->affinities, pid))
 		placing->stranded_ns = now_ns;
 	if (now_ns < placing->stranded_ns + STRANDED_NS)
 		return;

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "daemon/loop.h"
 #include "shared/cleanup.h"
 #include "shared/log.h"
 #include "shared/time.h"
@@ -99,6 +100,8 @@ int recording_start(struct recording *recording, uint64_t max_bytes, struct repl
 		end_recording(recording);
 		return r;
 	}
+	recording->channel.unsubscribed = round_soon;
+	recording->channel.userdata = recording->core;
 	recording->max_bytes = max_bytes;
 	recording->flushed_ns = time_now_ns();
 	log_info("recording the core's inputs and decisions, %llu MiB at most",

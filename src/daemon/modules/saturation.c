@@ -74,7 +74,7 @@ static uint64_t look(struct saturation *saturation, uint64_t now_ns)
 
 	if (full_ns && full_ns < saturation->again_ns)
 		full_ns = saturation->again_ns;
-	if (!full_ns || now_ns < full_ns || core_is_paused(core) ||
+	if (!full_ns || now_ns < full_ns || tracer_is_paused(core->tracer) ||
 	    !tracer_may_trace_only_ticks(core->tracer) || has_ended(core, now_ns)) {
 		*next_ns = 0;
 		if (tracer_only_ticks(core->tracer))

@@ -3,21 +3,15 @@
 #include "daemon/modules/watching.h"
 
 #include "core/rule.h"
-#include "daemon/domains.h"
 #include "daemon/loop.h"
 #include "daemon/rule_tracking.h"
-#include "frequency/frequency.h"
 #include "shared/time.h"
 
 /* A view that is drawn again each second, as top, stays attached. */
 #define ASKED_NS (10 * NS_PER_S)
 
-static bool is_watched(const struct watching *watching, uint64_t now_ns)
+static bool is_needed(const struct core *core)
 {
-	const struct core *core = watching->core;
-
-	if (watching->asked_ns && now_ns < watching->asked_ns + ASKED_NS)
-		return true;
 	modules_each(core, row)
 		if (row->module->needs_tracer && row->module->needs_tracer(row->state))
 			return true;
@@ -29,12 +23,9 @@ static void resume(struct watching *watching, uint64_t now_ns)
 	struct core *core = watching->core;
 
 	watching->since_ns = now_ns;
-	core->is_unwatched = false;
-	tracer_resume(core->tracer);
-	for (uint32_t cpu = 0; cpu < core->topology->n_cpus; cpu++) {
-		frequency_forget(core->frequency, cpu);
+	rounds_resume(core);
+	for (uint32_t cpu = 0; cpu < core->topology->n_cpus; cpu++)
 		engine_mark_due(core->engine, cpu);
-	}
 	if (rule_all(&core->policy))
 		rule_tracking_scan(core);
 	round_soon(core);
@@ -45,34 +36,33 @@ static void run(void *state, uint64_t now_ns)
 {
 	struct watching *watching = state;
 	struct core *core = watching->core;
-	bool is_needed = is_watched(watching, now_ns);
+	bool is_watched = now_ns < watching->until_ns || is_needed(core);
 
-	if (core->handed_back_until_ns || is_needed != core->is_unwatched)
+	if (core->handed_back_until_ns || is_watched != tracer_is_paused(core->tracer))
 		return;
-	if (is_needed) {
+	if (is_watched) {
 		resume(watching, now_ns);
-		return;
+	} else {
+		tracer_pause(core->tracer);
+		watching->since_ns = 0;
 	}
-	tracer_pause(core->tracer);
-	core->is_unwatched = true;
-	watching->since_ns = 0;
 }
 
 static uint64_t next_ns(void *state, uint64_t now_ns, uint64_t others_ns)
 {
 	const struct watching *watching = state;
 
-	if (!watching->asked_ns || core_drives_any(watching->core) ||
-	    now_ns >= watching->asked_ns + ASKED_NS)
-		return UINT64_MAX;
-	return watching->asked_ns + ASKED_NS;
+	return now_ns < watching->until_ns && !core_drives_any(watching->core) ? watching->until_ns
+									       : UINT64_MAX;
 }
 
 void watching_ask(struct watching *watching)
 {
-	watching->asked_ns = time_now_ns();
-	if (watching->core->is_unwatched)
-		resume(watching, watching->asked_ns);
+	uint64_t now_ns = time_now_ns();
+
+	watching->until_ns = now_ns + ASKED_NS;
+	if (tracer_is_paused(watching->core->tracer) && !watching->core->handed_back_until_ns)
+		resume(watching, now_ns);
 }
 
 const struct module watching_module = {

@@ -11,9 +11,9 @@
  */
 
 struct watching {
-	struct core *core; /* which has is_unwatched */
-	uint64_t asked_ns; /* when a client last asked … */
-	uint64_t since_ns; /* … and since when it is traced for that; 0: it is not */
+	struct core *core;
+	uint64_t until_ns; /* a client asked: it is traced until then … */
+	uint64_t since_ns; /* … and since then; 0: it is not */
 };
 
 extern const struct module watching_module;

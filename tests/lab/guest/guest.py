@@ -382,7 +382,6 @@ class Daemon:
     def stop(self, number=signal.SIGTERM):
         if self.watcher:
             self.watcher.close()
-            self.watcher = None
         if self.process.poll() is None:
             self.process.send_signal(number)
         return self.process.wait(timeout=60 * PATIENCE)

@@ -150,6 +150,8 @@ class Govern(unittest.TestCase):
         load = guest.start_load("psync", "--file", device, "--cpus", "0", "--time", "60")
         guest.wait_for(lambda: self.daemon.domain("policy0")["pid"] in self.threads(load) and
                        guest.frequency("policy2") == 400000, 3, "policy0 alone boosted")
+        # Until then the task is without its boost in every other window, wherever it is.
+        guest.wait_for(lambda: "pays" in [task["state"] for task in self.daemon.call("Tasks")["tasks"]], 5, "an answer")
         moved_us = time.monotonic() * 1e6
         for tid in self.threads(load):
             os.sched_setaffinity(tid, {3})

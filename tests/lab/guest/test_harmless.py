@@ -92,10 +92,9 @@ class Harmless(unittest.TestCase):
             self.assertEqual({line.split()[0] for line in lines}, {line.split()[0] for line in file})
 
 
-# Of the kernel's governor's time, on Linux 7.2, by uclamp, limits and setspeed with `waiting = 4W`: a command at a terminal
-# took 0.67, 0.63 and 0.65 of it, a service that is asked now and then 0.28, and three processes that pass it on 0.27 to 0.29.
-# By default the first took 1.0, 1.0 and 1.1. A collector's round, which is due after 50 ms, had 0.83 to 1.13, and was on time;
-# two runs of the kernel's own governor differ by up to 12 %.
+# Of schedutil's time on Linux 7.2, by uclamp, limits and setspeed with `waiting = 4W`: a command at a terminal took 0.67, 0.63
+# and 0.65, a service asked now and then 0.28, and three processes that pass it on 0.27 to 0.29. By default the first took 1.0, 1.0
+# and 1.1. A collector's round, due after 50 ms, had 0.83 to 1.13 and was on time; two runs of schedutil differ by up to 12 %.
 MOST_TERMINAL, MOST_COLLECTOR, MOST_ASKED, MOST_BY_DEFAULT = 0.8, 1.25, 0.4, 1.2
 
 
