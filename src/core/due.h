@@ -5,7 +5,7 @@
  * A 16-byte key for each task of the core's table, with everything that a round looks for in all
  * tasks. Each block of keys has a summary, and so has each block of summaries. A round skips the
  * blocks that cannot have what it looks for. With 1,000 tasks a decision took ten times as long by
- * a pass over all keys (tests/bench/scale).
+ * a pass over all keys.
  *
  * A key follows from its task: set it again after each change of the task. Walks are in the order
  * of the table.

@@ -33,6 +33,7 @@ def objects(text):
 
 def keep(path, starts, names):
     """A start that lacks a figure has nothing there."""
+    path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("w", encoding="ascii", newline="") as file:
         rows = csv.writer(file, lineterminator="\n")
         rows.writerow(["figure", *(f"seed {seed}" for seed in starts)])

@@ -19,7 +19,7 @@ import workloads
 WORKLOADS = ("psyncx1", "psyncx4", "psyncx6", "psyncx8", "psyncx10", "psyncx12", "io_uring1x1",
              "io_uring1x128", "io_uring6x128")
 GOVERNORS = ("performance", "powersave", "schedutil", "wakegov")
-# The model of the disk, by tests/bench/fit-channels: each channel serves one read at a time, and a
+# The model of the disk, fitted as published.md says: each channel serves one read at a time, and a
 # read goes to one of them by chance; a limit, of queues that are never empty; and what a read costs
 # its task besides the kernel's part.
 CHANNELS, SERVICE_NS, CHANNEL_MBPS, CYCLES = 11, 200000, 12, 3400

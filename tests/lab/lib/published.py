@@ -3,12 +3,11 @@
 """lab table published: tables of published work on cpufreq beside our own figures.
 
 Usage: lab table published [--of LIST] [--runs N] [--seed N] [--governors LIST] [--workloads LIST]
-       lab table published --draw
 
 Measures each part of LIST (PARTS, below; by default all) in N starts of the timed machine, keeps
-what each start gave in tests/bench/data/measured-PART.csv, and writes the tables of
+what each start gave in build/published/PART.csv, and writes the tables of
 tests/bench/published.md from what is kept. With a list of governors or workloads the others stay as
-they are kept. --draw measures nothing.
+they are kept.
 """
 import argparse
 import collections
@@ -68,7 +67,6 @@ def parse():
     parser.add_argument("--seed", type=int, default=1, help="of the first, default %(default)s")
     parser.add_argument("--governors", help="only these")
     parser.add_argument("--workloads", help="only these")
-    parser.add_argument("--draw", action="store_true", help="measure nothing")
     options = parser.parse_args()
     options.of = options.of.split(",")
     if unknown := set(options.of) - set(PARTS):
@@ -79,8 +77,7 @@ def parse():
 def main():
     options = parse()
     for name in options.of:
-        if not options.draw:
-            measure(name, options)
+        measure(name, options)
         published_page.write(name)
 
 

@@ -18,7 +18,7 @@ PAGE = BENCH / "published.md"
 
 
 def kept_path(name):
-    return BENCH / "data" / f"measured-{name}.csv"
+    return TESTS.parent / "build/published" / f"{name}.csv"
 
 
 def published(name):
@@ -325,8 +325,7 @@ DRAW = {"boost": draw_boost, "invariance": draw_invariance, "placement": draw_pl
 
 
 def drawn(name):
-    starts = measured.kept(kept_path(name))
-    return DRAW[name](Figures(starts)) if starts else "No start is kept.\n"
+    return DRAW[name](Figures(measured.kept(kept_path(name))))
 
 
 def write(name):
