@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Whatever a platform file of the simulator holds, and then a file of workloads for the platform:
+ * Whatever a platform file of the simulator holds, and then SPECs for the platform, one a line:
  * each is read whole or refused with a sentence. The two are in one input, with a line "---"
  * between.
  */
@@ -35,17 +35,20 @@ static int make_file(const uint8_t *data, size_t size, char ret_path[static 32])
 	return fd;
 }
 
+/* One SPEC a line. */
 static void read_workloads(const uint8_t *data, size_t size, const struct platform *platform)
 {
-	_cleanup_free_ struct workload *workloads = NULL;
-	_cleanup_free_ char *message = NULL;
-	char path[32];
-	_cleanup_close_ int fd = -1;
-	uint32_t n = 0;
+	_cleanup_free_ char *text = strndup((const char *)data, size);
+	char *next = text, *line;
 
-	fd = make_file(data, size, path);
-	if (workload_load(path, platform, &workloads, &n, &message) < 0)
-		check(message && message[0]);
+	check(text);
+	while ((line = strsep(&next, "\n"))) {
+		_cleanup_free_ char *message = NULL;
+		static struct workload workload;
+
+		if (workload_parse(line, platform, &workload, &message) < 0)
+			check(message && message[0]);
+	}
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

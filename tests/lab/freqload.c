@@ -22,9 +22,10 @@ struct runner {
 };
 
 static int (*const run_workload[])(struct freqload_work *) = {
-	[FREQLOAD_PSYNC] = work_psync,	 [FREQLOAD_IO_URING] = work_io_uring,
-	[FREQLOAD_CPU] = work_cpu,	 [FREQLOAD_PERIODIC] = work_periodic,
-	[FREQLOAD_SERIAL] = work_serial,
+	[FREQLOAD_PSYNC] = work_psync,
+	[FREQLOAD_IO_URING] = work_io_uring,
+	[FREQLOAD_CPU] = work_cpu,
+	[FREQLOAD_PERIODIC] = work_periodic,
 };
 
 static int is_io(const struct freqload_options *options)

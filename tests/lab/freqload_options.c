@@ -7,8 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *const freqload_workload_names[] = { "psync",    "io_uring", "cpu",
-						"periodic", "serial",	NULL };
+const char *const freqload_workload_names[] = { "psync", "io_uring", "cpu", "periodic", NULL };
 
 enum {
 	OPT_FILE,
@@ -50,8 +49,7 @@ static void show_help(void)
 	     "  psync      direct random 4 KiB reads, one at a time per thread, --cycles between two\n"
 	     "  io_uring   the same with --depth reads in flight per thread, --cycles for each\n"
 	     "  cpu        a busy loop; work is counted in units of a million cycles\n"
-	     "  periodic   each --period-us, a burst of --busy-cycles\n"
-	     "  serial     one process after the other, as of a shell script; each burns --cycles\n\n"
+	     "  periodic   each --period-us, a burst of --busy-cycles\n\n"
 	     "  --file DEV,…          what to read, each read from one of them by chance, default\n"
 	     "                        /dev/nullb0\n"
 	     "  --buffered            read through the page cache, which keeps nothing of it: for file\n"
@@ -182,8 +180,7 @@ static int parse_workload(const char *name, struct freqload_options *options)
 		}
 	}
 
-	fprintf(stderr,
-		"freqload: workload '%s': expected psync, io_uring, cpu, periodic or serial\n",
+	fprintf(stderr, "freqload: workload '%s': expected psync, io_uring, cpu or periodic\n",
 		name ? name : "");
 	return -EINVAL;
 }

@@ -10,7 +10,6 @@ enum freqload_workload {
 	FREQLOAD_IO_URING,
 	FREQLOAD_CPU,
 	FREQLOAD_PERIODIC,
-	FREQLOAD_SERIAL,
 };
 
 struct freqload_options {

@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -137,27 +136,6 @@ int work_periodic(struct freqload_work *work)
 		/* Overrun: periods that have gone by are left out, not made up for. */
 		while (due_ns + work->options->period_us * 1000 < now_ns)
 			due_ns += work->options->period_us * 1000;
-	}
-	return 0;
-}
-
-int work_serial(struct freqload_work *work)
-{
-	while (work_now_ns() < work->end_ns) {
-		pid_t pid = fork();
-
-		if (pid < 0) {
-			fprintf(stderr, "freqload: fork: %m\n");
-			return -errno;
-		}
-		if (!pid) {
-			burn(work->cycles, work->end_ns);
-			_exit(EXIT_SUCCESS);
-		}
-		while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
-			;
-		if (counts(work, work_now_ns()))
-			work->done++;
 	}
 	return 0;
 }

@@ -30,7 +30,6 @@ int work_psync(struct freqload_work *work);
 int work_io_uring(struct freqload_work *work);
 int work_cpu(struct freqload_work *work);
 int work_periodic(struct freqload_work *work);
-int work_serial(struct freqload_work *work);
 
 struct freqload_place {
 	int fd;

@@ -31,8 +31,8 @@ static uint32_t largest_need_cap(struct schedutil *su, struct sim *sim, uint32_t
 
 		pelt_update_cpu(&su->pelt, sim, cpu);
 		need = pelt_need_cap(&su->pelt, cpu, capacity);
-		if (su->boost)
-			boost = su->boost->cap(su, sim, cpu);
+		if (su->boosts)
+			boost = schedutil_boost_cap(su, sim, cpu);
 		if (boost > capacity)
 			boost = capacity;
 		if (boost > need)
@@ -60,8 +60,8 @@ static void evaluate(struct sim *sim, uint32_t cpu, const struct sim_thread *fro
 	const struct platform_domain *info = sim->domains[domain].info;
 	struct schedutil_domain *d = &su->domains[domain];
 
-	if (su->boost)
-		su->boost->on_update(su, sim, cpu, from_io_wait);
+	if (su->boosts)
+		schedutil_boost_update(su, sim, cpu, from_io_wait);
 	su->cpus[cpu].updated_ns = sim->now_ns;
 	if (!should_update(sim, su, domain))
 		return;
@@ -78,14 +78,12 @@ static void on_wake(struct sim *sim, struct sim_thread *thread)
 	struct schedutil *su = sim->governor_data;
 	bool period_ended;
 
-	su->waking = thread;
 	if (thread->in_iowait)
 		evaluate(sim, thread->cpu, thread);
 	period_ended = pelt_update_cpu(&su->pelt, sim, thread->cpu);
 	pelt_on_wake(&su->pelt, sim, thread);
 	if (period_ended)
 		evaluate(sim, thread->cpu, NULL);
-	su->waking = NULL;
 }
 
 static void on_sleep(struct sim *sim, struct sim_thread *thread)
@@ -94,8 +92,6 @@ static void on_sleep(struct sim *sim, struct sim_thread *thread)
 	bool period_ended = pelt_update_cpu(&su->pelt, sim, thread->cpu);
 
 	pelt_on_sleep(&su->pelt, sim, thread);
-	if (su->boost && su->boost->on_sleep)
-		su->boost->on_sleep(su, sim, thread);
 	if (period_ended)
 		evaluate(sim, thread->cpu, NULL);
 }
@@ -156,21 +152,19 @@ static void stop(struct sim *sim)
 	struct schedutil *su = sim->governor_data;
 
 	pelt_deinit(&su->pelt);
-	free(su->tasks);
 	free(su);
 }
 
-static int start(struct sim *sim, const struct schedutil_boost *boost, bool invariant)
+static int start(struct sim *sim, bool boosts, bool invariant)
 {
 	struct schedutil *su = calloc(1, sizeof(*su));
 
 	if (!su)
 		return -ENOMEM;
 	sim->governor_data = su;
-	su->boost = boost;
+	su->boosts = boosts;
 	su->invariant = invariant;
-	su->tasks = calloc(sim->n_threads, sizeof(*su->tasks));
-	if (su->tasks && pelt_init(&su->pelt, sim, invariant) == 0)
+	if (pelt_init(&su->pelt, sim, invariant) == 0)
 		return 0;
 	stop(sim);
 	return -ENOMEM;
@@ -178,32 +172,17 @@ static int start(struct sim *sim, const struct schedutil_boost *boost, bool inva
 
 static int start_mainline(struct sim *sim, const uint32_t *fixed_khz)
 {
-	return start(sim, &schedutil_mainline_boost, true);
+	return start(sim, true, true);
 }
 
 static int start_no_boost(struct sim *sim, const uint32_t *fixed_khz)
 {
-	return start(sim, NULL, true);
+	return start(sim, false, true);
 }
 
 static int start_raw(struct sim *sim, const uint32_t *fixed_khz)
 {
-	return start(sim, &schedutil_mainline_boost, false);
-}
-
-static int start_v1(struct sim *sim, const uint32_t *fixed_khz)
-{
-	return start(sim, &schedutil_boost_v1, true);
-}
-
-static int start_v2(struct sim *sim, const uint32_t *fixed_khz)
-{
-	return start(sim, &schedutil_boost_v2, true);
-}
-
-static int start_all(struct sim *sim, const uint32_t *fixed_khz)
-{
-	return start(sim, &schedutil_boost_all, true);
+	return start(sim, true, false);
 }
 
 #define SCHEDUTIL(symbol, name_, summary_, start_) \
@@ -229,7 +208,3 @@ SCHEDUTIL(sim_governor_schedutil_no_boost, "schedutil-no-boost", "without the io
 	  start_no_boost);
 SCHEDUTIL(sim_governor_schedutil_raw, "schedutil-raw",
 	  "with the boost, on a CPU without frequency invariance", start_raw);
-SCHEDUTIL(sim_governor_proposal_v1, "proposal-v1", "the per-task boost proposed in 2024", start_v1);
-SCHEDUTIL(sim_governor_proposal_v2, "proposal-v2", "its second version", start_v2);
-SCHEDUTIL(sim_governor_boost_all, "boost-all", "the highest OPP for every io-wait wake-up",
-	  start_all);

@@ -189,7 +189,7 @@ static int take_option(struct command *command, int option)
 
 static bool is_one_run(const struct command *command)
 {
-	return command->n_specs == 1 && command->specs[0][0] != '@' && command->n_governors == 1 &&
+	return command->n_specs == 1 && command->n_governors == 1 &&
 	       command->governors[0] == &sim_governor_wakegov;
 }
 
@@ -285,44 +285,22 @@ static int run_governors(const struct command *command, const struct platform *p
 	return 0;
 }
 
-static int load_workloads(const char *spec, const struct platform *platform, struct workload **ret,
-			  uint32_t *ret_n)
+/* Without dry_run it is run. */
+static int take_spec(const struct command *command, const struct platform *platform,
+		     const char *spec, bool dry_run)
 {
-	_cleanup_free_ struct workload *one = NULL;
+	_cleanup_free_ struct workload *workload = calloc(1, sizeof(*workload));
 	_cleanup_free_ char *message = NULL;
 	int r;
 
-	if (spec[0] == '@') {
-		r = workload_load(spec + 1, platform, ret, ret_n, &message);
-		if (r < 0)
-			fprintf(stderr, "%s\n", message ?: strerror(-r));
-		return r;
-	}
-	one = malloc(sizeof(*one));
-	if (!one)
+	if (!workload)
 		return -ENOMEM;
-	r = workload_parse(spec, platform, one, &message);
+	r = workload_parse(spec, platform, workload, &message);
 	if (r < 0) {
 		fprintf(stderr, "wakegov-sim: --workload %s: %s\n", spec, message ?: strerror(-r));
 		return r;
 	}
-	*ret = take_ptr(one);
-	*ret_n = 1;
-	return 0;
-}
-
-/* One SPEC, or each of a file; without dry_run they are run. */
-static int take_spec(const struct command *command, const struct platform *platform,
-		     const char *spec, bool dry_run)
-{
-	_cleanup_free_ struct workload *workloads = NULL;
-	uint32_t n = 0;
-	int r;
-
-	r = load_workloads(spec, platform, &workloads, &n);
-	for (uint32_t i = 0; i < n && r == 0 && !dry_run; i++)
-		r = run_governors(command, platform, &workloads[i]);
-	return r;
+	return dry_run ? 0 : run_governors(command, platform, workload);
 }
 
 static int load_policy(struct command *command, struct policy *ret)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The boosts that need only the CPU: mainline's, and the crude one. */
+/* schedutil's io-wait boost: each wake-up doubles it, each evaluation without one halves it. */
 #include "sim/schedutil.h"
 
 #define BOOST_MIN 128
@@ -15,7 +15,7 @@ static bool reset_stale(struct schedutil_cpu *c, const struct sim *sim, bool fro
 	return true;
 }
 
-static void mainline_update(struct schedutil *su, struct sim *sim, uint32_t cpu,
+void schedutil_boost_update(struct schedutil *su, const struct sim *sim, uint32_t cpu,
 			    const struct sim_thread *thread)
 {
 	struct schedutil_cpu *c = &su->cpus[cpu];
@@ -30,7 +30,7 @@ static void mainline_update(struct schedutil *su, struct sim *sim, uint32_t cpu,
 		c->boost = BOOST_MAX;
 }
 
-static uint32_t mainline_cap(struct schedutil *su, struct sim *sim, uint32_t cpu)
+uint32_t schedutil_boost_cap(struct schedutil *su, const struct sim *sim, uint32_t cpu)
 {
 	struct schedutil_cpu *c = &su->cpus[cpu];
 	uint32_t capacity = sim->domains[sim->cpus[cpu].domain].info->capacity;
@@ -45,25 +45,3 @@ static uint32_t mainline_cap(struct schedutil *su, struct sim *sim, uint32_t cpu
 	c->pending = false;
 	return c->boost * capacity / BOOST_MAX;
 }
-
-const struct schedutil_boost schedutil_mainline_boost = {
-	.on_update = mainline_update,
-	.cap = mainline_cap,
-};
-
-static void all_update(struct schedutil *su, struct sim *sim, uint32_t cpu,
-		       const struct sim_thread *thread)
-{
-	if (thread)
-		su->cpus[cpu].held_until_ns = sim->now_ns + sim->platform->scheduler.tick_ns;
-}
-
-static uint32_t all_cap(struct schedutil *su, struct sim *sim, uint32_t cpu)
-{
-	return sim->now_ns < su->cpus[cpu].held_until_ns ? BOOST_MAX : 0;
-}
-
-const struct schedutil_boost schedutil_boost_all = {
-	.on_update = all_update,
-	.cap = all_cap,
-};

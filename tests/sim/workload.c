@@ -39,8 +39,7 @@ const char workload_help[] =
 	"  cpus            where they may run: 4-5; joined by '/': 0/2-3\n"
 	"  device          its NAME in the platform file, default the first\n"
 	"  flush-every, flush-for          the devices start nothing for a time: 1s, 20ms\n"
-	"  thermal-every, thermal-for, thermal-limit   frequencies are limited: 5s, 1s, 60%\n"
-	"@FILE stands for the SPECs in FILE, one a line.\n";
+	"  thermal-every, thermal-for, thermal-limit   frequencies are limited: 5s, 1s, 60%\n";
 
 enum section { SECTION_GROUP, SECTION_WORKLOAD };
 

@@ -57,12 +57,5 @@ struct workload {
 int workload_parse(const char *text, const struct platform *platform, struct workload *ret,
 		   char **ret_message);
 
-/*
- * Reads a file of SPECs, one a line, # before comments. *ret is an array that the caller frees.
- * A message starts with file:line.
- */
-int workload_load(const char *path, const struct platform *platform, struct workload **ret,
-		  uint32_t *ret_n, char **ret_message);
-
 /* What --help says about SPEC. */
 extern const char workload_help[];

@@ -10,9 +10,8 @@
 #include "config/keys.h"
 #include "core/rule.h"
 
-#define RUN_MS	  30000
-#define TASKS	  3
-#define INCIDENTS 6
+#define RUN_MS 30000
+#define TASKS  3
 
 enum incident {
 	NOTHING,

@@ -231,45 +231,12 @@ static void test_workload_values(void **state)
 	assert_int_equal(workload.groups[1].cpus, 2);
 }
 
-static void test_workload_file(void **state)
-{
-	static const struct fault files[] = {
-		{ "# rows\npsyncx4\n\n  io_uring1x1  # one\n" },
-		{ "psyncx4\npsync4\n", ":2: found 'psync4', expected psyncxTHREADS" },
-		{ "# nothing\n", ": found no SPEC, expected one a line" },
-	};
-	struct platform platform;
-
-	test_sim_platform(MACHINE DOMAIN DISK, &platform);
-	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
-		char path[32], expected[256], *message = NULL;
-		struct workload *workloads = NULL;
-		uint32_t n = 0;
-		int r;
-
-		test_sim_write(files[i].text, strlen(files[i].text), path);
-		r = workload_load(path, &platform, &workloads, &n, &message);
-		unlink(path);
-		if (!files[i].message) {
-			assert_int_equal(r, 0);
-			assert_int_equal(n, 2);
-			assert_string_equal(workloads[1].text, "io_uring1x1");
-			free(workloads);
-			continue;
-		}
-		assert_true(r < 0);
-		snprintf(expected, sizeof(expected), "%s%s", path, files[i].message);
-		assert_string_equal(message, expected);
-		free(message);
-	}
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_platforms),	cmocka_unit_test(test_long_line),
 		cmocka_unit_test(test_unreadable),	cmocka_unit_test(test_specs),
-		cmocka_unit_test(test_workload_values), cmocka_unit_test(test_workload_file),
+		cmocka_unit_test(test_workload_values),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

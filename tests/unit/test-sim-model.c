@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The model against what must hold whatever its parameters: closed forms and conservation. */
 #include <math.h>
-#include <time.h>
 
 #include "test-sim.h"
 
@@ -498,24 +497,6 @@ static void test_energy(void **state)
 	assert_true(is_near(result.energy_j, 100e-12 * 0.64 * 0.5e9 * 2, 0.0001));
 }
 
-/* Said, not judged: how fast depends on the machine and on who else uses it. */
-static void test_speed(void **state)
-{
-	struct platform platform;
-	struct workload workload;
-	struct timespec from, to;
-	struct result result;
-
-	test_sim_platform(NOISY, &platform);
-	test_sim_workload(&platform, "psyncx6", &workload);
-	clock_gettime(CLOCK_MONOTONIC, &from);
-	result = test_sim_run(&platform, &workload, "wakegov", 10 * TEST_SIM_S);
-	clock_gettime(CLOCK_MONOTONIC, &to);
-	print_message("%.2f s for a million I/Os\n",
-		      ((to.tv_sec - from.tv_sec) + (to.tv_nsec - from.tv_nsec) / 1e9) * 1e6 /
-			      result.ios);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -537,7 +518,6 @@ int main(void)
 		cmocka_unit_test(test_phases),
 		cmocka_unit_test(test_stretches),
 		cmocka_unit_test(test_energy),
-		cmocka_unit_test(test_speed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

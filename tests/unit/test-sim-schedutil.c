@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* schedutil's model: utilisation, the boosts' sequences, the rate limit. */
+/* schedutil's model: utilisation, the boost's sequence, the rate limit. */
 #include "test-sim.h"
 
 #include "sim/schedutil.h"
@@ -97,10 +97,9 @@ static uint32_t boost_step(struct world *world, bool from_io_wait, uint64_t afte
 	uint32_t cap;
 
 	world->sim->now_ns += after_ns;
-	schedutil_mainline_boost.on_update(world->su, world->sim, 0,
-					   from_io_wait ? world->sim->threads : NULL);
+	schedutil_boost_update(world->su, world->sim, 0, from_io_wait ? world->sim->threads : NULL);
 	world->su->cpus[0].updated_ns = world->sim->now_ns;
-	cap = schedutil_mainline_boost.cap(world->su, world->sim, 0);
+	cap = schedutil_boost_cap(world->su, world->sim, 0);
 	return cap;
 }
 
@@ -134,66 +133,10 @@ static void test_boost_pending(void **state)
 	set_up(&world, ONE_OPP, "psync", "schedutil");
 	world.sim->now_ns = 1000 * MS;
 	for (int i = 0; i < 5; i++)
-		schedutil_mainline_boost.on_update(world.su, world.sim, 0, world.sim->threads);
+		schedutil_boost_update(world.su, world.sim, 0, world.sim->threads);
 	world.su->cpus[0].updated_ns = world.sim->now_ns;
-	assert_int_equal(schedutil_mainline_boost.cap(world.su, world.sim, 0), 128);
+	assert_int_equal(schedutil_boost_cap(world.su, world.sim, 0), 128);
 	sim_free(world.sim);
-}
-
-static void test_proposal(void **state)
-{
-	static const struct {
-		struct schedutil_task before;
-		bool is_v2;
-		uint32_t level, threshold;
-	} cases[] = {
-		{ { .level = 3, .n = 24, .threshold = 100 }, false, 0, 100 },
-		{ { .level = 0, .n = 24 }, false, 0, 0 },
-		/* From level 0 without a condition, whatever the threshold was. */
-		{ { .level = 0, .n = 25, .threshold = 900 }, false, 1, 55 },
-		{ { .level = 0, .n = 100 }, false, 1, 205 },
-		{ { .level = 1, .n = 210, .threshold = 205 }, false, 1, 205 },
-		{ { .level = 1, .n = 211, .threshold = 205 }, false, 2, 211 * 3 / 2 + 5 },
-		{ { .level = 1, .n = 204, .threshold = 205 }, false, 0, 205 },
-		{ { .level = 4, .n = 400, .threshold = 500 }, true, 3, 400 * 3 / 4 - 5 },
-		/* Version 1 takes the wrong way. */
-		{ { .level = 4, .n = 400, .threshold = 500 }, false, 5, 400 * 6 / 5 + 5 },
-		{ { .level = 8, .n = 400, .threshold = 500 }, false, 8, 500 },
-		{ { .level = 8, .n = 900, .threshold = 100 }, false, 8, 895 },
-		{ { .level = 8, .n = 103, .threshold = 100 }, false, 8, 100 },
-		{ { .level = 1, .n = 2570, .threshold = 2560 }, true, 1, 2560 },
-		{ { .level = 1, .n = 2571, .threshold = 2560 }, true, 2, 3856 + 15 },
-		{ { .level = 1, .n = 2566, .threshold = 2560 }, false, 2, 2566 * 3 / 2 + 5 },
-	};
-
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct schedutil_task task = cases[i].before;
-
-		schedutil_task_end_interval(&task, cases[i].is_v2);
-		assert_int_equal(task.level, cases[i].level);
-		assert_int_equal(task.threshold, cases[i].threshold);
-	}
-}
-
-/* Intervals of 25, 50, … 200 ms: from 0 to 8 takes 900 ms for one whose waits grow so. */
-static void test_climb(void **state)
-{
-	struct schedutil_task task = {};
-	uint64_t now_ns = 1000 * MS, gap_ns = MS / 2;
-	uint32_t level = 0;
-
-	while (task.level < 8 && now_ns < 3000 * MS) {
-		schedutil_task_sleep(&task, true, now_ns, false);
-		if (task.level > level)
-			gap_ns = gap_ns * 9 / 10;
-		level = task.level;
-		now_ns += gap_ns;
-	}
-	assert_in_range(now_ns / MS, 1899, 1905);
-	/* Any other sleep ends it. */
-	schedutil_task_sleep(&task, false, now_ns, false);
-	assert_int_equal(task.level, 0);
-	assert_int_equal(task.interval_start_ns, 0);
 }
 
 static void test_rate_limit(void **state)
@@ -214,8 +157,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_pelt),	      cmocka_unit_test(test_pelt_invariance),
 		cmocka_unit_test(test_runnable),      cmocka_unit_test(test_mainline_boost),
-		cmocka_unit_test(test_boost_pending), cmocka_unit_test(test_proposal),
-		cmocka_unit_test(test_climb),	      cmocka_unit_test(test_rate_limit),
+		cmocka_unit_test(test_boost_pending), cmocka_unit_test(test_rate_limit),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
