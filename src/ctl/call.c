@@ -11,6 +11,7 @@
 #include "config/keys.h"
 #include "ctl/command.h"
 #include "ctl/format.h"
+#include "ctl/print.h"
 #include "shared/cleanup.h"
 #include "varlink/caller.h"
 
@@ -173,35 +174,37 @@ enum ctl_exit ctl_flush(void)
 	return CTL_REFUSED;
 }
 
-enum ctl_exit ctl_print(const struct ctl *ctl, const json_t *parameters,
-			void (*show)(const json_t *reply))
+enum ctl_exit ctl_print(const struct ctl *ctl, json_t *reply, const char *view,
+			void (*add)(json_t *reply))
 {
 	if (ctl->json) {
-		json_dumpf(parameters, stdout, JSON_INDENT(2) | JSON_SORT_KEYS | JSON_ENSURE_ASCII);
+		json_dumpf(reply, stdout, JSON_INDENT(2) | JSON_SORT_KEYS | JSON_ENSURE_ASCII);
 		putchar('\n');
 	} else {
-		show(parameters);
+		if (add)
+			add(reply);
+		view_print(stdout, view, reply);
 	}
 	return ctl_flush();
 }
 
-void ctl_print_one(const struct ctl *ctl, const json_t *one, void (*show)(const json_t *one))
+void ctl_print_one(const struct ctl *ctl, const json_t *one, const char *view)
 {
 	if (ctl->json) {
 		json_dumpf(one, stdout, JSON_COMPACT | JSON_SORT_KEYS | JSON_ENSURE_ASCII);
 		putchar('\n');
 	} else {
-		show(one);
+		view_print(stdout, view, one);
 	}
 }
 
 enum ctl_exit ctl_ask(const struct ctl *ctl, const char *method, json_t *parameters,
-		      void (*show)(const json_t *reply))
+		      const char *view, void (*add)(json_t *reply))
 {
 	json_auto_t *reply = NULL;
 	enum ctl_exit code = ctl_call(ctl, method, parameters, &reply);
 
-	return code == CTL_OK ? ctl_print(ctl, reply, show) : code;
+	return code == CTL_OK ? ctl_print(ctl, reply, view, add) : code;
 }
 
 FILE *ctl_open_output(const char *path)

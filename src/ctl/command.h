@@ -46,9 +46,10 @@ struct ctl_option {
 
 struct ctl_command {
 	const char *name;
-	const char *help;		   /* NULL: for programs, not shown */
-	const char *method;		   /* called without parameters; NULL: use run */
-	void (*show)(const json_t *reply); /* prints the reply's parameters for people */
+	const char *help;	    /* NULL: for programs, not shown */
+	const char *method;	    /* called without parameters; NULL: use run */
+	const char *view;	    /* of words.json, for the reply */
+	void (*add)(json_t *reply); /* see ctl_print(); or NULL */
 	enum ctl_exit (*run)(struct ctl *ctl);
 	const char *arguments; /* as help shows them: "DOMAIN | list | cancel ID"; NULL: none */
 	const char *verbs[CTL_VERBS_MAX]; /* words that may be the first argument */
@@ -133,16 +134,19 @@ int ctl_try(const struct ctl *ctl, const char *method, json_t *parameters, json_
 enum ctl_exit ctl_call_pages(const struct ctl *ctl, const char *method, json_t *parameters,
 			     const char *key, size_t max, json_t *list);
 
-/* Prints a reply's parameters: as JSON with --json, else by show. */
-enum ctl_exit ctl_print(const struct ctl *ctl, const json_t *parameters,
-			void (*show)(const json_t *reply));
+/*
+ * Prints a reply's parameters: as JSON with --json, else as the view of words.json, after add has
+ * put in what only the view needs; it may be NULL.
+ */
+enum ctl_exit ctl_print(const struct ctl *ctl, json_t *reply, const char *view,
+			void (*add)(json_t *reply));
 /* The same for one of many, whose JSON is one line; flushes nothing. */
-void ctl_print_one(const struct ctl *ctl, const json_t *one, void (*show)(const json_t *one));
+void ctl_print_one(const struct ctl *ctl, const json_t *one, const char *view);
 /*
  * Calls a method and prints the reply, as most commands do. Consumes parameters, which may be NULL.
  */
 enum ctl_exit ctl_ask(const struct ctl *ctl, const char *method, json_t *parameters,
-		      void (*show)(const json_t *reply));
+		      const char *view, void (*add)(json_t *reply));
 
 /* Flushes standard output. Returns CTL_OK, or CTL_REFUSED after complaining that it failed. */
 enum ctl_exit ctl_flush(void);
@@ -188,7 +192,7 @@ enum ctl_exit command_record(struct ctl *ctl);
 enum ctl_exit command_report(struct ctl *ctl);
 enum ctl_exit command_rules(struct ctl *ctl);
 enum ctl_exit command_stats(struct ctl *ctl);
-enum ctl_exit command_tasks(struct ctl *ctl);
+enum ctl_exit command_status(struct ctl *ctl);
 enum ctl_exit command_top(struct ctl *ctl);
 /* report_html.c: the same as a page with pictures. */
 enum ctl_exit report_html(const struct ctl *ctl, const char *path);
@@ -197,42 +201,24 @@ enum ctl_exit report_html_of_recording(const struct ctl *ctl, const char *path);
 enum ctl_exit command_replay(struct ctl *ctl);
 
 /*
- * What more than one command shows. A newer or older daemon's reply may have more or fewer fields:
- * a missing one is shown as "-".
+ * status.c, explain.c: what the views of these replies need besides their fields. A newer or older
+ * daemon's reply may have more or fewer: what is not known is left out, or shown as "-".
  */
-
-/* show.c */
-void show_status(const json_t *reply);
-void show_status_and_programs(const json_t *reply);
-void show_reload(const json_t *reply);
-void show_domains(const json_t *reply);
-void show_devices(const json_t *reply);
-/* Whether the target is only expected, as the domain's own governor sets the frequency. */
-bool show_is_expected(const json_t *domain);
-/* The same of a domain without work, which its governor leaves as it is until a task runs. */
-bool show_is_left_idle(const json_t *domain);
-/* A decision's reason and who limits it, allocated, from a domain or a decision. */
-char *show_reason(const json_t *object, const char *key);
-
-/* monitor.c */
-void show_decisions(const json_t *reply);
-
-/* explain.c: a reply of io.wakegov.Explain in words, in lines of at most 80 characters. */
-void explain_print(FILE *file, const json_t *reply);
-
-/* rules.c: a reply of io.wakegov.ExplainRules, the rules of one task: also a part of explain. */
-void rules_print_task(FILE *file, const json_t *reply);
+void status_add_domain(json_t *domain);
+void status_add_domains(json_t *reply);
+void status_add(json_t *reply);
+void status_add_programs(json_t *reply); /* the same, and all programs are shown */
+void explain_add(json_t *reply);
 
 /*
- * replay.c: the result of a replay, as the JSON that wakegovctl(1) documents and as text for
- * people. outcome is the result of replay_run(); policy_path names the other policy. NULL without
- * memory.
+ * replay.c: the result of a replay, as the JSON that wakegovctl(1) documents. outcome is the result
+ * of replay_run(); policy_path names the other policy. NULL without memory. what_if_add() is for
+ * its view.
  */
 json_t *replay_json(const struct record_reader *reader, int outcome, const struct replay *replay);
-void replay_show(const json_t *reply);
 json_t *what_if_json(const struct what_if *what_if, const struct record_reader *reader,
 		     const char *policy_path);
-void what_if_show(const json_t *reply);
+void what_if_add(json_t *reply);
 
 /*
  * events.c: plays a recording, after record_reader_begin(), and puts each event of it, an object of
@@ -245,7 +231,7 @@ int events_put(struct record_reader *reader, bool is_brief, event_put_t *put, FI
 json_t *events_decision(const struct topology *topology, const struct decision *decision);
 
 /*
- * page.c: the page of report --html. One line of JSON is what all of it is about, then come
+ * report_html.c: the page of report --html. One line of JSON is what all of it is about, then come
  * decisions or events, and the last says where they end. Write errors show in ferror(out).
  */
 FILE *page_open(const char *path); /* NULL: it cannot be written, which was printed */
@@ -255,15 +241,11 @@ void page_put_object(FILE *out, json_t *object); /* consumed */
 enum ctl_exit page_close(FILE *out, const char *path, enum ctl_exit code);
 
 /*
- * words.c: the sentence for a word of a group, with fields of the object `of`, or else of `more`,
- * as cell_value() shows them. Allocated; NULL: the word has none. words_all() is borrowed.
+ * doctor.c: {"findings": …}, which report shows too. NULL: it failed, which was printed.
+ * doctor_add() is for its view.
  */
-char *words_fill(const char *group, const char *word, const json_t *of, const json_t *more);
-json_t *words_all(void);
-
-/* doctor.c: the findings, which report shows too. NULL: it failed, which was printed. */
 json_t *doctor_findings(const struct ctl *ctl, bool *ret_bad);
-void doctor_show(const json_t *findings);
+void doctor_add(json_t *reply);
 
 /*
  * doctor_work.c: appends what speaks for a key of the policy. sys and proc are the paths; status

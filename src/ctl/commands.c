@@ -14,38 +14,17 @@
 #include "shared/cleanup.h"
 #include "shared/text.h"
 
-/* With what the daemon does not look at, as it does not use it. */
-static enum ctl_exit command_status(struct ctl *ctl)
-{
-	json_auto_t *reply = NULL;
-	enum ctl_exit code = ctl_call(ctl, "io.wakegov.Status", NULL, &reply);
-
-	if (code != CTL_OK)
-		return code;
-	json_object_set_new(reply, "machine", machine_find("/sys"));
-	return ctl_print(ctl, reply,
-			 ctl_value(ctl, "programs") ? show_status_and_programs : show_status);
-}
-
-static void show_metrics(const json_t *reply)
-{
-	fputs(field_text(reply, "text") ?: "", stdout);
-}
-
 static enum ctl_exit command_metrics(struct ctl *ctl)
 {
-	return ctl_ask(ctl, "io.wakegov.Metrics",
-		       json_pack("{ss*}", "format", ctl_value(ctl, "format")), show_metrics);
-}
+	json_auto_t *reply = NULL;
+	enum ctl_exit code = ctl_call(ctl, "io.wakegov.Metrics",
+				      json_pack("{ss*}", "format", ctl_value(ctl, "format")),
+				      &reply);
 
-static void show_adopted(const json_t *reply)
-{
-	uint64_t adopted = field_number(reply, "adopted");
-
-	if (adopted)
-		printf("%" PRIu64 " domain%s adopted\n", adopted, adopted == 1 ? "" : "s");
-	else
-		puts("nothing to adopt: no such domain is left to another program");
+	if (code != CTL_OK || ctl->json)
+		return code == CTL_OK ? ctl_print(ctl, reply, NULL, NULL) : code;
+	fputs(field_text(reply, "text") ?: "", stdout);
+	return ctl_flush();
 }
 
 static enum ctl_exit command_adopt(struct ctl *ctl)
@@ -55,26 +34,8 @@ static enum ctl_exit command_adopt(struct ctl *ctl)
 	if (ctl->n_arguments > 1)
 		return ctl_misuse(ctl, "adopt takes one domain, or none for all");
 	return ctl_ask(ctl, "io.wakegov.Adopt",
-		       json_pack("{so*}", "domain", domain ? format_json(domain) : NULL),
-		       show_adopted);
-}
-
-static void show_profile(const json_t *reply)
-{
-	print_line(stdout, "%s is in force: %s", field_shown(reply, "active"),
-		   field_shown(reply, "why"));
-}
-
-static void show_profiles(const json_t *reply)
-{
-	static const struct table_column columns[] = {
-		{ "PROFILE", "name" },
-		{ "WHEN", "when" },
-	};
-
-	show_profile(reply);
-	putchar('\n');
-	table_print(TABLE(columns), json_object_get(reply, "profiles"), stdout);
+		       json_pack("{so*}", "domain", domain ? format_json(domain) : NULL), "adopted",
+		       NULL);
 }
 
 /* Whether the daemon has it, or does not say. If not, prints that, with a similar name. */
@@ -103,20 +64,20 @@ static enum ctl_exit command_profile(struct ctl *ctl)
 	if (ctl->n_arguments > 1)
 		return ctl_misuse(ctl, "profile takes one profile, or auto");
 	if (!name)
-		return ctl_ask(ctl, "io.wakegov.Profiles", NULL, show_profiles);
+		return ctl_ask(ctl, "io.wakegov.Profiles", NULL, "profiles", NULL);
 	if (strcmp(name, "auto") != 0 && !has_profile(ctl, name))
 		return CTL_REFUSED;
 	return ctl_ask(
 		ctl, "io.wakegov.ChooseProfile",
 		json_pack("{so*}", "profile", strcmp(name, "auto") != 0 ? format_json(name) : NULL),
-		show_profile);
+		"profile", NULL);
 }
 
 /* For the unit, whose journal has what the daemon logs of it. */
 static enum ctl_exit command_reload(struct ctl *ctl)
 {
 	if (!ctl_value(ctl, "quiet"))
-		return ctl_ask(ctl, "io.wakegov.Reload", NULL, show_reload);
+		return ctl_ask(ctl, "io.wakegov.Reload", NULL, "reload", NULL);
 	ctl->logged_error = "io.wakegov.PolicyInvalid";
 	return ctl_call(ctl, "io.wakegov.Reload", NULL, NULL);
 }
@@ -143,18 +104,20 @@ const struct ctl_command ctl_commands[] = {
 		.name = "domains",
 		.help = "the frequency of every domain, and why",
 		.method = "io.wakegov.Domains",
-		.show = show_domains,
+		.view = "domains",
+		.add = status_add_domains,
 	},
 	{
 		.name = "tasks",
 		.help = "the tasks that do I/O, and what a boost gains",
-		.run = command_tasks,
+		.method = "io.wakegov.Tasks",
+		.view = "tasks",
 	},
 	{
 		.name = "devices",
 		.help = "the disks, and whether boosts pay there",
 		.method = "io.wakegov.Devices",
-		.show = show_devices,
+		.view = "devices",
 	},
 	{
 		.name = "decisions",

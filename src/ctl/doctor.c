@@ -12,6 +12,7 @@
 #include "ctl/command.h"
 #include "ctl/print.h"
 #include "shared/cleanup.h"
+#include "shared/text.h"
 
 struct report {
 	json_t *findings;
@@ -100,63 +101,43 @@ json_t *doctor_findings(const struct ctl *ctl, bool *ret_bad)
 	add_daemon(status, &report);
 	doctor_advise(report.findings, "/sys", "/proc", status, rules);
 	*ret_bad = report.bad;
-	return report.findings;
+	return json_pack("{so}", "findings", report.findings);
 }
 
-static unsigned int count(const json_t *findings, const char *grade)
+/* The domains of a finding before a colon; NULL: it is about the whole machine. */
+static json_t *where(const json_t *domains, size_t n_all)
 {
-	const json_t *finding;
-	unsigned int n = 0;
-	size_t i;
+	size_t i, n = json_array_size(domains);
+	const json_t *name;
+	char text[256] = "";
 
-	json_array_foreach(findings, i, finding)
-		n += field_is_word(finding, "grade", grade);
-	return n;
+	if (n > 2 && n == n_all)
+		return json_sprintf("all %zu domains", n);
+	json_array_foreach(domains, i, name)
+		text_append(text, sizeof(text), "%s%s", i ? ", " : "", json_string_value(name));
+	return n ? json_string(text) : NULL;
 }
 
-static void show_verdict(const json_t *findings)
-{
-	unsigned int bad = count(findings, "bad"), notes = count(findings, "note");
-	char text[128];
-
-	snprintf(text, sizeof(text), "%s (%u good, %u to note, %u bad)",
-		 bad	 ? "wakegov cannot work here as asked: mend what is bad"
-		 : notes ? "wakegov works here; what is noted could be better"
-			 : "wakegov works here, and nothing is to be done",
-		 count(findings, "good"), notes, bad);
-	paragraph_print(stdout, "verdict", text);
-}
-
-void doctor_show(const json_t *findings)
+/* How many findings there are of each grade, and where each is. */
+void doctor_add(json_t *reply)
 {
 	json_auto_t *all = json_object(); /* its keys are the names of all domains */
-	const json_t *finding, *name;
+	json_t *findings = json_object_get(reply, "findings"), *finding, *name;
 	size_t i, k;
 
+	json_object_update_new(reply, json_pack("{si si si}", "good", 0, "note", 0, "bad", 0));
 	json_array_foreach(findings, i, finding)
 		json_array_foreach(json_object_get(finding, "domains"), k, name)
 			json_object_set_new(all, json_string_value(name), json_true());
 	json_array_foreach(findings, i, finding) {
-		const json_t *domains = json_object_get(finding, "domains");
-		size_t n = json_array_size(domains), size;
-		_cleanup_free_ char *text = NULL;
-		FILE *out = open_memstream(&text, &size);
+		const char *grade = field_shown(finding, "grade");
 
-		if (!out)
-			return;
-		if (n > 2 && n == json_object_size(all))
-			fprintf(out, "all %zu domains: ", n);
-		else
-			json_array_foreach(domains, k, name)
-				fprintf(out, "%s%s", json_string_value(name),
-					k + 1 < n ? ", " : ": ");
-		fprintf(out, "%s: %s", field_text(finding, "what"), field_text(finding, "found"));
-		fclose(out);
-		paragraph_print(stdout, field_text(finding, "grade"), text);
-		if (*field_text(finding, "advice"))
-			paragraph_print(stdout, "", field_text(finding, "advice"));
+		json_object_set_new(
+			finding, "where",
+			where(json_object_get(finding, "domains"), json_object_size(all)));
+		json_object_set_new(reply, grade,
+				    json_integer((json_int_t)field_number(reply, grade) + 1));
 	}
-	show_verdict(findings);
 }
 
 enum ctl_exit command_doctor(struct ctl *ctl)
@@ -168,6 +149,6 @@ enum ctl_exit command_doctor(struct ctl *ctl)
 	findings = doctor_findings(ctl, &bad);
 	if (!findings)
 		return CTL_REFUSED;
-	code = ctl_print(ctl, findings, doctor_show);
+	code = ctl_print(ctl, findings, "doctor", doctor_add);
 	return code == CTL_OK && bad ? CTL_REFUSED : code;
 }

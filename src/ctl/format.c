@@ -171,17 +171,6 @@ char *format_frequency(uint64_t khz)
 	return khz ? format_print("%llu MHz", to_mhz(khz)) : format_print("-");
 }
 
-char *format_frequency_range(uint64_t min_khz, uint64_t max_khz)
-{
-	if (!min_khz && !max_khz)
-		return format_print("-");
-	if (!min_khz)
-		return format_print("?-%llu MHz", to_mhz(max_khz));
-	if (!max_khz)
-		return format_print("%llu-? MHz", to_mhz(min_khz));
-	return format_print("%llu-%llu MHz", to_mhz(min_khz), to_mhz(max_khz));
-}
-
 /* Rounds down, so that 59.96 s does not become 60.0 s. */
 static char *print_tenths(uint64_t us, uint64_t unit_us, const char *unit)
 {
@@ -268,34 +257,6 @@ char *format_wall_time(uint64_t realtime_us)
 const char *format_own(uint64_t pid)
 {
 	return pid == (uint64_t)getpid() ? ", this command" : "";
-}
-
-char *format_task(const char *comm, uint64_t pid)
-{
-	/* A task may call itself "". */
-	_cleanup_free_ char *name = comm && comm[0] ? format_clean(comm) : NULL;
-	const char *own = format_own(pid);
-
-	if (name && pid)
-		return format_print("%s, pid %llu%s", name, (unsigned long long)pid, own);
-	if (pid)
-		return format_print("pid %llu%s", (unsigned long long)pid, own);
-	return format_print("%s", name ? name : "-");
-}
-
-char *format_reason(const char *reason, const char *comm, uint64_t pid, const char *limiter,
-		    const char *timing)
-{
-	_cleanup_free_ char *task = format_task(comm, pid);
-	bool by_task = comm || pid;
-	bool limited = limiter && strcmp(limiter, "none") != 0;
-	bool delayed = timing && strcmp(timing, "now") != 0;
-
-	if (!task)
-		return NULL;
-	return format_print("%s%s%s%s%s%s%s%s", reason ? reason : "-", by_task ? " (" : "",
-			    by_task ? task : "", by_task ? ")" : "", limited ? ", limited by " : "",
-			    limited ? limiter : "", delayed ? ", " : "", delayed ? timing : "");
 }
 
 char *format_pattern(const char *name)

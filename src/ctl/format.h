@@ -49,9 +49,6 @@ char *format_print(const char *format, ...) __attribute__((format(printf, 1, 2))
 /* "1800 MHz"; 0 is not known. */
 char *format_frequency(uint64_t khz);
 
-/* "800-3600 MHz"; either may be 0, not known */
-char *format_frequency_range(uint64_t min_khz, uint64_t max_khz);
-
 /* At most two units: "250 us", "9.5 ms", "1.2 s", "3 min 12 s", "3 h 12 min", "5 d 3 h". */
 char *format_duration(uint64_t us);
 /* Rounded to the second, so that a time that has just begun shows 10 min and not 9 min 59 s. */
@@ -74,16 +71,6 @@ char *format_wall_time(uint64_t realtime_us);
 
 /* ", this command" of the process that asks, whose work may be the cause; else "". */
 const char *format_own(uint64_t pid);
-
-/* "fio, pid 812"; comm may be NULL or "", pid 0. */
-char *format_task(const char *comm, uint64_t pid);
-
-/*
- * "io-boost (fio, pid 812), limited by policy-max, held". All may be NULL or 0; limiter "none" and
- * timing "now" are left out.
- */
-char *format_reason(const char *reason, const char *comm, uint64_t pid, const char *limiter,
-		    const char *timing);
 
 /* A name as a pattern of a rule: "?" stands for blanks and commas, which divide patterns, and for
  * what is not ASCII. */

@@ -4,8 +4,6 @@
  * as one of a class, or with a cap or floor of its own.
  */
 #include <errno.h>
-#include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <unistd.h>
@@ -20,80 +18,13 @@
 #define RUN_NOT_FOUND	 127
 #define RUN_FOR_US	 (30 * 24 * 3600 * 1000000LL) /* the longest; it ends with the task */
 
-/* "make (812) and what it starts" */
-static char *cell_whom(const json_t *hint, const char *key)
-{
-	return format_print("%s (%s%" PRIu64 ")%s", field_shown(hint, "comm"),
-			    field_flag(hint, "thread") ? "thread " : "", field_number(hint, "pid"),
-			    field_flag(hint, "children") ? " and what it starts" : "");
-}
-
-static char *cell_left(const json_t *hint, const char *key)
-{
-	return field_is_known(hint, key) ? cell_duration(hint, key) : strdup("its client");
-}
-
-static void show_hints(const json_t *reply)
-{
-	static const struct table_column columns[] = {
-		{ "CLASS", "class" },
-		{ "THREADS", "tasks" },
-		{ "LEFT", "left_us", cell_left },
-		{ "BY", "uid", cell_user },
-		{ "FOR", NULL, cell_whom },
-	};
-
-	if (!table_print(TABLE(columns), json_object_get(reply, "hints"), stdout))
-		puts("no task was hinted to be of a class. One is by: wakegovctl hint PID "
-		     "background");
-}
-
 static enum ctl_exit list(struct ctl *ctl)
 {
 	json_auto_t *hints = json_array(), *all = json_pack("{sO}", "hints", hints);
 	enum ctl_exit code = ctl_call_pages(ctl, "io.wakegov.Hints", json_object(), "hints",
 					    SIZE_MAX, hints);
 
-	return code == CTL_OK ? ctl_print(ctl, all, show_hints) : code;
-}
-
-static char *cell_inherit(const json_t *class, const char *key)
-{
-	return strdup(field_flag(class, key) ? "yes" : "no");
-}
-
-static void show_classes(const json_t *reply)
-{
-	static const struct table_column columns[] = {
-		{ "CLASS", "name" },
-		{ "CAP", "cap", cell_level },
-		{ "FLOOR", "floor", cell_level },
-		{ "I/O", "io_boost" },
-		{ "PLACEMENT", "placement" },
-		{ "IDLE", "idle_latency", cell_level },
-		{ "INHERIT", "inherit", cell_inherit },
-		{ "THREADS", "tasks" },
-	};
-
-	table_print(TABLE(columns), json_object_get(reply, "classes"), stdout);
-	if (field_text(reply, "why_not_here"))
-		print_line(stdout, "none of them does anything here: %s",
-			   field_text(reply, "why_not_here"));
-}
-
-static void show_hint(const json_t *reply)
-{
-	const json_t *hint = json_object_get(reply, "hint");
-	_cleanup_free_ char *whom = cell_whom(hint, NULL);
-	_cleanup_free_ char *left = format_left(field_number(hint, "left_us"));
-
-	if (json_is_object(hint))
-		print_line(stdout,
-			   "%s: %s for %s, or until it ends. End it sooner with: wakegovctl hint "
-			   "%" PRIu64 " none",
-			   whom, field_shown(hint, "class"), left, field_number(hint, "pid"));
-	else
-		puts("the hint is over");
+	return code == CTL_OK ? ctl_print(ctl, all, "hints", NULL) : code;
 }
 
 enum ctl_exit command_hint(struct ctl *ctl)
@@ -105,7 +36,7 @@ enum ctl_exit command_hint(struct ctl *ctl)
 	if (ctl->n_arguments <= 1 && !strcmp(first, "list"))
 		return list(ctl);
 	if (ctl->n_arguments == 1 && !strcmp(first, "classes"))
-		return ctl_ask(ctl, "io.wakegov.Classes", NULL, show_classes);
+		return ctl_ask(ctl, "io.wakegov.Classes", NULL, "classes", NULL);
 	if (ctl->n_arguments != 2 || !quantity_number(first, &pid) || !pid)
 		return ctl_misuse(ctl, "expected a PID and a class, such as: wakegovctl hint 812 "
 				       "background; 'wakegovctl hint classes' shows them");
@@ -117,7 +48,7 @@ enum ctl_exit command_hint(struct ctl *ctl)
 		       json_pack("{sI so so* so*}", "pid", (json_int_t)pid, "class",
 				 format_json(ctl->arguments[1]), "for_us", ctl_nonzero(us),
 				 "children", children || alone ? json_boolean(children) : NULL),
-		       show_hint);
+		       "hint", NULL);
 }
 
 /* Asks for this process, which becomes the command: hint and override end with it. */

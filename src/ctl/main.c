@@ -254,5 +254,5 @@ int main(int argc, char **argv)
 		return ctl_flush();
 	if (ctl.command->run)
 		return ctl.command->run(&ctl);
-	return ctl_ask(&ctl, ctl.command->method, NULL, ctl.command->show);
+	return ctl_ask(&ctl, ctl.command->method, NULL, ctl.command->view, ctl.command->add);
 }

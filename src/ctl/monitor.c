@@ -4,7 +4,6 @@
  * those that the daemon remembers.
  */
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -22,30 +21,6 @@ struct monitoring {
 	enum ctl_exit code;
 };
 
-static void print_event(const json_t *event)
-{
-	const json_t *decision = json_object_get(event, "decision");
-	const json_t *task = json_object_get(event, "task");
-	_cleanup_free_ char *time = cell_time(event, "monotonic_us");
-
-	print_part(stdout, "%s  %-8s  %-9s  ", time, field_shown(event, "kind"),
-		   field_shown(event, "domain"));
-	if (json_is_object(decision)) {
-		_cleanup_free_ char *before = cell_value(decision, "previous_khz");
-		_cleanup_free_ char *after = cell_value(decision, "target_khz");
-		_cleanup_free_ char *reason = cell_reason(decision, NULL);
-
-		print_line(stdout, "%s -> %s, %s", before, after, reason);
-	} else if (json_is_object(task)) {
-		_cleanup_free_ char *who = cell_task(event, NULL);
-
-		print_line(stdout, "%s: %s -> %s", who, field_shown(event, "previous_state"),
-			   field_shown(task, "state"));
-	} else {
-		print_line(stdout, "%s", field_shown(event, "message"));
-	}
-}
-
 /* Returns 0 to continue. */
 static int on_event(void *context, const json_t *reply)
 {
@@ -59,7 +34,7 @@ static int on_event(void *context, const json_t *reply)
 	/* The first reply only says that it listens now. */
 	if (!json_is_object(event))
 		return 0;
-	ctl_print_one(monitoring->ctl, event, print_event);
+	ctl_print_one(monitoring->ctl, event, "event");
 	monitoring->code = ctl_flush();
 	monitoring->left -= monitoring->left != UINT64_MAX;
 	return monitoring->code != CTL_OK || !monitoring->left;
@@ -167,18 +142,6 @@ static enum ctl_exit ask(const struct listing *listing, json_t **ret)
 	return CTL_OK;
 }
 
-void show_decisions(const json_t *reply)
-{
-	static const struct table_column columns[] = {
-		{ "TIME", "realtime_us", cell_time }, { "DOMAIN", "domain" },
-		{ "FROM", "previous_khz" },	      { "TO", "target_khz" },
-		{ "READ BACK", "read_back_khz" },     { "REASON", NULL, show_reason },
-	};
-
-	if (!table_print(TABLE(columns), json_object_get(reply, "decisions"), stdout))
-		puts("no such decision is remembered");
-}
-
 enum ctl_exit command_decisions(struct ctl *ctl)
 {
 	const char *max = ctl_value(ctl, "lines");
@@ -208,5 +171,5 @@ enum ctl_exit command_decisions(struct ctl *ctl)
 	if (code != CTL_OK)
 		return code;
 	code = ask(&listing, &reply);
-	return code == CTL_OK ? ctl_print(ctl, reply, show_decisions) : code;
+	return code == CTL_OK ? ctl_print(ctl, reply, "decisions", NULL) : code;
 }

@@ -12,63 +12,6 @@
 #include "shared/cpu_mask.h"
 #include "shared/text.h"
 
-/* "max-frequency 1.2GHz"; "cap 30%, io-boost off" */
-static char *cell_settings(const json_t *override, const char *key)
-{
-	char *text = NULL;
-	const char *name;
-	json_t *value;
-	size_t size;
-	FILE *out = open_memstream(&text, &size);
-
-	if (!out)
-		return NULL;
-	json_object_foreach(json_object_get(override, "settings"), name, value)
-		fprintf(out, "%s%s %s", ftell(out) ? ", " : "", name, json_string_value(value));
-	fclose(out);
-	return text;
-}
-
-/* "policy0", "rule:backup", "pid 812 (make) and what it starts" */
-static char *cell_whom(const json_t *override, const char *key)
-{
-	if (field_text(override, "domain"))
-		return cell_value(override, "domain");
-	if (field_text(override, "rule"))
-		return format_print("rule:%s", field_text(override, "rule"));
-	return format_print("pid %" PRIu64 " (%s)%s", field_number(override, "pid"),
-			    field_shown(override, "comm"),
-			    field_flag(override, "children") ? " and what it starts" : "");
-}
-
-static void show_override(const json_t *reply)
-{
-	const json_t *override = json_object_get(reply, "override");
-	_cleanup_free_ char *target = cell_whom(override, NULL);
-	_cleanup_free_ char *left = format_left(field_number(override, "left_us"));
-	_cleanup_free_ char *settings = cell_settings(override, NULL);
-
-	print_line(stdout, "%s: %s for %s. End it sooner with: wakegovctl override cancel %" PRIu64,
-		   target, settings, left, field_number(override, "id"));
-}
-
-static void show_overrides(const json_t *reply)
-{
-	static const struct table_column columns[] = {
-		{ "ID", "id" },	       { "FOR", NULL, cell_whom }, { "WANTS", NULL, cell_settings },
-		{ "LEFT", "left_us" }, { "BY", "uid", cell_user },
-	};
-
-	if (!table_print(TABLE(columns), json_object_get(reply, "overrides"), stdout))
-		puts("no override is in force. One is made by: wakegovctl override policy0 --max "
-		     "1.2GHz --for 10m");
-}
-
-static void show_cancelled(const json_t *reply)
-{
-	puts("cancelled");
-}
-
 static enum ctl_exit cancel(struct ctl *ctl)
 {
 	bool is_all = ctl->n_arguments == 2 && !strcmp(ctl->arguments[1], "all");
@@ -83,7 +26,7 @@ static enum ctl_exit cancel(struct ctl *ctl)
 				       "'wakegovctl override list' shows them");
 	if (!is_all)
 		return ctl_ask(ctl, "io.wakegov.CancelOverride",
-			       json_pack("{sI}", "id", (json_int_t)id), show_cancelled);
+			       json_pack("{sI}", "id", (json_int_t)id), "cancelled", NULL);
 	code = ctl_call(ctl, "io.wakegov.Overrides", NULL, &reply);
 	json_array_foreach(json_object_get(reply, "overrides"), i, override) {
 		code = ctl_call(ctl, "io.wakegov.CancelOverride",
@@ -91,7 +34,7 @@ static enum ctl_exit cancel(struct ctl *ctl)
 		if (code != CTL_OK)
 			break;
 	}
-	return code == CTL_OK ? ctl_print(ctl, reply, i ? show_cancelled : show_overrides) : code;
+	return code == CTL_OK ? ctl_print(ctl, reply, i ? "cancelled" : "overrides", NULL) : code;
 }
 
 /* The keys that the options give; NULL: none for a domain. */
@@ -111,13 +54,13 @@ static enum ctl_exit check_range(const struct ctl *ctl, const char *option, cons
 	uint64_t lowest_khz = field_number(domain, "lowest_opp_khz");
 	uint64_t highest_khz = field_number(domain, "highest_opp_khz");
 	const struct policy_frequency *min = &limits->min, *max = &limits->max;
-	_cleanup_free_ char *range = format_frequency_range(lowest_khz, highest_khz);
+	_cleanup_free_ char *range = words_text("{name} has {lowest_opp_khz} to {highest_opp_khz}",
+						domain, NULL);
 
 	if ((min->kind != POLICY_FREQUENCY_KHZ || min->value <= highest_khz) &&
 	    (max->kind != POLICY_FREQUENCY_KHZ || max->value >= lowest_khz))
 		return CTL_OK;
-	return ctl_misuse(ctl, "--%s %s: %s has %s", option, text, field_text(domain, "name"),
-			  range);
+	return ctl_misuse(ctl, "--%s %s: %s", option, text, range ?: "no such frequency");
 }
 
 /* Adds what the options give to the settings. domain is NULL for tasks. */
@@ -260,7 +203,7 @@ enum ctl_exit command_override(struct ctl *ctl)
 	bool is_domain = !strncmp(target, "policy", 6) || !strcmp(target, "all");
 	const char *const *verbs = ctl->command->verbs;
 	json_auto_t *made = json_array();
-	const json_t *reply;
+	json_t *reply;
 	enum ctl_exit code;
 	uint64_t pid;
 	size_t i;
@@ -269,7 +212,7 @@ enum ctl_exit command_override(struct ctl *ctl)
 		return ctl_misuse(ctl, "'%s' is one argument too many: list takes none",
 				  ctl->arguments[1]);
 	if (!strcmp(target, "list"))
-		return ctl_ask(ctl, "io.wakegov.Overrides", NULL, show_overrides);
+		return ctl_ask(ctl, "io.wakegov.Overrides", NULL, "overrides", NULL);
 	if (!strcmp(target, "cancel"))
 		return cancel(ctl);
 	for (i = 0; i < CTL_VERBS_MAX && verbs[i]; i++)
@@ -291,7 +234,7 @@ enum ctl_exit command_override(struct ctl *ctl)
 	else
 		code = make_for_domains(ctl, target, made);
 	json_array_foreach(made, i, reply) {
-		enum ctl_exit shown = ctl_print(ctl, reply, show_override);
+		enum ctl_exit shown = ctl_print(ctl, reply, "override", NULL);
 
 		code = code != CTL_OK ? code : shown;
 	}

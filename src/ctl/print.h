@@ -10,6 +10,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "ctl/words.h"
+
 /* A field of an object: NULL, or 0, where it is missing, null or something else. */
 static inline const char *field_text(const json_t *object, const char *key)
 {
@@ -51,13 +53,6 @@ static inline const char *field_shown(const json_t *object, const char *key)
 }
 
 /*
- * As fprintf(), with the text cleaned, as names in it are foreign (shared/text.h). print_line()
- * ends the line.
- */
-void print_part(FILE *file, const char *format, ...) __attribute__((format(printf, 2, 3)));
-void print_line(FILE *file, const char *format, ...) __attribute__((format(printf, 2, 3)));
-
-/*
  * Bold text and colours are for terminals only, and not if the environment has NO_COLOR
  * (no-color.org) or the terminal is dumb.
  */
@@ -66,6 +61,9 @@ bool style_is_used(FILE *file);
 /* The escape sequences that begin and end bold text, or "". */
 const char *style_bold(FILE *file);
 const char *style_plain(FILE *file);
+
+/* The width of the terminal that the file is; most: it is none, or a wider one. */
+size_t print_width(FILE *file, size_t most);
 
 /*
  * Lines with a title in front, "policy     /etc/wakegov/…", broken at spaces to 80 columns, or to a
@@ -78,28 +76,20 @@ void paragraph_printf(FILE *file, const char *title, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
 /*
- * The text of a field by the unit in its key: "1800 MHz" of _khz, "9.5 ms" of _us, "61 %" of
- * _permille, "+46 %" of _gain_permille, "3.2" of _milli, "33 %" of _cap (a part of 1024), "61.4 °C"
- * of _millidegrees, "9.4 W" of _milliwatts; texts and other numbers as they are, "yes" or "no", and
- * "-" where it is missing. Allocated.
+ * A value as text, by the unit at the end of its key: "1800 MHz" of _khz, "9.5 ms" of _us, "61 %"
+ *of _permille, "+46 %" of _gain_permille, "3.2" of _milli, "33 %" of _cap (a part of 1024), "61.4
+ *°C" of _millidegrees, "9.4 W" of _milliwatts, a time of day of realtime_us and monotonic_us; texts
+ * and other numbers as they are, "yes" or "no". These begin with ":" and are no ends of keys:
+ *
+ *	:mhz  1800 of kHz		:left  a duration in whole seconds
+ *	:mega  1.07 of a number		:percent1, :percent2  of permille and ppm, with decimals
+ *	:level  "30 %" of "30%"		:own  a pid, and whether it is this command's
+ *	:n  as it is			:all  of an object: its members with their names
+ *	:8  padded to 8 columns
+ *
+ * Allocated; NULL: it is no such value.
  */
-char *cell_value(const json_t *row, const char *key);
-/* The key without its unit, with spaces: "temperature". Allocated. */
-char *cell_title(const char *key);
-
-/* Those with more to them than a unit. */
-char *cell_duration(const json_t *row, const char *key);
-char *cell_mhz(const json_t *row, const char *key); /* the unit is in the title */
-char *cell_level(const json_t *row, const char *key);
-/* A moment on CLOCK_MONOTONIC, or "realtime_us" of the row where that is known. */
-char *cell_time(const json_t *row, const char *key);
-/* format_reason() and format_task() of a domain, a decision or an event. */
-char *cell_reason(const json_t *row, const char *key);
-char *cell_task(const json_t *row, const char *key);
-/* "root", "user 1000": other names are not looked up, which could take long. */
-char *cell_user(const json_t *row, const char *key);
-/* Where a rule stands: "wakegov.conf:12", "a hint" or "an override". */
-char *cell_place(const json_t *rule, const char *key);
+char *value_text(const json_t *value, const char *unit);
 
 /*
  * A list of objects as columns of text, each as wide as its widest cell. A column of numbers is
@@ -108,16 +98,14 @@ char *cell_place(const json_t *rule, const char *key);
 #define TABLE_COLUMNS_MAX 12
 #define TABLE_CUT_LEAST	  4
 #define TABLE_LINE	  80 /* the width of tables that are kept to a terminal's */
-
-struct table_column {
-	const char *title;
-	const char *key;
-	/* Returns an allocated string, which is cleaned; "?" without memory. NULL: cell_value(). */
-	char *(*cell)(const json_t *row, const char *key);
-};
+#define TABLE_KEY_SIZE	  32
 
 struct table {
-	const struct table_column *columns;
+	/*
+	 * Of words.json. A column is its title, the template of its cells, and the key by which it
+	 * is sorted and aligned, unless that is the template's first.
+	 */
+	const json_t *columns;
 	size_t n_columns; /* at most TABLE_COLUMNS_MAX */
 	/*
 	 * Width of a line, if the terminal is not narrower: columns move together and, if that is
@@ -129,8 +117,10 @@ struct table {
 	size_t cut_column;
 };
 
-/* The table of an array of columns that is as wide as it gets, for table_print(). */
-#define TABLE(columns) (&(const struct table){ columns, ARRAY_SIZE(columns) })
+/* The table of this name in words.json, which must be there. */
+struct table table_named(const char *name);
+const char *table_title(const struct table *table, size_t column);
+void table_key(const struct table *table, size_t column, char ret[static TABLE_KEY_SIZE]);
 
 /* Returns false, with nothing printed, when there are no rows. */
 bool table_print(const struct table *table, const json_t *rows, FILE *file);
@@ -138,5 +128,5 @@ bool table_print(const struct table *table, const json_t *rows, FILE *file);
 /* The lines of the table for a line of this width, the title first; the caller frees each. */
 char **table_lines(const struct table *table, const json_t *rows, size_t width);
 
-/* Whether the column's cells are numbers. */
-bool table_is_right(const struct table_column *column, const json_t *rows);
+/* view.c: prints the lines of a view of words.json. */
+void view_print(FILE *file, const char *view, const json_t *reply);

@@ -7,6 +7,7 @@
 #include "config/load.h"
 #include "ctl/command.h"
 #include "ctl/format.h"
+#include "ctl/words.h"
 #include "record/reader.h"
 #include "record/replay.h"
 #include "shared/cleanup.h"
@@ -77,7 +78,7 @@ static enum ctl_exit replay(const struct ctl *ctl, struct recording *recording)
 	if (r < 0)
 		return complain_file(recording, r, "");
 	json = replay_json(reader, r, &replay);
-	code = ctl_print(ctl, json, replay_show);
+	code = ctl_print(ctl, json, "replay", NULL);
 	if (r == REPLAY_CUT)
 		note_cut(recording);
 	return code == CTL_OK && r == REPLAY_DIFFERS ? CTL_DIFFERS : code;
@@ -123,7 +124,7 @@ static enum ctl_exit replay_under(const struct ctl *ctl, struct recording *recor
 	if (r < 0)
 		return complain_file(recording, r, "");
 	json = what_if_json(&what_if, recording->reader, policy_path);
-	code = ctl_print(ctl, json, what_if_show);
+	code = ctl_print(ctl, json, "what_if", what_if_add);
 	if (what_if.cut)
 		note_cut(recording);
 	return code;

@@ -17,17 +17,6 @@
 
 #define OPPS_SHOWN 4
 
-/* "400 -> 1800 MHz  io-boost (fio, pid 812), limited by policy-max" and a line feed. */
-static void show_decision(const json_t *decision)
-{
-	_cleanup_free_ char *before = format_frequency(field_number(decision, "previous_khz"));
-	_cleanup_free_ char *target = format_frequency(field_number(decision, "target_khz"));
-	_cleanup_free_ char *reason = cell_reason(decision, NULL);
-
-	printf("%s -> %s  %s, demand %" PRIu64 " of 1024 on CPU %" PRIu64 "\n", before, target,
-	       reason, field_number(decision, "demand_cap"), field_number(decision, "cpu"));
-}
-
 /* Since the beginning; a forged recording may have any time. */
 static json_int_t at_us(const struct record_reader *reader, const struct decision *decision)
 {
@@ -78,44 +67,6 @@ json_t *replay_json(const struct record_reader *reader, int outcome, const struc
 			 outcome == REPLAY_DIFFERS ? difference_json(reader, replay) : json_null());
 }
 
-static void show_task(const char *side, const char *kind, const json_t *task)
-{
-	if (json_is_integer(task))
-		printf("%s  %s of task %" JSON_INTEGER_FORMAT "\n", side, kind,
-		       json_integer_value(task));
-	else
-		printf("%s  no %s\n", side, kind);
-}
-
-void replay_show(const json_t *reply)
-{
-	_cleanup_free_ char *length = format_duration(field_number(reply, "length_us"));
-	const json_t *difference = json_object_get(reply, "difference");
-	const json_t *recorded = json_object_get(difference, "recorded");
-	const json_t *replayed = json_object_get(difference, "replayed");
-	const char *kind = field_text(difference, "kind");
-
-	printf("%s: %" PRIu64 " inputs, %" PRIu64 " decisions, %s\n", length,
-	       field_number(reply, "inputs"), field_number(reply, "decisions"),
-	       json_is_object(difference) ? "the last of them not as recorded"
-					  : "every one as recorded");
-	if (json_is_object(recorded)) {
-		print_line(stdout,
-			   "the first difference, %.3f s from the start, %s, at byte %" PRIu64 ":",
-			   (double)field_number(difference, "at_us") / 1e6,
-			   field_shown(recorded, "domain"), field_number(difference, "offset"));
-		fputs("recorded  ", stdout);
-		show_decision(recorded);
-		fputs("replayed  ", stdout);
-		show_decision(replayed);
-	} else if (json_is_object(difference)) {
-		printf("the first difference, at byte %" PRIu64 ":\n",
-		       field_number(difference, "offset"));
-		show_task("recorded", kind, recorded);
-		show_task("replayed", kind, replayed);
-	}
-}
-
 static json_t *times_json(const struct opp_times *times)
 {
 	double total_s = (double)opp_times_total_ns(times) / 1e9;
@@ -160,9 +111,8 @@ json_t *what_if_json(const struct what_if *what_if, const struct record_reader *
 }
 
 /* "400 MHz 12 %, 1800 MHz 88 %": the frequencies with the most time, ascending. */
-static char *cell_opps(const json_t *times, const char *key)
+static json_t *spent_at(const json_t *opps)
 {
-	const json_t *opps = json_object_get(times, key);
 	size_t n = json_array_size(opps), shown = 0;
 	uint64_t total = 0, left;
 	char text[256] = "";
@@ -187,12 +137,7 @@ static char *cell_opps(const json_t *times, const char *key)
 	if (left * 200 >= total && total)
 		text_append(text, sizeof(text), ", others %" PRIu64 " %%",
 			    (left * 100 + total / 2) / total);
-	return strdup(total ? text : "-");
-}
-
-static char *cell_rate(const json_t *times, const char *key)
-{
-	return format_print("%.1f", json_number_value(json_object_get(times, key)));
+	return json_string(total ? text : "-");
 }
 
 /* A row is one of the times, with the domain and the policy. */
@@ -202,57 +147,26 @@ static void add_row(json_t *rows, const char *domain, const char *policy, const 
 
 	json_object_set_new(row, "domain", json_string(domain));
 	json_object_set_new(row, "policy", json_string(policy));
+	json_object_set_new(row, "spent", spent_at(json_object_get(times, "opps")));
 	json_array_append_new(rows, row);
 }
 
-static void show_differences(const json_t *reply, const char *policy)
+void what_if_add(json_t *reply)
 {
-	const json_t *differences = json_object_get(reply, "differences"), *difference;
-	uint64_t n = field_number(reply, "n_differences");
-	size_t i;
-
-	if (!n) {
-		puts("\nThe frequencies are the same at all times.");
-		return;
-	}
-	printf("\nThey part %" PRIu64 " time%s; ", n, n == 1 ? "" : "s");
-	puts(n > json_array_size(differences) ? "the first:" : "all of them:");
-	json_array_foreach(differences, i, difference) {
-		const json_t *recorded = json_object_get(difference, "recorded");
-
-		print_line(stdout, "%9.3f s  %s", (double)field_number(difference, "at_us") / 1e6,
-			   field_shown(recorded, "domain"));
-		fputs("  as recorded: ", stdout);
-		show_decision(recorded);
-		printf("  %s: ", policy);
-		show_decision(json_object_get(difference, "other"));
-	}
-}
-
-void what_if_show(const json_t *reply)
-{
-	static const struct table_column columns[] = {
-		{ "DOMAIN", "domain" },
-		{ "POLICY", "policy" },
-		{ "MEAN", "mean_khz" },
-		{ "CHANGES/S", "changes_per_s", cell_rate },
-		{ "TIME SPENT", "opps", cell_opps },
-	};
-	_cleanup_free_ char *length = format_duration(field_number(reply, "length_us"));
-	json_auto_t *rows = json_array();
-	const json_t *domain;
-	size_t i;
 	const char *path = field_text(reply, "policy"), *slash = strrchr(path, '/');
 	_cleanup_free_ char *policy = format_clean(slash ? slash + 1 : path);
+	json_t *rows = json_array();
+	const json_t *domain;
+	size_t i;
 
-	printf("%s; %" PRIu64 " decisions recorded, %" PRIu64 " under %s\n\n", length,
-	       field_number(reply, "recorded_decisions"), field_number(reply, "other_decisions"),
-	       policy);
+	json_object_set_new(reply, "rows", rows);
+	json_object_set_new(reply, "policy_name", json_string(policy));
+	json_object_set_new(reply, "has_more",
+			    json_boolean(field_number(reply, "n_differences") >
+					 json_array_size(json_object_get(reply, "differences"))));
 	json_array_foreach(json_object_get(reply, "domains"), i, domain) {
 		add_row(rows, field_text(domain, "name"), "as recorded",
 			json_object_get(domain, "recorded"));
 		add_row(rows, "", policy, json_object_get(domain, "other"));
 	}
-	table_print(TABLE(columns), rows, stdout);
-	show_differences(reply, policy);
 }

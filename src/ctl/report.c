@@ -86,7 +86,7 @@ static void add_driver(const char *policy, void *drivers)
 	if (sysfs_read_line(driver, sizeof(driver), "%s/scaling_driver", policy) &&
 	    sysfs_read_line(governor, sizeof(governor), "%s/scaling_governor", policy))
 		json_object_set_new(drivers, strrchr(policy, '/') + 1,
-				    json_sprintf("%s, %s", driver, governor));
+				    json_sprintf("%s (%s)", driver, governor));
 }
 
 /* Without the host name. The library is the one that wakegovd loads; this program needs none. */
@@ -126,10 +126,10 @@ static void add_values(json_t *values, const char *section, enum policy_section 
 		policy_key_load(&keys[i], defaults, &built_in);
 		text = policy_value_format(&keys[i], &value);
 		snprintf(name, sizeof(name), "[%s] %s", section, keys[i].name);
-		json_object_set_new(values, name,
-				    json_pack("{ss* sb}", "value", text, "is_default",
-					      !given && value.kind == built_in.kind &&
-						      value.number == built_in.number));
+		json_array_append_new(values, json_pack("{ss ss* sb}", "key", name, "value", text,
+							"is_default",
+							!given && value.kind == built_in.kind &&
+								value.number == built_in.number));
 	}
 }
 
@@ -149,7 +149,8 @@ static void add_rules(json_t *rules, const struct policy *policy)
 			if (rule_level(&rule->properties, j)->kind != POLICY_LEVEL_NONE)
 				json_array_append_new(gives,
 						      json_string(policy_property_key(j)->name));
-		json_array_append_new(rules, json_pack("{so so}", "by", by, "gives", gives));
+		json_array_append_new(
+			rules, json_pack("{si so so}", "number", i + 1, "by", by, "gives", gives));
 	}
 }
 
@@ -166,7 +167,7 @@ static json_t *configuration(void)
 		return json_pack("{ss}", "missing",
 				 r == -EACCES ? "not for you to read; run this as root"
 					      : "a mistake: see wakegovd --check-config");
-	values = json_object();
+	values = json_array();
 	rules = json_array();
 	policy_init(&defaults);
 	for (int i = 0; i < POLICY_SECTIONS; i++) {
@@ -199,69 +200,28 @@ static json_t *decisions(const struct ctl *ctl)
 	return reply;
 }
 
-static void show_versions(const json_t *found)
-{
-	const char *key;
-	json_t *value;
-
-	json_object_foreach((json_t *)found, key, value)
-		if (json_is_string(value))
-			paragraph_print(stdout, key, json_string_value(value));
-	json_object_foreach(json_object_get(found, "drivers"), key, value)
-		paragraph_print(stdout, key, json_string_value(value));
-}
-
-static void print_words(const char *before, const json_t *words)
-{
-	const json_t *word;
-	size_t i;
-
-	fputs(before, stdout);
-	json_array_foreach(words, i, word)
-		printf(" %s", json_string_value(word));
-}
-
-static void show_configuration(const json_t *found)
-{
-	const json_t *rule;
-	const char *key;
-	json_t *value;
-	size_t i;
-
-	json_object_foreach(json_object_get(found, "values"), key, value)
-		printf("%-32s %s%s\n", key, field_text(value, "value"),
-		       json_is_true(json_object_get(value, "is_default")) ? "" : "   (set)");
-	json_array_foreach(json_object_get(found, "rules"), i, rule) {
-		printf("rule %zu", i + 1);
-		print_words(" goes by", json_object_get(rule, "by"));
-		print_words("; gives", json_object_get(rule, "gives"));
-		putchar('\n');
-	}
-}
-
-static void show(const json_t *report)
+static void show(json_t *report)
 {
 	static const struct {
 		const char *key, *title;
-		void (*show)(const json_t *part);
+		void (*add)(json_t *part);
 	} parts[] = {
-		{ "versions", "Versions", show_versions },
-		{ "doctor", "Doctor", doctor_show },
-		{ "status", "Status", show_status_and_programs },
-		{ "configuration", "Configuration, as the files are now", show_configuration },
-		{ "decisions", "Decisions", show_decisions },
+		{ "versions", "Versions" },
+		{ "doctor", "Doctor", doctor_add },
+		{ "status", "Status", status_add_programs },
+		{ "configuration", "Configuration, as the files are now" },
+		{ "decisions", "Decisions" },
 	};
 
 	puts("wakegov report, without names of users, tasks or rules, and without command lines");
 	for (size_t i = 0; i < ARRAY_SIZE(parts); i++) {
-		const json_t *part = json_object_get(report, parts[i].key);
-		const char *missing = field_text(part, "missing");
+		json_t *part = json_object_get(report, parts[i].key);
+		bool is_missing = field_text(part, "missing");
 
 		printf("\n== %s\n", parts[i].title);
-		if (missing)
-			paragraph_printf(stdout, "missing", "%s", missing);
-		else
-			parts[i].show(part);
+		if (!is_missing && parts[i].add)
+			parts[i].add(part);
+		view_print(stdout, is_missing ? "missing" : parts[i].key, part);
 	}
 }
 
@@ -275,8 +235,10 @@ static enum ctl_exit report_text(struct ctl *ctl)
 	report = json_pack("{so so* so so so}", "versions", versions(status), "doctor",
 			   doctor_findings(ctl, &ignored), "status", status, "configuration",
 			   configuration(), "decisions", decisions(ctl));
-
-	return ctl_print(ctl, report, show);
+	if (ctl->json)
+		return ctl_print(ctl, report, NULL, NULL);
+	show(report);
+	return ctl_flush();
 }
 
 enum ctl_exit command_report(struct ctl *ctl)

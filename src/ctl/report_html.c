@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * wakegovctl report --html: the replies of which the page is drawn. Decisions of a week come
- * without what they rest on, which explain --at shows: the page would be five times as long.
+ * wakegovctl report --html: the page is page.html, which the build embeds, with the replies as
+ * lines of JSON in its place for data. Its script draws them. As "<" is escaped, no name can end
+ * the script element. Decisions of a week come without what they rest on, which explain --at shows:
+ * the page would be five times as long.
  */
+#include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "ctl/command.h"
@@ -13,6 +17,44 @@
 #include "shared/version.h"
 
 #define WEEK_US (7 * 24 * 3600 * US_PER_S)
+#define MARK	"{{data}}"
+
+static const char template[] =
+#include "page.html.inc"
+	;
+
+FILE *page_open(const char *path)
+{
+	FILE *out = ctl_open_output(path);
+
+	if (out)
+		fwrite(template, 1, (size_t)(strstr(template, MARK) - template), out);
+	return out;
+}
+
+void page_put(FILE *out, const char *json)
+{
+	for (; *json; json++)
+		if (*json == '<')
+			fputs("\\u003c", out);
+		else
+			fputc(*json, out);
+	fputc('\n', out);
+}
+
+void page_put_object(FILE *out, json_t *object)
+{
+	_cleanup_free_ char *json = json_dumps(object, JSON_COMPACT | JSON_ENSURE_ASCII);
+
+	page_put(out, json ?: "{}");
+	json_decref(object);
+}
+
+enum ctl_exit page_close(FILE *out, const char *path, enum ctl_exit code)
+{
+	fputs(strstr(template, MARK) + strlen(MARK), out);
+	return ctl_close_output(out, path, code);
+}
 
 static void put_decision(FILE *out, json_t *decision)
 {

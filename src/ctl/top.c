@@ -140,7 +140,9 @@ static void explain_selected(const struct ctl *ctl, struct top_view *view)
 	if (reply)
 		file = open_memstream(&view->text, &size);
 	if (file) {
-		(is_capped ? rules_print_task : explain_print)(file, reply);
+		if (!is_capped)
+			explain_add(reply);
+		view_print(file, is_capped ? "rules_of_task" : "explain", reply);
 		fclose(file);
 	}
 	if (!view->text)

@@ -81,7 +81,7 @@ enum top_tone top_model_tone(const json_t *row);
 
 /* The columns of each list, the most important first: the last ones go where there is no room. */
 #define TOP_HISTORY_TITLE "HISTORY"
-extern const struct table top_tables[TOP_PANES];
+struct table top_table(enum top_pane pane);
 
 /* Shows only rows with text in their names, states or reasons; "" shows all. */
 void top_model_filter(struct top_model *model, const char *text);

@@ -135,7 +135,7 @@ static const struct pane_look {
 /* The lines of the rows that the screen has room for, the title first. */
 static char **lines_of(const struct top_view *view, enum top_pane pane, json_t *rows)
 {
-	struct table table = top_tables[pane];
+	struct table table = top_table(pane);
 	json_t *row;
 	size_t i;
 
@@ -268,24 +268,6 @@ static size_t rows_of(const struct top_view *view, enum top_pane pane, size_t mo
 	return n < most ? n : most;
 }
 
-/* Why the domain runs as it does, in one line; of a chain both tasks. */
-static char *explain_why(const struct top_view *view, const json_t *domain)
-{
-	const json_t *first = json_array_get(
-		json_object_get(json_object_get(view->explained, "decision"), "contenders"), 0);
-	const json_t *chain = json_object_get(first, "chain");
-	_cleanup_free_ char *task = NULL, *other = NULL;
-
-	if (!json_is_object(chain))
-		return cell_reason(domain, NULL);
-	task = cell_task(first, NULL);
-	if (!field_is_known(chain, "pid"))
-		return format_print("chain: %s, that is waited for", task ?: "?");
-	other = cell_task(chain, NULL);
-	return format_print("chain: %s, and %s, are together %u %% of a CPU", task ?: "?",
-			    other ?: "?", field_percent(chain, "share_permille"));
-}
-
 /* The selected domain's frequency by time, in the rows below the lists: a column for each look. */
 static void draw_graph(const struct top_view *view, int top, int height)
 {
@@ -300,11 +282,14 @@ static void draw_graph(const struct top_view *view, int top, int height)
 	first = history->n > width ? history->n - width : 0;
 	since = format_duration(history->moments[history->n - 1].at_us -
 				history->moments[first].at_us);
-	why = explain_why(view, domain);
+	/* Of a chain both tasks. */
+	why = words_fill("parts", "chain_of", field_at(view->explained, "decision.contenders.0"),
+			 NULL)
+		      ?: words_fill("parts", "reason", domain, NULL);
 	attron(A_BOLD);
 	putf(top, 0, COLS, "%s in the last %s; now %s", history->name, since ?: "?", why ?: "?");
 	attroff(A_BOLD);
-	highest = cell_value(domain, "highest_opp_khz");
+	highest = format_frequency(field_number(domain, "highest_opp_khz"));
 	putf(top + 1, 0, GRAPH_MARGIN - 1, "%*s", GRAPH_MARGIN - 1, highest);
 	for (int row = 0; row < height - 1; row++) {
 		/* From the bottom. */

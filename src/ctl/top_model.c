@@ -12,51 +12,17 @@
 #include "ctl/print.h"
 #include "shared/cleanup.h"
 
-static char *cell_why(const json_t *domain, const char *key)
+struct table top_table(enum top_pane pane)
 {
-	return field_text(domain, "state_why") ? cell_value(domain, "state_why")
-					       : cell_reason(domain, key);
+	static const char *const names[TOP_PANES] = {
+		[TOP_DOMAINS] = "top_domains",
+		[TOP_TASKS] = "top_tasks",
+		[TOP_CAPPED] = "top_capped",
+		[TOP_DEVICES] = "top_devices",
+	};
+
+	return table_named(names[pane]);
 }
-
-static const struct table_column domain_columns[] = {
-	{ "DOMAIN", "name" },	       { "CPUS", "cpus" },
-	{ "CURRENT", "current_khz" },  { TOP_HISTORY_TITLE, "history" },
-	{ "USED", "utilisation_cap" }, { "WHY", "reason", cell_why },
-};
-static const struct table_column task_columns[] = {
-	{ "PID", "pid" },
-	{ "TASK", "comm" },
-	{ "DOMAIN", "domain" },
-	{ "STATE", "state" },
-	{ "DEVICE", "device" },
-	{ "I/O/S", "io_rate_per_s" },
-	{ "GAIN", "predicted_gain_permille" },
-	{ "MHZ", "wanted_khz", cell_mhz },
-	{ "HOST", "host_share_permille" },
-	{ "FOUND", "measured_gain_permille" },
-	{ "HOLD", "hold_left_us" },
-};
-static const struct table_column capped_columns[] = {
-	{ "PID", "pid" }, { "CAPPED TASK", "comm" },	   { "CAP", "cap", cell_level },
-	{ "BY", "rule" }, { "WHERE", "file", cell_place },
-};
-static const struct table_column device_columns[] = {
-	{ "DEVICE", "name" },
-	{ "TASKS", "tasks" },
-	{ "I/O/S", "completions_per_s" },
-	{ "DEPTH", "depth_milli" },
-	{ "BOOSTED", "boosted" },
-	{ "TRYING", "trying" },
-	{ "CPU", "completion_cpu" },
-	{ "DOMAIN", "completion_domain" },
-};
-
-const struct table top_tables[TOP_PANES] = {
-	[TOP_DOMAINS] = { domain_columns, ARRAY_SIZE(domain_columns), .cut_column = 5 },
-	[TOP_TASKS] = { task_columns, ARRAY_SIZE(task_columns), .cut_column = 1 },
-	[TOP_CAPPED] = { capped_columns, ARRAY_SIZE(capped_columns), .cut_column = 1 },
-	[TOP_DEVICES] = { device_columns, ARRAY_SIZE(device_columns), .cut_column = 7 },
-};
 
 static const char *const searched[] = { "name",	  "comm",   "state",   "reason",
 					"domain", "device", "limiter", "rule" };
@@ -71,7 +37,7 @@ void top_model_deinit(struct top_model *model)
 }
 
 struct order {
-	const char *key;
+	char key[TABLE_KEY_SIZE];
 	bool is_reverse;
 };
 
@@ -95,7 +61,7 @@ static void sort_rows(struct top_list *list, const struct table *table)
 	struct order order = { .is_reverse = list->is_reverse };
 
 	if (list->sort) {
-		order.key = table->columns[list->sort - 1].key;
+		table_key(table, list->sort - 1, order.key);
 		qsort_r(list->rows, list->n, sizeof(*list->rows), compare, &order);
 		return;
 	}
@@ -129,6 +95,7 @@ static void select_again(struct top_list *list, const json_t *selected)
 static void arrange(struct top_model *model, enum top_pane pane, const json_t *selected)
 {
 	struct top_list *list = &model->lists[pane];
+	const struct table table = top_table(pane);
 	const json_t *row;
 	size_t i;
 
@@ -141,7 +108,7 @@ static void arrange(struct top_model *model, enum top_pane pane, const json_t *s
 		if (is_shown)
 			list->rows[list->n++] = row;
 	}
-	sort_rows(list, &top_tables[pane]);
+	sort_rows(list, &table);
 	select_again(list, selected);
 }
 
@@ -284,7 +251,7 @@ void top_model_sort(struct top_model *model, enum top_pane pane, bool reverse)
 	if (reverse)
 		list->is_reverse = !list->is_reverse;
 	else
-		list->sort = (list->sort + 1) % (top_tables[pane].n_columns + 1);
+		list->sort = (list->sort + 1) % (top_table(pane).n_columns + 1);
 	if (list->rows)
 		arrange(model, pane, top_model_selected(model, pane));
 }
@@ -292,8 +259,9 @@ void top_model_sort(struct top_model *model, enum top_pane pane, bool reverse)
 const char *top_model_sort_name(const struct top_model *model, enum top_pane pane)
 {
 	size_t sort = model->lists[pane].sort;
+	const struct table table = top_table(pane);
 
-	return sort ? top_tables[pane].columns[sort - 1].title : "order";
+	return sort ? table_title(&table, sort - 1) : "order";
 }
 
 void top_model_move(struct top_model *model, enum top_pane pane, long by, size_t height)

@@ -30,14 +30,6 @@ static void test_frequency(void **state)
 	assert_text(format_frequency(UINT64_MAX), "18446744073709552 MHz");
 }
 
-static void test_frequency_range(void **state)
-{
-	assert_text(format_frequency_range(800000, 3600000), "800-3600 MHz");
-	assert_text(format_frequency_range(0, 3600000), "?-3600 MHz");
-	assert_text(format_frequency_range(800000, 0), "800-? MHz");
-	assert_text(format_frequency_range(0, 0), "-");
-}
-
 static void test_duration(void **state)
 {
 	static const struct {
@@ -83,28 +75,6 @@ static void test_time(void **state)
 	assert_text(format_time(99000000, &now), "00:59:59.500");
 	assert_text(format_time(99999999, &now), "01:00:00.499");
 	assert_text(format_wall_time(3600500000), "01-01 01:00:00.500");
-}
-
-static void test_task(void **state)
-{
-	char *own = format_task("wakegovctl", (uint64_t)getpid());
-
-	assert_non_null(strstr(own, ", this command"));
-	assert_text(format_task("fio", 812), "fio, pid 812");
-	assert_text(format_task(NULL, 812), "pid 812");
-	assert_text(format_task("", 812), "pid 812");
-	free(own);
-	assert_text(format_task("fio", 0), "fio");
-	assert_text(format_task(NULL, 0), "-");
-}
-
-static void test_reason(void **state)
-{
-	assert_text(format_reason("io-boost", "fio", 812, "policy-max", "held"),
-		    "io-boost (fio, pid 812), limited by policy-max, held");
-	assert_text(format_reason("idle", NULL, 0, "none", "now"), "idle");
-	assert_text(format_reason("idle", NULL, 0, NULL, NULL), "idle");
-	assert_text(format_reason(NULL, NULL, 0, NULL, NULL), "-");
 }
 
 static void test_clean(void **state)
@@ -268,13 +238,11 @@ static void test_moments(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_frequency), cmocka_unit_test(test_frequency_range),
-		cmocka_unit_test(test_duration),  cmocka_unit_test(test_size),
-		cmocka_unit_test(test_time),	  cmocka_unit_test(test_task),
-		cmocka_unit_test(test_reason),	  cmocka_unit_test(test_clean),
-		cmocka_unit_test(test_numbers),	  cmocka_unit_test(test_frequencies),
-		cmocka_unit_test(test_times),	  cmocka_unit_test(test_shares),
-		cmocka_unit_test(test_moments),
+		cmocka_unit_test(test_frequency),   cmocka_unit_test(test_duration),
+		cmocka_unit_test(test_size),	    cmocka_unit_test(test_time),
+		cmocka_unit_test(test_clean),	    cmocka_unit_test(test_numbers),
+		cmocka_unit_test(test_frequencies), cmocka_unit_test(test_times),
+		cmocka_unit_test(test_shares),	    cmocka_unit_test(test_moments),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

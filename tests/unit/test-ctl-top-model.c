@@ -94,7 +94,7 @@ static void test_reverse(void **state)
 	top_model_sort(&model, TOP_DOMAINS, true);
 	assert_string_equal(name_at(&model, 0), "policy8");
 	assert_string_equal(name_at(&model, 8), "policy0");
-	for (size_t i = 0; i <= top_tables[TOP_DOMAINS].n_columns; i++)
+	for (size_t i = 0; i <= top_table(TOP_DOMAINS).n_columns; i++)
 		top_model_sort(&model, TOP_DOMAINS, false);
 	assert_string_equal(top_model_sort_name(&model, TOP_DOMAINS), "order");
 	assert_string_equal(name_at(&model, 0), "policy8");

@@ -157,7 +157,7 @@ class Control(ServiceTest):
         self.assertEqual(listed["settings"], {"floor": "1.2GHz", "cap": "30%"})
         self.run_command("cancel", "all")
         for option, value in (("--min", "5GHz"), ("--max", "100MHz")):
-            self.assertIn(f"{option} {value}: policy0 has 800-3600 MHz",
+            self.assertIn(f"{option} {value}: policy0 has 800 MHz to 3600 MHz",
                           self.run_command("policy0", option, value, code=USAGE))
         self.assertIn("no domain 'cpu99'", self.run_command("cpu99", "--freeze", code=REFUSED))
 

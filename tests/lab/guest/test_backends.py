@@ -322,7 +322,7 @@ class Wakegovctl(unittest.TestCase):
 
     def findings(self):
         done = self.ctl("--json", "doctor")
-        return done.returncode, {(*f["domains"], f["what"]): f for f in json.loads(done.stdout)}
+        return done.returncode, {(*f["domains"], f["what"]): f for f in json.loads(done.stdout)["findings"]}
 
     def test_adopt(self):
         """a domain that was left to another program is taken back by wakegovctl adopt"""

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * wakegovctl status, and what views say of domains and of the daemon that no single field of a
+ * reply has.
+ */
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "ctl/command.h"
+#include "ctl/print.h"
+#include "shared/time.h"
+
+/*
+ * is_expected: the domain's own governor sets the frequency, within what it was asked for.
+ * is_left_idle: that governor leaves the domain as it is until a task runs.
+ */
+void status_add_domain(json_t *domain)
+{
+	uint64_t target_khz = field_number(domain, "target_khz");
+	bool is_expected = field_is_word(domain, "state", "driven") && target_khz &&
+			   json_object_get(domain, "asked_min_khz") &&
+			   (field_number(domain, "asked_min_khz") != target_khz ||
+			    field_number(domain, "asked_max_khz") != target_khz);
+	bool is_left_idle = is_expected && !field_number(domain, "utilisation_cap") &&
+			    field_number(domain, "current_khz") != target_khz;
+
+	json_object_set_new(domain, "is_expected", json_boolean(is_expected));
+	json_object_set_new(domain, "is_left_idle", json_boolean(is_left_idle));
+}
+
+void status_add_domains(json_t *reply)
+{
+	json_t *domain;
+	size_t i;
+
+	json_array_foreach(json_object_get(reply, "domains"), i, domain)
+		status_add_domain(domain);
+}
+
+/* Whether the policy's file is missing, and each line of the last error. */
+static void add_policy(json_t *policy)
+{
+	const char *path = field_text(policy, "path"), *error = field_text(policy, "last_error");
+	bool is_missing = path && access(path, F_OK) < 0 && errno == ENOENT;
+	json_t *errors = json_array();
+
+	json_object_set_new(policy, "is_missing", json_boolean(is_missing));
+	json_object_set_new(policy, "errors", errors);
+	for (; error && *error; error += strcspn(error, "\n"), error += *error == '\n')
+		json_array_append_new(errors, json_stringn(error, strcspn(error, "\n")));
+}
+
+/* The start's share is no rate: within seconds of it, it would be most of a CPU. */
+static void add_own_cost(json_t *self, uint64_t uptime_us)
+{
+	uint64_t cpu_us = field_number(self, "cpu_us");
+	uint64_t start_us = field_number(self, "start_cpu_us");
+	uint64_t since_us = cpu_us > start_us ? cpu_us - start_us : 0;
+	double share = uptime_us ? (double)since_us / (double)uptime_us : 0;
+
+	json_object_set_new(self, "since_us", json_integer((json_int_t)since_us));
+	json_object_set_new(self, "share_ppm", json_integer((json_int_t)(share * 1e6)));
+}
+
+void status_add(json_t *reply)
+{
+	json_t *program, *shown = json_array();
+	size_t i;
+
+	status_add_domains(reply);
+	add_policy(json_object_get(reply, "policy"));
+	add_own_cost(json_object_get(reply, "self"), field_number(reply, "uptime_us"));
+	/* Of these something is not seen, or not as well. */
+	json_array_foreach(json_object_get(reply, "programs"), i, program)
+		if (field_is_word(program, "state", "failed") ||
+		    field_is_word(program, "state", "missing"))
+			json_array_append(shown, program);
+	json_object_set_new(reply, "shown_programs", shown);
+}
+
+void status_add_programs(json_t *reply)
+{
+	status_add(reply);
+	json_object_set(reply, "shown_programs", json_object_get(reply, "programs"));
+}
+
+/* With what the daemon does not look at, as it does not use it. */
+enum ctl_exit command_status(struct ctl *ctl)
+{
+	json_auto_t *reply = NULL;
+	enum ctl_exit code = ctl_call(ctl, "io.wakegov.Status", NULL, &reply);
+
+	if (code != CTL_OK)
+		return code;
+	json_object_set_new(reply, "machine", machine_find("/sys"));
+	return ctl_print(ctl, reply, "status",
+			 ctl_value(ctl, "programs") ? status_add_programs : status_add);
+}
