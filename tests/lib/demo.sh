@@ -158,8 +158,9 @@ demo_show() {
 	demo_timeline
 	demo_timeline --gnuplot "$DEMO/timeline.svg" --title "$DEMO_TITLE" | gnuplot ||
 		demo_fail "gnuplot could not draw the timeline"
-	printf '\nPictures:\n'
-	for picture in "$DEMO"/*.svg; do
+	jq -r .page "$DEMO/story.json" >"$DEMO/page.html"
+	printf '\nPictures, and a page that says why at each point:\n'
+	for picture in "$DEMO"/*.{svg,html}; do
 		printf '  %s\n' "$picture"
 	done
 	printf '\n'

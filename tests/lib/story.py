@@ -125,6 +125,21 @@ def ask(command):
     return json.loads(done.stdout)
 
 
+@contextlib.contextmanager
+def page(directory, result):
+    """What happens meanwhile is recorded, and is drawn as the page of report --html in result["page"]."""
+    names = [f"{directory}/{name}" for name in ("demo", "page")]
+    with subprocess.Popen([f"{guest.BUILD}/wakegovctl", "record", "-o", names[0]], stdout=subprocess.DEVNULL,
+                          stderr=subprocess.DEVNULL) as recorder:
+        time.sleep(0.5)
+        yield
+        recorder.send_signal(signal.SIGINT)
+    subprocess.run([f"{guest.BUILD}/wakegovctl", "report", "--html", names[1], "--from", names[0]], check=True,
+                   stdout=subprocess.DEVNULL)
+    with open(names[1], encoding="utf-8") as drawn:
+        result["page"] = drawn.read()
+
+
 def cap(load):
     """By the administrator, while it runs."""
     subprocess.run([f"{guest.BUILD}/wakegovctl", "override", str(load.process.pid), "--max",
@@ -193,7 +208,7 @@ class Story:
         else:
             self.phase(f"I/O on CPU {self.first}", 2, io.go)
             self.phase(f"same task, CPU {self.second}", 2, lambda: io.move(self.second), io.end)
-        self.phase(f"busy loop, CPU {self.first}", 1.5, cpu.go)
+        self.phase(f"loop on CPU {self.first}", 1.5, cpu.go)
         self.phase(f"capped at {CAP}", 1.5, lambda: cap(cpu), cpu.end)
         self.phase("idle", 1)
 
@@ -215,10 +230,10 @@ def tell(arguments, cleanup):
     daemon = Daemon(directory, arguments.backend)
     cleanup.callback(daemon.abandon)
     daemon.wait_until_up()
-    time.sleep(0.5)
-    mark(arguments.port, MARK_GOVERNS)
-    story.run(io, cpu)
-    mark(arguments.port, MARK_STOPPING)
+    with page(directory, result):
+        mark(arguments.port, MARK_GOVERNS)
+        story.run(io, cpu)
+        mark(arguments.port, MARK_STOPPING)
     result["decisions"] = ask("decisions")["decisions"]
     result["status"] = ask("status")
     result["exit_status"] = daemon.stop()

@@ -14,7 +14,7 @@ import tempfile
 import unittest
 
 from made_up_week import EVIL, Daemon, Week, domain
-from service import BUILD, PATIENCE_S, WAKEGOVCTL, record_simulated
+from service import BUILD, PATIENCE_S, TOP, WAKEGOVCTL, record_simulated
 
 COLUMNS = 860
 DARK = "preferredColorScheme=0"
@@ -25,10 +25,12 @@ const all = (of, what, to) => [...of.querySelectorAll(what)].map(to);
 ({ pictures: all(document, "svg", (svg) => ({ label: svg.getAttribute("aria-label"),
      boxes: all(svg, "rect", (box) => [box.getAttribute("class"), +box.getAttribute("x"), +box.getAttribute("width")]) })),
    rows: all(document, "tr", (row) => all(row, "td", (cell) => cell.firstChild.firstChild?.data ?? cell.textContent)),
+   answers: all(document, ".answer", (answer) => all(answer, ".word", (word) => word.lastChild.remove()) && answer.textContent),
    titles: all(document, "label, .period h2", (title) => title.textContent),
    markup: document.querySelectorAll("b").length, text: document.querySelector("main").textContent })"""
+LAST_HOUR = 'document.querySelector(".choice").click();'
 # What it looks like; the pointer and the keys are moved, and a word gets the focus, as by a touch.
-LOOK = """
+LOOK = LAST_HOUR + """
 const colour = (of, what) => getComputedStyle(document.querySelector(of))[what];
 const frame = document.querySelector(".domain"), image = frame.querySelector("svg");
 const said = () => frame.closest("figure").querySelector(".said").textContent;
@@ -38,7 +40,7 @@ for (const share of [0.01, 0.5, 0.99]) {
   at[share] = said();
 }
 image.dispatchEvent(new KeyboardEvent("keydown", { key: "Home" }));
-const touched = document.querySelectorAll(".word")[2], tip = touched.querySelector("span");
+const touched = document.querySelectorAll(".legend .word")[2], tip = touched.querySelector("span");
 touched.focus();
 ({ page: colour("body", "backgroundColor"), text: colour("body", "color"),
   small: colour(".said", "color"), box: colour("svg .io-boost", "fill"),
@@ -83,19 +85,31 @@ class Browsed(unittest.TestCase):
             capture_output=True, text=True, timeout=PATIENCE_S, check=True)
         return done.stdout
 
-    def evaluate(self, script, width=1200, settings=()):
-        """The value of its last expression in the drawn page. A window has 500 pixels at least; what is
+    def framed(self, width, script=""):
+        """A copy of the page beside it, with a script more. A window has 500 pixels at least; what is
         narrower is a frame in one."""
-        path = os.path.join(self.dir.name, "evaluated.html")
-        answer = f"(parent.document.body ?? document.body).textContent = JSON.stringify(eval({json.dumps(script)}))"
+        path = os.path.join(os.path.dirname(self.page), "framed.html")
         with open(self.page, encoding="utf-8") as page:
-            text = page.read().replace("</body>", f"<script>{answer.replace('<', chr(92) + 'u003c')}</script></body>")
+            text = page.read().replace("</body>", f"<script>{script}</script></body>")
         if width < 500:
-            text = f'<iframe width={width} height=1500 style="border:0" srcdoc="{html.escape(text)}"></iframe>'
+            text = (f'<meta charset="utf-8"><body style="margin:0"><iframe width={width} height=1500 style="border:0" '
+                    f'srcdoc="{html.escape(text)}"></iframe>')
         with open(path, "w", encoding="utf-8") as file:
-            file.write('<meta charset="utf-8">' * (width < 500) + text)
-        shown = self.browse(path, width, "--dump-dom", settings=settings)
-        return json.loads(html.unescape(re.search("<body>(.*)</body>", shown, re.S)[1]))
+            file.write(text)
+        self.addCleanup(lambda: os.path.exists(path) and os.remove(path))
+        return path
+
+    def evaluate(self, script, width=1200, settings=()):
+        """The value of its last expression in the drawn page."""
+        answer = f"(parent.document.body ?? document.body).textContent = JSON.stringify(eval({json.dumps(script)}))"
+        shown = self.browse(self.framed(width, answer.replace("<", "\\u003c")), width, "--dump-dom", settings=settings)
+        return json.loads(html.unescape(re.search("<body[^>]*>(.*)</body>", shown, re.S)[1]))
+
+    def photograph(self, name, width, settings=()):
+        path = f"{BUILD}/browser/{name}.png"
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        self.browse(self.framed(width), width, "--screenshot=" + path, settings=settings)
+        self.assertGreater(os.path.getsize(path), 10000)
 
     def seen(self, week, before=""):
         self.write(week)
@@ -145,12 +159,9 @@ class Looks(Browsed):
         self.assertEqual(look["home"], look["at"]["0.01"])
 
     def test_pictures(self):
-        os.makedirs(f"{BUILD}/browser", exist_ok=True)
-        for name, width, settings in (("light", 1200, ()), ("dark", 1200, (DARK,)), ("narrow", 500, ()),
-                                      ("telephone", 390, ()), ("narrow-dark", 500, (DARK,))):
-            path = f"{BUILD}/browser/{name}.png"
-            self.browse(self.page, width, "--screenshot=" + path, settings=settings)
-            self.assertGreater(os.path.getsize(path), 10000)
+        for name, width, settings in (("light", 1200, ()), ("dark", 1200, (DARK,)), ("telephone", 390, ()),
+                                      ("telephone-dark", 390, (DARK,))):
+            self.photograph(name, width, settings)
 
 
 class Weeks(Browsed):
@@ -161,7 +172,7 @@ class Weeks(Browsed):
         week.decide(3, None, 800, "idle")
         week.decide(0.5, 800, 1400, "io-boost", pid=812, comm="postgres")
         week.decide(0.25, 1400, 800, "idle")
-        hour = self.seen(week)["pictures"][0]
+        hour = self.seen(week, LAST_HOUR)["pictures"][0]
         self.assertEqual([name for name, _, _ in hour["boxes"]], ["idle", "io-boost", "idle"])
         for (_, start, _), share in zip(hour["boxes"], (0, 0.5, 0.75)):
             self.assertAlmostEqual(start, share * COLUMNS, delta=2)
@@ -178,13 +189,13 @@ class Weeks(Browsed):
             self.assertEqual(seen["pictures"][0]["boxes"], [["idle", 0, COLUMNS]])
             # Between the two clocks' readings a second may pass.
             shown = [re.sub(r"Frequency, | \d+ s$", "", title) for title in seen["titles"]]
-            self.assertEqual(shown, [*titles, titles[0]] if len(titles) > 1 else titles)
+            self.assertEqual(shown, [*titles, titles[-1]] if len(titles) > 1 else titles)
 
     def test_nothing_is_known_before_a_restart(self):
         week = Week()
         week.decide(20, None, 1200, "utilisation")
         week.decide(4, None, 800, "idle")
-        day = self.seen(week, 'document.querySelectorAll(".choice")[1].click();')["pictures"][0]
+        day = self.seen(week)["pictures"][0]
         (first, _, width), (second, start, _) = day["boxes"]
         self.assertEqual((first, width, second), ("utilisation", 1, "idle"))
         self.assertAlmostEqual(start, 16 / 20 * COLUMNS, delta=1)
@@ -202,8 +213,10 @@ class Weeks(Browsed):
         week.fill()
         week.decide(0.01, 800, 3600, "chain", pid=91, comm=EVIL)
         week.drops = {"ring": 0, "slots": 7}
-        seen = self.seen(week)
-        self.assertIn(["postgres", "io-boost", "24 min", "1400"], seen["rows"])
+        seen = self.seen(week, LAST_HOUR)
+        # 600 of 2800 MHz above the lowest.
+        self.assertEqual([row for row in seen["rows"] if row][:2],
+                         [["postgres", "io-boost", "24 min", "1400", "5 min 8 s"], [EVIL, "chain", "36 s", "3600", "36 s"]])
         self.assertIn(["postgres", "nvme0n1", "10000", "4711 ± 120"], seen["rows"])
         [[_, who, what]] = [row for row in seen["rows"] if row and row[0] == "policy0"]
         self.assertEqual((who, what[:45]), ("scaling-max", "scaling_max_freq is 2400 MHz, of 3600 MHz tha"))
@@ -215,6 +228,38 @@ class Weeks(Browsed):
         # A quarter of an hour in each of 23 hours of the last day.
         day = self.seen(week, 'document.querySelectorAll(".choice")[1].click();')
         self.assertIn(["cap", "5 h 45 min"], day["rows"])
+        self.assertEqual(day["answers"], [
+            f"Clocks were kept up most by chain for {EVIL}: 2 h 18 min at 3600 MHz in the mean, 36 % of what all cost.",
+            "They were limited most by cap: 5 h 45 min of all domains.",
+            "I/O boosts gained 4711 ± 120 I/Os for postgres on nvme0n1, since wakegovd started."])
+
+    def test_answers_that_nothing_was(self):
+        week = Week()
+        week.gains = []
+        week.decide(30, None, 800, "idle")
+        no_clock, no_limit, no_gain = self.seen(week)["answers"]
+        self.assertIn("No clock was up", no_clock)
+        self.assertIn("Nothing limited", no_limit)
+        self.assertIn("No gain was measured", no_gain)
+
+    def test_time_can_be_chosen(self):
+        """by a drag over a picture, and by Enter; and the whole again"""
+        week = Week()
+        week.decide(10, None, 800, "idle")
+        week.decide(5, 800, 1400, "io-boost", pid=812, comm="postgres")
+        choose = """const frame = () => document.querySelector(".domain");
+            const drag = (kind, share) => { const box = frame().querySelector("svg").getBoundingClientRect();
+              frame().dispatchEvent(new PointerEvent(kind, { clientX: box.left + share * box.width })); };
+            drag("pointerdown", 0.4); drag("pointermove", 0.6); drag("pointerup", 0.6);"""
+        part = self.seen(week, choose)["pictures"][0]["boxes"]
+        self.assertEqual([name for name, _, _ in part], ["idle", "io-boost"])
+        self.assertAlmostEqual(part[1][1], COLUMNS / 2, delta=5)
+        entered = self.seen(week, choose + """frame().querySelector("svg").dispatchEvent(
+            new KeyboardEvent("keydown", { key: "End" }));
+            frame().querySelector("svg").dispatchEvent(new KeyboardEvent("keydown", { key: "Enter" }));""")
+        self.assertEqual(entered["pictures"][0]["boxes"], [["io-boost", 0, COLUMNS]])
+        whole = self.seen(week, choose + 'document.querySelector(".period .save").click();')
+        self.assertIn("Frequency, last 10 h", whole["titles"][-1])
 
     def test_says_what_is_missing(self):
         week = Week()
@@ -223,9 +268,9 @@ class Weeks(Browsed):
         seen = self.seen(week)
         self.assertIn("run as root", seen["text"])
         self.assertIn("No decision is known yet", seen["text"])
-        self.assertNotIn("No task did", seen["text"])
+        self.assertEqual(seen["answers"], [])
         self.assertIn("The 16 of 40 domains", seen["text"])
-        self.assertEqual(len(seen["pictures"]), 16)
+        self.assertEqual(len(seen["pictures"]), 0)
 
 
 class Recordings(Browsed):
@@ -237,12 +282,14 @@ class Recordings(Browsed):
                        timeout=PATIENCE_S)
 
     def test_pictures(self):
-        pictures = self.evaluate(SEEN)["pictures"]
+        seen = self.evaluate(SEEN)
+        pictures = seen["pictures"]
         # Two domains, and two tasks.
         self.assertEqual(len(pictures), 4)
         self.assertIn("io-boost", pictures[0]["label"])
         self.assertEqual(pictures[1]["boxes"], [["idle", 0, COLUMNS]])
         self.assertIn("pays", {name for name, _, _ in pictures[2]["boxes"]})
+        self.assertIn("I/O boosts pay for sim-0, and for 1 more.", seen["answers"])
 
     def test_trace(self):
         """as ui.perfetto.dev reads it: named threads, slices one behind the other, a counter"""
@@ -263,6 +310,34 @@ class Recordings(Browsed):
         values = [value for name, value in counted if name == "cpu0-3 frequency"]
         self.assertEqual((values[0], values[-1]), (408, 1416))
         self.assertIn("io-boost", {event["name"] for event in events})
+
+
+class Site(Browsed):
+    """What tests/site builds."""
+
+    def test_pages(self):
+        """lead to what is there, load nothing from elsewhere, and fit a telephone; the recorded run is drawn"""
+        index = subprocess.run(["tests/site"], check=True, capture_output=True, text=True, cwd=TOP).stdout.strip()
+        site = os.path.dirname(index)
+        pages = [os.path.join(folder, name) for folder, _, names in os.walk(site) for name in names if name.endswith(".html")]
+        self.assertGreater(len(pages), 15)
+        for path in pages:
+            with open(path, encoding="utf-8") as page:
+                text = page.read()
+            self.assertEqual(re.findall(r'<(?:img|link|script|iframe)[^>]*(?:src|href)="[a-z]*:', text), [], path)
+            for href in re.findall(r'<(?:a|img|link)\b[^>]*(?:href|src)="([^"#]+)', text):
+                self.assertTrue(href.startswith("https:") or os.path.exists(os.path.join(os.path.dirname(path), href)), (path, href))
+        for name in ("index", "demo", "src/wakegovctl.1", "conf/wakegov.conf.5", "tests/bench/README", "CHANGELOG"):
+            self.page = f"{site}/{name}.html"
+            for width in (1280, 390):
+                over = self.evaluate("document.documentElement.scrollWidth - innerWidth", width)
+                self.assertLessEqual(over, 0, (name, width))
+                self.photograph(f"site-{os.path.basename(name)}-{width}", width)
+            self.photograph(f"site-{os.path.basename(name)}-dark", 1280, (DARK,))
+        self.page = f"{site}/demo.html"
+        seen = self.evaluate(SEEN)
+        self.assertIn("io-boost for freqload", seen["answers"][0])
+        self.assertEqual(seen["answers"][2], "I/O boosts pay for freqload.")
 
 
 if __name__ == "__main__":

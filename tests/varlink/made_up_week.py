@@ -33,6 +33,8 @@ class Week:
                                                   state_why="tlp wrote scaling_governor")]
         self.drops = {}
         self.is_complete = True
+        self.gains = [{"comm": "postgres", "device": "nvme0n1", "ios": 10000, "gained_ios": 4711,
+                       "gained_error_ios": 120}]
 
     def decide(self, hours_ago, before_mhz, mhz, reason, **other):
         self.decisions.append({
@@ -65,15 +67,13 @@ class Week:
         self.decisions.sort(key=lambda decision: decision["realtime_us"])
 
     def answer(self, method, parameters):
-        gains = [{"comm": "postgres", "device": "nvme0n1", "ios": 10000, "gained_ios": 4711,
-                  "gained_error_ios": 120}]
         if method == "Status":
             return {"version": "0", "mode": "governing", "backend": "setspeed",
                     "domains": self.domains, "drops": self.drops}
         if method == "Stats":
             times = [{"khz": 800000, "reason": "utilisation", "time_us": HOUR_US}]
             return {"domains": [{"domain": d["name"], "times": times} for d in self.domains],
-                    "gains": gains}
+                    "gains": self.gains}
         if method == "Explain":
             hot = [{"who": "scaling-max", "name": None, "khz": 2400000}]
             named = next(d for d in self.domains if d["name"] == parameters["domain"])
