@@ -1,50 +1,40 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #pragma once
 
-/*
- * The core for test-core-properties, which loads it as a library: a run of the engine whose
- * program is a string of bytes, so that whoever searches for a fault needs to know nothing of its
- * inputs. Two domains of two CPUs, six tasks, three devices. Any bytes are a program.
- */
+/* Parts of the core under names that a library has, for test-core-properties, which loads it. */
 
-#include <stddef.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "core/topology.h"
-
-enum core_run_fault {
-	CORE_RUN_FINE,
-	CORE_RUN_NO_OPP,       /* a target is none of the domain's OPPs */
-	CORE_RUN_OUTSIDE,      /* … or outside the limits */
-	CORE_RUN_TOO_SOON,     /* changed before the rate limit was over */
-	CORE_RUN_NO_HOLD,      /* a boost is given although its hold time is over */
-	CORE_RUN_SPINS,	       /* the engine wants to be called again at once, and again */
-	CORE_RUN_NOT_AT_REST,  /* I/O has ended and something still waits for a time */
-	CORE_RUN_STILL_RAISED, /* … or a domain is not at its lowest */
-	CORE_RUN_STILL_HELD,   /* … or a task is still followed */
-};
-
-struct core_run_result {
-	uint32_t fault; /* enum core_run_fault, the first */
-	uint32_t changes[2];
-	uint32_t settled_changes[2]; /* after the first three seconds */
-	uint64_t decisions;	     /* a sum over all of them, frequencies as OPPs' indices */
-	uint64_t end_ns;
-};
-
-/* The frequencies are steps of unit_khz: decisions do not depend on what that is. */
-void core_run(const uint8_t *program, size_t size, uint32_t unit_khz, struct core_run_result *ret);
+#include "wakegov/util_acct.h"
 
 /*
- * One task for seconds, and nothing else happens: work and device_ns per I/O, kind and variation
- * as in fake-io.h.
+ * Caps: a domain of four busy CPUs, whose tasks match some of four rules (caps of 30, 45 and 60 %,
+ * a floor of 50 %).
  */
-void core_run_steady(uint32_t kind, uint32_t n_tasks, uint64_t device_ns, uint64_t work_ns,
-		     uint32_t variation_percent, uint64_t seed, uint32_t seconds,
-		     struct core_run_result *ret);
+struct caps_run_task {
+	uint32_t cpu;	  /* 0…3 */
+	uint32_t matched; /* bits 0…2: the caps; bit 3: the floor */
+	uint32_t counts;  /* its bursts are long */
+};
+
+/* The OPP in kHz that the domain is given when they run all at once: 400 MHz to 2 GHz by 200. */
+uint32_t caps_run_target_khz(const struct caps_run_task *tasks, uint32_t n_tasks);
 
 /* io_choose_khz() in a domain with these OPPs. */
 uint32_t core_run_choose_khz(const uint32_t *opp_khz, uint32_t n_opps, uint32_t capacity,
 			     uint32_t ratio, uint32_t slack_ppm, uint32_t min_khz,
 			     uint32_t max_khz);
 uint32_t core_run_level(uint32_t khz, uint32_t max_khz, uint32_t capacity);
+
+void account_run_cpu(struct account_cpu *cpu, uint64_t now_ns);
+uint32_t account_run_util_q(const struct account_cpu *cpu);
+/* NULL tasks are those of which nothing is known. */
+void account_run_switch(struct account_cpu *cpu, struct account_task *prev, bool sleeps,
+			uint32_t next, struct account_task *next_task, uint64_t now_ns);
+/* The tick that meets the task. */
+void account_run_tick(struct account_cpu *cpu, struct account_task *task, uint64_t now_ns);
+/* Both CPUs have heard of it afterwards. */
+void account_run_move(struct account_task *task, struct account_cpu *from, struct account_cpu *to,
+		      uint64_t now_ns);

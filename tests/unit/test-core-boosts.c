@@ -93,6 +93,98 @@ static void test_settles(void **state)
 	}
 }
 
+static void start_alike(struct world *world, uint32_t n, const struct fake_io *io)
+{
+	for (uint32_t i = 0; i < n; i++)
+		world_start_io(world, i, 100 + i, i % 4, io);
+}
+
+/* I/O that goes on as it is settles: an experiment has at most 100 pairs, of two changes each. */
+static void test_any_settles(void **state)
+{
+	struct test_random random = { 1 };
+
+	for (uint32_t i = 0; i < 60; i++) {
+		struct fake_io io = boosts_sync_io(0, 5 + test_random_below(&random, 796), 0);
+		struct world world;
+		uint64_t changes[2];
+
+		io.kind = i % 2 ? FAKE_IO_PACED : FAKE_IO_SYNC;
+		io.work = test_random_below(&random, 100000) * IO_LEVEL_MAX;
+		io.variation_percent = test_random_below(&random, 31);
+		io.random = i + 1;
+		boosts_start(&world, NULL);
+		start_alike(&world, 1 + i % 6, &io);
+		boosts_run(&world, 3 * NS_PER_S);
+		for (uint32_t j = 0; j < 2; j++)
+			changes[j] = world.domains[j].changes;
+		boosts_run(&world, 9 * NS_PER_S);
+		for (uint32_t j = 0; j < 2; j++)
+			assert_in_range(world.domains[j].changes - changes[j], 0, 199);
+		world_deinit(&world);
+	}
+}
+
+/* A device that is busy at all times, and a reader without host time: no boost, and no try. */
+static void test_nothing_to_try(void **state)
+{
+	struct test_random random = { 1 };
+
+	for (uint32_t i = 0; i < 40; i++) {
+		struct fake_io io = boosts_io(i % 2 ? FAKE_IO_DEEP : FAKE_IO_SYNC, 0,
+					      1 + test_random_below(&random, 800), 0);
+		struct world world;
+
+		if (i % 2)
+			io.work = test_random_below(&random, 100000) * IO_LEVEL_MAX;
+		io.variation_percent = test_random_below(&random, 31);
+		io.random = i + 1;
+		boosts_start(&world, NULL);
+		start_alike(&world, 1 + i % 6, &io);
+		boosts_run(&world, 5 * NS_PER_S);
+		assert_int_equal(world.domains[0].changes, 1);
+		assert_int_equal(world.domains[1].changes, 1);
+		world_deinit(&world);
+	}
+}
+
+/* The same decisions in any unit of frequency. */
+static void test_unit_of_frequency(void **state)
+{
+	const struct fake_io ios[] = { TENTH, boosts_io(FAKE_IO_PACED, 1, 200, 50),
+				       boosts_sync_io(0, 50, 50) };
+	struct topology *topology = test_topology_usual(2, 2);
+	struct policy policy;
+	struct world usual, other;
+
+	policy_init(&policy);
+	for (uint32_t i = 0; i < 2; i++)
+		for (uint32_t opp = 0; opp < topology->domains[i].n_opps; opp++)
+			topology->domains[i].opp_khz[opp] = topology->domains[i].opp_khz[opp] / 160;
+	boosts_start(&usual, &policy);
+	world_init(&other, topology, &policy);
+	world_round(&other);
+	world_run_until(&other, usual.now_ns);
+	for (uint32_t i = 0; i < 3; i++) {
+		world_start_io(&usual, i, 100 + i, i, &ios[i]);
+		world_start_io(&other, i, 100 + i, i, &ios[i]);
+	}
+	for (uint32_t ms = 0; ms < 10000; ms++) {
+		if (ms % 1000 == 500) {
+			world_switch(&usual, 3, ms % 2000 == 500);
+			world_switch(&other, 3, ms % 2000 == 500);
+		}
+		boosts_run(&usual, NS_PER_MS);
+		boosts_run(&other, NS_PER_MS);
+		for (uint32_t i = 0; i < 2; i++)
+			assert_int_equal(world_last(&usual, i)->target_khz,
+					 world_last(&other, i)->target_khz * 160);
+	}
+	assert_int_equal(usual.rounds, other.rounds);
+	world_deinit(&usual);
+	world_deinit(&other);
+}
+
 /* 128 in flight at all times: nobody waits for the host. */
 static void test_deep(void **state)
 {
@@ -427,6 +519,9 @@ int main(void)
 		cmocka_unit_test(test_pays),
 		cmocka_unit_test(test_how_fast),
 		cmocka_unit_test(test_settles),
+		cmocka_unit_test(test_any_settles),
+		cmocka_unit_test(test_nothing_to_try),
+		cmocka_unit_test(test_unit_of_frequency),
 		cmocka_unit_test(test_deep),
 		cmocka_unit_test(test_paced),
 		cmocka_unit_test(test_more_than_predicted),

@@ -147,6 +147,11 @@ static void do_task(struct world *world, struct test_random *random)
 			world_start_task(world, task, pid, cpu);
 	} else if (pick(random, 0, 3) == 0) {
 		world_end_task(world, task);
+	} else if (pick(random, 0, 9) == 0) {
+		/* Another of the same number, without a word. */
+		world->tasks[task].io = io;
+		world->tasks[task].io.last_io_ns = world->now_ns;
+		world_tell_task(world, task);
 	} else {
 		world->tasks[task].cpu = cpu;
 		world_io(world, task, pick(random, 0, 20));
@@ -203,6 +208,7 @@ static void step(struct world *world, struct test_random *random)
 			do_override(world, random);
 		break;
 	case 2:
+		world->domains[domain].observed = pick(random, 0, 3) == 0;
 		world_set_active(world, domain, pick(random, 0, 2) > 0);
 		world_round(world);
 		break;

@@ -231,6 +231,9 @@ void world_check_due(const struct world *world)
 		uint32_t place = io_task_place(engine->tasks, task);
 		uint32_t device = task->io_boost.device;
 
+		/* Invariant: no boost outlasts its hold. */
+		if (io_boost_is_held(&task->io_boost) && world->now_ns > task->io_boost.next_ns)
+			assert_true(world->now_ns < task->io_boost.hold_end_ns);
 		if (task_next_ns(task) < next_ns)
 			next_ns = task_next_ns(task);
 		for (uint32_t trait = 0; trait < DUE_TRAITS; trait++)
