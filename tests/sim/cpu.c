@@ -147,10 +147,8 @@ static void choose_work(struct sim *sim, struct sim_cpu *cpu, struct sim_thread 
 		if (prev && !cpu->current)
 			switch_to(sim, cpu, prev, take_first(cpu));
 		cpu->work = SIM_WORK_INTERRUPT;
-		cpu->mcycles = sim_thread_cycles(sim, thread) *
-			       sim->platform->costs.interrupt_permille;
-		if (!(request & SIM_BY_KERNEL))
-			sim_tell(sim, on_io_complete, thread, cpu);
+		cpu->mcycles = thread->group->cycles * sim->platform->costs.interrupt_permille;
+		sim_tell(sim, on_io_complete, thread, cpu);
 	} else {
 		if (!next)
 			next = take_first(cpu);

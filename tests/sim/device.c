@@ -6,14 +6,12 @@
 #include "sim/sim_private.h"
 
 #define NS_PER_S 1000000000ULL
-#define PPM	 1000000ULL
 
 int sim_device_init(struct sim_device *device, const struct platform_device *info, uint64_t seed,
 		    uint32_t index)
 {
 	*device = (struct sim_device){ .info = info };
 	sim_rng_init(&device->rng, seed, index + 1);
-	sim_condition_init(&device->condition, info, seed, index);
 	device->channel_free_ns = calloc(info->channels, sizeof(*device->channel_free_ns));
 	return device->channel_free_ns ? 0 : -ENOMEM;
 }
@@ -35,7 +33,7 @@ void sim_device_account(struct sim *sim, struct sim_device *device)
 }
 
 /* At its highest rate a device takes one request per 1/rate; the division leaves no rest behind. */
-static uint64_t accept(struct sim_device *device, uint64_t now_ns, uint64_t slowness_ppm)
+static uint64_t accept(struct sim_device *device, uint64_t now_ns)
 {
 	uint64_t rate = device->info->max_rate_per_s, at_ns = now_ns;
 
@@ -45,7 +43,7 @@ static uint64_t accept(struct sim_device *device, uint64_t now_ns, uint64_t slow
 		at_ns = device->accept_ns;
 	else
 		device->accept_rest = 0;
-	device->accept_rest += NS_PER_S * slowness_ppm / PPM;
+	device->accept_rest += NS_PER_S;
 	device->accept_ns = at_ns + device->accept_rest / rate;
 	device->accept_rest %= rate;
 	return at_ns;
@@ -66,17 +64,15 @@ static uint64_t after_flush(const struct platform_spell *flush, uint64_t at_ns)
 static uint64_t serve(struct sim *sim, struct sim_device *device)
 {
 	const struct platform_device *info = device->info;
-	uint64_t slowness_ppm = sim_condition_slowness_ppm(&device->condition, sim->now_ns);
 	uint32_t channel = sim_rng_below(&device->rng, info->channels);
-	uint64_t start_ns = accept(device, sim->now_ns, slowness_ppm), service_ns;
+	uint64_t start_ns = accept(device, sim->now_ns);
 
 	if (device->channel_free_ns[channel] > start_ns)
 		start_ns = device->channel_free_ns[channel];
 	start_ns = after_flush(&sim->workload->flush, start_ns);
-	start_ns = sim_condition_after_pause(&device->condition, start_ns);
-	service_ns = sim_rng_around(&device->rng, info->service_ns, info->variation_permille);
-	device->channel_free_ns[channel] = start_ns + service_ns * slowness_ppm / PPM;
-	return device->channel_free_ns[channel] + info->latency_ns * slowness_ppm / PPM;
+	device->channel_free_ns[channel] = start_ns + sim_rng_around(&device->rng, info->service_ns,
+								     info->variation_permille);
+	return device->channel_free_ns[channel] + info->latency_ns;
 }
 
 static void end_idle(struct sim *sim, struct sim_device *device, struct sim_thread *thread)

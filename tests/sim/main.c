@@ -26,7 +26,6 @@ enum {
 	OPT_DURATION,
 	OPT_WARM_UP,
 	OPT_POLICY,
-	OPT_EVERY,
 	OPT_CSV,
 	OPT_RECORD,
 	OPT_VERBOSE,
@@ -42,7 +41,6 @@ static const struct option options[] = {
 	{ "duration", required_argument, NULL, OPT_DURATION },
 	{ "warm-up", required_argument, NULL, OPT_WARM_UP },
 	{ "policy", required_argument, NULL, OPT_POLICY },
-	{ "every", required_argument, NULL, OPT_EVERY },
 	{ "csv", no_argument, NULL, OPT_CSV },
 	{ "record", required_argument, NULL, OPT_RECORD },
 	{ "verbose", no_argument, NULL, OPT_VERBOSE },
@@ -79,8 +77,6 @@ static void print_help(void)
 	       "output\n"
 	       "  --policy FILE     of wakegov, alone, as wakegov.conf(5); default: built-in "
 	       "values\n"
-	       "  --every TIME      a row for each such stretch of the run, with its begin in "
-	       "seconds\n"
 	       "  --csv             for machines\n"
 	       "  --record FILE     write down what wakegov's core is told and decides; with one "
 	       "SPEC and\n"
@@ -163,9 +159,6 @@ static int take_option(struct command *command, int option)
 	case OPT_POLICY:
 		command->policy_path = optarg;
 		return 0;
-	case OPT_EVERY:
-		return take_quantity("--every", &policy_units_duration, 3600000000000,
-				     &command->every_ns);
 	case OPT_CSV:
 		command->csv = true;
 		return 0;
@@ -212,14 +205,6 @@ static int parse(int argc, char *argv[], struct command *command)
 				"--governor wakegov alone\n");
 		return -EINVAL;
 	}
-	for (int i = 0; i < command->n_governors && command->every_ns; i++)
-		if (command->governors[i] == &sim_governor_fixed) {
-			fprintf(stderr,
-				"wakegov-sim: --every: expected a governor other than %s, "
-				"which is one figure\n",
-				sim_governor_fixed.name);
-			return -EINVAL;
-		}
 	if (command->platform_path && command->n_specs && command->n_governors &&
 	    command->run.duration_ns && optind == argc)
 		return 0;
@@ -228,51 +213,39 @@ static int parse(int argc, char *argv[], struct command *command)
 	return -EINVAL;
 }
 
-struct printing {
-	const struct command *command;
-	const struct platform *platform;
-};
-
-static void print_result(uint64_t from_ns, const struct result *result, void *userdata)
+static void print_result(const struct command *command, const struct platform *platform,
+			 const struct result *result)
 {
-	const struct printing *printing = userdata;
-	const struct command *command = printing->command;
-
-	if (command->every_ns)
-		printf(command->csv ? "%.6f," : "%12.6f ", from_ns / 1e9);
 	if (command->csv)
-		output_csv(stdout, printing->platform, result);
+		output_csv(stdout, platform, result);
 	else
-		output_table(stdout, printing->platform, result);
+		output_table(stdout, platform, result);
 	if (command->verbose)
-		output_details(command->csv ? stderr : stdout, printing->platform, result);
+		output_details(command->csv ? stderr : stdout, platform, result);
 }
 
-static int run_one(struct printing *printing, const struct workload *workload,
-		   const struct sim_governor *governor)
+static int run_one(const struct command *command, const struct platform *platform,
+		   const struct workload *workload, const struct sim_governor *governor)
 {
-	const struct run_options *run = &printing->command->run;
 	struct result result;
 	int r;
 
-	if (governor != &sim_governor_fixed)
-		return result_run_stretches(printing->platform, workload, governor, NULL, run,
-					    printing->command->every_ns ?: run->duration_ns,
-					    print_result, printing);
-	r = oracle_run(printing->platform, workload, run, &result);
+	if (governor == &sim_governor_fixed)
+		r = oracle_run(platform, workload, &command->run, &result);
+	else
+		r = result_run(platform, workload, governor, NULL, &command->run, &result);
 	if (r == 0)
-		print_result(0, &result, printing);
+		print_result(command, platform, &result);
 	return r;
 }
 
 static int run_governors(const struct command *command, const struct platform *platform,
 			 const struct workload *workload)
 {
-	struct printing printing = { .command = command, .platform = platform };
 	int r;
 
 	for (int i = 0; i < command->n_governors; i++) {
-		r = run_one(&printing, workload, command->governors[i]);
+		r = run_one(command, platform, workload, command->governors[i]);
 		if (r < 0) {
 			fprintf(stderr, "wakegov-sim: %s under %s: %s\n", workload->text,
 				command->governors[i]->name,
@@ -338,8 +311,6 @@ static int run(const struct command *command)
 
 	if (!platform || load(command, platform) < 0)
 		return EXIT_FAILURE;
-	if (command->every_ns)
-		printf(command->csv ? "from_s," : "%12s ", "FROM-S");
 	if (command->csv)
 		output_csv_header(stdout, platform);
 	else

@@ -52,13 +52,6 @@ static const struct sim_key keys[] = {
 	DEVICE("channels", &policy_units_none, "1", "256", channels),
 	DEVICE("variation", &sim_units_permille, "0%", "50%", variation_permille),
 	DEVICE("max-rate", &policy_units_rate, "1/s", "100000000/s", max_rate_per_s),
-	DEVICE("drift-sigma", &sim_units_permille, "0%", "50%", drift_permille),
-	DEVICE("drift-tau", &policy_units_duration, "1ms", "60s", drift_tau_ns),
-	DEVICE("pause-every", &policy_units_duration, "1ms", "60min", pause.every_ns),
-	DEVICE("pause-for", &policy_units_duration, "1us", "60min", pause.for_ns),
-	DEVICE("neighbour-every", &policy_units_duration, "1ms", "60min", neighbour.every_ns),
-	DEVICE("neighbour-for", &policy_units_duration, "1us", "60min", neighbour.for_ns),
-	DEVICE("neighbour-part", &sim_units_permille, "1%", "99%", neighbour_permille),
 	SPECIAL(SECTION_DEVICE, "interrupt"),
 };
 /* clang-format on */
@@ -93,20 +86,6 @@ static bool is_required(const char *name)
 	return false;
 }
 
-/* Keys of a device that mean something together only. */
-static int check_device(const struct platform_device *device, char **ret_message)
-{
-	int r = platform_check_spell("pause", &device->pause, ret_message);
-
-	if (r == 0)
-		r = platform_check_spell("neighbour", &device->neighbour, ret_message);
-	if (r == 0 && !device->drift_permille != !device->drift_tau_ns)
-		r = sim_refuse(ret_message, "expected both drift-sigma and drift-tau");
-	if (r == 0 && !device->neighbour.every_ns != !device->neighbour_permille)
-		r = sim_refuse(ret_message, "expected both neighbour-every and neighbour-part");
-	return r;
-}
-
 /* What the open section must have, when it ends. */
 static int close_section(struct reading *reading, char **ret_message)
 {
@@ -118,11 +97,7 @@ static int close_section(struct reading *reading, char **ret_message)
 		return sim_refuse(ret_message, "found a section without the key '%s', expected it",
 				  keys[i].name);
 	}
-	if (reading->section != SECTION_DEVICE ||
-	    check_device(this_device(reading), ret_message) == 0)
-		return 0;
-	reading->ini.fault_line = reading->section_line;
-	return -EINVAL;
+	return 0;
 }
 
 static int open_platform(struct reading *reading, char **ret_message)

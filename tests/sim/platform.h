@@ -46,11 +46,6 @@ struct platform_device {
 	uint32_t variation_permille; /* coefficient of variation of service_ns */
 	uint32_t max_rate_per_s;     /* 0: only the channels limit it */
 	uint32_t interrupt_cpu;	     /* PLATFORM_SUBMITTER: where the request came from */
-	uint32_t drift_permille;     /* deviation of the logarithm of its speed; 0: it is steady */
-	uint64_t drift_tau_ns;	     /* over which its correlation falls to 1/e */
-	struct platform_spell pause; /* it starts no request meanwhile */
-	struct platform_spell neighbour; /* takes a part of it meanwhile */
-	uint32_t neighbour_permille;	 /* which part */
 };
 
 #define PLATFORM_SUBMITTER UINT32_MAX

@@ -128,16 +128,11 @@ static void set_result(const struct sim *sim, const struct totals *a, const stru
 		set_thread(&a->threads[i], &b->threads[i], time_s, &ret->threads[ret->n_threads++]);
 }
 
-int result_run_stretches(const struct platform *platform, const struct workload *workload,
-			 const struct sim_governor *governor, const uint32_t *fixed_khz,
-			 const struct run_options *options, uint64_t every_ns,
-			 void (*on_result)(uint64_t from_ns, const struct result *result,
-					   void *userdata),
-			 void *userdata)
+int result_run(const struct platform *platform, const struct workload *workload,
+	       const struct sim_governor *governor, const uint32_t *fixed_khz,
+	       const struct run_options *options, struct result *ret)
 {
-	uint64_t from_ns = options->warm_up_ns, end_ns = from_ns + options->duration_ns;
 	struct totals before, after;
-	struct result result;
 	struct sim *sim;
 	int r;
 
@@ -145,28 +140,12 @@ int result_run_stretches(const struct platform *platform, const struct workload 
 		    options->policy, &sim);
 	if (r < 0)
 		return r;
-	r = sim_run(sim, from_ns);
+	r = sim_run(sim, options->warm_up_ns);
 	read_totals(sim, &before);
-	for (; r == 0 && from_ns + every_ns <= end_ns; from_ns += every_ns) {
-		r = sim_run(sim, from_ns + every_ns);
-		read_totals(sim, &after);
-		set_result(sim, &before, &after, every_ns / NS_PER_S, &result);
-		on_result(from_ns, &result, userdata);
-		before = after;
-	}
+	if (r == 0)
+		r = sim_run(sim, options->warm_up_ns + options->duration_ns);
+	read_totals(sim, &after);
+	set_result(sim, &before, &after, options->duration_ns / NS_PER_S, ret);
 	sim_free(sim);
 	return r;
-}
-
-static void keep(uint64_t from_ns, const struct result *result, void *userdata)
-{
-	*(struct result *)userdata = *result;
-}
-
-int result_run(const struct platform *platform, const struct workload *workload,
-	       const struct sim_governor *governor, const uint32_t *fixed_khz,
-	       const struct run_options *options, struct result *ret)
-{
-	return result_run_stretches(platform, workload, governor, fixed_khz, options,
-				    options->duration_ns, keep, ret);
 }

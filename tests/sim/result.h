@@ -54,14 +54,6 @@ int result_run(const struct platform *platform, const struct workload *workload,
 	       const struct sim_governor *governor, const uint32_t *fixed_khz,
 	       const struct run_options *options, struct result *ret);
 
-/* The same for each every_ns of the duration, which began at from_ns of the run. */
-int result_run_stretches(const struct platform *platform, const struct workload *workload,
-			 const struct sim_governor *governor, const uint32_t *fixed_khz,
-			 const struct run_options *options, uint64_t every_ns,
-			 void (*on_result)(uint64_t from_ns, const struct result *result,
-					   void *userdata),
-			 void *userdata);
-
 /*
  * The oracle: tries the fixed OPPs, of all domains that are alike together, and runs with those of
  * the least mean frequency that give SLACK of the most I/Os and rounds. Returns 0, or a negative

@@ -165,13 +165,6 @@ struct sim *sim_free(struct sim *sim)
 	return NULL;
 }
 
-static void release(struct sim *sim, uint32_t thread, uint32_t cpu)
-{
-	struct sim_device *device = &sim->devices[sim->threads[thread].group->device];
-
-	sim_device_submit(sim, device, thread | SIM_BY_KERNEL, cpu);
-}
-
 static void take_completion(struct sim *sim, uint32_t request, uint32_t cpu)
 {
 	struct sim_thread *thread = sim_sender(sim, request);
@@ -205,9 +198,6 @@ static void handle(struct sim *sim, const struct sim_event *event)
 		break;
 	case SIM_EVENT_COMPLETION:
 		take_completion(sim, event->index, event->generation);
-		break;
-	case SIM_EVENT_RELEASE:
-		release(sim, event->index, event->generation);
 		break;
 	case SIM_EVENT_WAKE:
 		sim_thread_on_event(sim, &sim->threads[event->index], event->generation);

@@ -20,24 +20,11 @@
  *
  * A device has a fixed latency that requests pass in parallel, then channels that serve one
  * request at a time, to which requests fall at random (the dies of a flash disk, for random reads),
- * and a highest rate at which it accepts requests. Real ones are not steady, and so a device can
- *
- *   drift: the logarithm of its speed is an Ornstein-Uhlenbeck process (Uhlenbeck and Ornstein
- * 1930) with the deviation drift-sigma and the correlation exp(-t / drift-tau), as speeds of rented
- *   machines and disks go up and down (Schad, Dittrich, Quiané-Ruiz, VLDB 2010). It holds for all
- * of the device's times, as of when a request is sent;
- *
- *   pause: once in each pause-every, at a random place in it, it starts no request for pause-for,
- * as flash disks do that collect garbage (Yan et al., Tiny-Tail Flash, FAST 2017);
- *
- *   have a neighbour on its host: once in each neighbour-every that neighbour takes neighbour-part
- * of it for neighbour-for, and its times grow by 1 / (1 - part) (Schad et al., as above).
+ * and a highest rate at which it accepts requests.
  *
  * A thread keeps depth requests in flight. What has completed when it gets to run is one batch:
  * batch_cycles once, then for each request its cycles and the next request. When nothing has
- * completed it waits. psync is depth 1. In phases it has other cycles and another think time. A
- * group's io-max is its cgroup's io.max (sim/throttle.h). Pauses stop devices (flush) or limit
- * frequencies (thermal).
+ * completed it waits. psync is depth 1. Pauses stop devices (flush) or limit frequencies (thermal).
  *
  * The threads of a chain pass pieces of work on, the last one to the first, whose turn is over when
  * it has a piece again: it begins the next round by its period or after its think time. A client
@@ -55,11 +42,9 @@
  * operations. Times are ns since its start, work is in thousandths of a cycle (_mcycles).
  */
 
-#include "sim/condition.h"
 #include "sim/event_queue.h"
 #include "sim/platform.h"
 #include "sim/rng.h"
-#include "sim/throttle.h"
 #include "sim/workload.h"
 
 #define SIM_NO_CPU UINT32_MAX
@@ -162,7 +147,6 @@ struct sim_domain {
 struct sim_device {
 	const struct platform_device *info;
 	struct sim_rng rng;
-	struct sim_condition condition;
 	uint64_t *channel_free_ns;
 	uint64_t accept_ns;   /* when it accepts the next request */
 	uint64_t accept_rest; /* of the division by the highest rate */
@@ -194,7 +178,6 @@ struct sim {
 	struct sim_cpu cpus[PLATFORM_CPUS_MAX];
 	struct sim_domain domains[PLATFORM_DOMAINS_MAX];
 	struct sim_device devices[PLATFORM_DEVICES_MAX];
-	struct sim_throttle throttles[WORKLOAD_GROUPS_MAX]; /* of the groups' io.max */
 	struct sim_thread *threads;
 	uint32_t n_threads;
 };

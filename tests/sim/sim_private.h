@@ -9,7 +9,6 @@ enum sim_event_type {
 	SIM_EVENT_CPU,	      /* the work or the slice of a CPU is over */
 	SIM_EVENT_TICK,	      /* of a CPU */
 	SIM_EVENT_COMPLETION, /* a request of a thread is done */
-	SIM_EVENT_RELEASE,    /* of a request that io.max held back */
 	SIM_EVENT_WAKE,	      /* a thread has thought */
 	SIM_EVENT_FREQUENCY,  /* a domain has changed */
 	SIM_EVENT_THERMAL_ON,
@@ -21,15 +20,10 @@ enum sim_event_type {
 void sim_add_event(struct sim *sim, uint64_t at_ns, enum sim_event_type type, uint32_t index,
 		   uint64_t generation);
 
-/*
- * A request is its thread's index, in events and interrupts. What io.max held back is sent
- * by a kernel thread (kthrotld), so that no governor sees the thread send it.
- */
-#define SIM_BY_KERNEL (1U << 31)
-
+/* A request is its thread's index, in events and interrupts. */
 static inline struct sim_thread *sim_sender(struct sim *sim, uint32_t request)
 {
-	return &sim->threads[request & ~SIM_BY_KERNEL];
+	return &sim->threads[request];
 }
 
 /* cpu.c: what a CPU does, and when it is done. */
@@ -50,7 +44,6 @@ void sim_thread_init(const struct sim *sim, struct sim_thread *thread,
 		     const struct workload_group *group, bool first);
 /* Whether it begins when another forks it. */
 bool sim_thread_is_child(const struct sim_thread *thread);
-uint64_t sim_thread_cycles(const struct sim *sim, const struct sim_thread *thread);
 void sim_thread_advance(struct sim *sim, struct sim_thread *thread);
 void sim_thread_complete(struct sim *sim, struct sim_thread *thread);
 /* waker: NULL for a timer or a device. */

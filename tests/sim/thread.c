@@ -6,28 +6,10 @@
 #define MILLI	     1000ULL
 #define LONG_MCYCLES (1000000000 * MILLI) /* of work that another thread ends */
 
-static bool in_phase(const struct sim *sim, const struct workload_group *group)
-{
-	const struct platform_spell *phase = &group->phase;
-
-	return phase->every_ns && sim->now_ns % phase->every_ns >= phase->every_ns - phase->for_ns;
-}
-
-uint64_t sim_thread_cycles(const struct sim *sim, const struct sim_thread *thread)
-{
-	return in_phase(sim, thread->group) ? thread->group->phase_cycles : thread->group->cycles;
-}
-
-static uint64_t think_ns(const struct sim *sim, const struct sim_thread *thread)
-{
-	return in_phase(sim, thread->group) ? thread->group->phase_think_ns
-					    : thread->group->think_ns;
-}
-
 /* What a request costs the thread itself; the rest is in the interrupt. */
 static uint64_t io_mcycles(const struct sim *sim, const struct sim_thread *thread)
 {
-	return sim_thread_cycles(sim, thread) * (MILLI - sim->platform->costs.interrupt_permille);
+	return thread->group->cycles * (MILLI - sim->platform->costs.interrupt_permille);
 }
 
 /* All of a chain's work is with its first thread. A parent may have as many children. */
@@ -69,7 +51,7 @@ static void sleep_until(struct sim *sim, struct sim_thread *thread, uint64_t ns)
 
 static void think(struct sim *sim, struct sim_thread *thread)
 {
-	sleep_until(sim, thread, sim->now_ns + think_ns(sim, thread));
+	sleep_until(sim, thread, sim->now_ns + thread->group->think_ns);
 }
 
 /* A round that took longer than a period is late, and the next one does not make up for it. */
@@ -85,8 +67,8 @@ static void begin_round(struct sim *sim, struct sim_thread *thread)
 static void advance_busy(struct sim *sim, struct sim_thread *thread)
 {
 	thread->rounds++;
-	thread->mcycles = sim_thread_cycles(sim, thread) * MILLI;
-	if (think_ns(sim, thread))
+	thread->mcycles = thread->group->cycles * MILLI;
+	if (thread->group->think_ns)
 		think(sim, thread);
 	else if (thread->group->period_ns)
 		begin_round(sim, thread);
@@ -106,13 +88,12 @@ static void take_turn(struct sim *sim, struct sim_thread *thread)
 	}
 	thread->ready--;
 	thread->step = SIM_STEP_SEND;
-	thread->mcycles = sim_thread_cycles(sim, thread) * MILLI;
+	thread->mcycles = thread->group->cycles * MILLI;
 	if (!thread->rounds_here)
 		return;
 	thread->rounds++;
-	if (!in_phase(sim, thread->group))
-		thread->mcycles = thread->group->first_cycles * MILLI;
-	if (think_ns(sim, thread))
+	thread->mcycles = thread->group->first_cycles * MILLI;
+	if (thread->group->think_ns)
 		think(sim, thread);
 	else if (thread->group->period_ns)
 		begin_round(sim, thread);
@@ -168,7 +149,7 @@ static void fork_child(struct sim *sim, struct sim_thread *parent)
 	while (child->step == SIM_STEP_EXIT)
 		child++;
 	child->step = SIM_STEP_EXIT;
-	child->mcycles = sim_thread_cycles(sim, child) * MILLI;
+	child->mcycles = child->group->cycles * MILLI;
 	child->cpu = parent->cpu;
 	child->cpu = sim_place_woken(sim, child);
 	child->asleep_ns += sim->now_ns - child->asleep_since_ns;
@@ -204,7 +185,7 @@ static void take_batch(struct sim *sim, struct sim_thread *thread)
 	thread->batch = thread->ready;
 	thread->ready = 0;
 	thread->mcycles = thread->group->batch_cycles * MILLI;
-	if (think_ns(sim, thread)) {
+	if (thread->group->think_ns) {
 		thread->step = SIM_STEP_THINK;
 		return;
 	}
@@ -212,30 +193,12 @@ static void take_batch(struct sim *sim, struct sim_thread *thread)
 	thread->mcycles += io_mcycles(sim, thread);
 }
 
-static uint64_t may_go_ns(struct sim *sim, const struct sim_thread *thread)
-{
-	const struct workload_group *group = thread->group;
-
-	if (!group->io_max_per_s)
-		return sim->now_ns;
-	return sim_throttle_take(&sim->throttles[group - sim->workload->groups],
-				 group->io_max_per_s, sim->now_ns);
-}
-
 static void send_one(struct sim *sim, struct sim_thread *thread)
 {
-	uint64_t at_ns = may_go_ns(sim, thread);
-
 	thread->io_starts++;
 	thread->last_io_ns = sim->now_ns;
-	if (at_ns > sim->now_ns) {
-		/* The CPU that sent it is kept in the event, as the device does. */
-		sim_add_event(sim, at_ns, SIM_EVENT_RELEASE, thread->index, thread->cpu);
-	} else {
-		sim_tell(sim, on_io_start, thread);
-		sim_device_submit(sim, &sim->devices[thread->group->device], thread->index,
-				  thread->cpu);
-	}
+	sim_tell(sim, on_io_start, thread);
+	sim_device_submit(sim, &sim->devices[thread->group->device], thread->index, thread->cpu);
 	thread->mcycles = io_mcycles(sim, thread);
 	if (--thread->batch == 0)
 		take_batch(sim, thread);

@@ -33,9 +33,6 @@ const char workload_help[] =
 	"  period          a busy thread's round, or a chain's, begins so long after the last one did\n"
 	"  look            a chain's thread that was woken waits so long, and takes the work over while the\n"
 	"                  one that woke it goes on, as Go's threads do: 3us\n"
-	"  io-max          I/Os a second that all of them may do, as by io.max: 3000/s\n"
-	"  phase-every, phase-for          at the end of each 10s, for 3s …\n"
-	"  phase-cycles, phase-think       … these take the place of cycles and think\n"
 	"  cpus            where they may run: 4-5; joined by '/': 0/2-3\n"
 	"  device          its NAME in the platform file, default the first\n"
 	"  flush-every, flush-for          the devices start nothing for a time: 1s, 20ms\n"
@@ -58,11 +55,6 @@ static const struct sim_key keys[] = {
 	GROUP("think", &policy_units_duration, "0ns", "60s", think_ns),
 	GROUP("period", &policy_units_duration, "0ns", "60s", period_ns),
 	GROUP("look", &policy_units_duration, "0ns", "60s", look_ns),
-	GROUP("io-max", &policy_units_rate, "10/s", "100000000/s", io_max_per_s),
-	GROUP("phase-every", &policy_units_duration, "1ms", "60min", phase.every_ns),
-	GROUP("phase-for", &policy_units_duration, "1us", "60min", phase.for_ns),
-	GROUP("phase-cycles", &policy_units_none, "1", "1000000000", phase_cycles),
-	GROUP("phase-think", &policy_units_duration, "0ns", "60s", phase_think_ns),
 	WHOLE("flush-every", &policy_units_duration, "1ms", "60s", flush.every_ns),
 	WHOLE("flush-for", &policy_units_duration, "1us", "60s", flush.for_ns),
 	WHOLE("thermal-every", &policy_units_duration, "1ms", "60s", thermal.every_ns),
@@ -95,8 +87,7 @@ static int store(const char *name, const char *value, struct workload *workload,
 	return sim_refuse(
 		ret_message,
 		"found the key '%s', expected threads, depth, cycles, first-cycles, "
-		"batch-cycles, think, period, look, io-max, phase-every, phase-for, phase-cycles, "
-		"phase-think, cpus, device, flush-every, flush-for, thermal-every, "
+		"batch-cycles, think, period, look, cpus, device, flush-every, flush-for, thermal-every, "
 		"thermal-for or thermal-limit",
 		name);
 }
@@ -190,11 +181,7 @@ static int check_group(struct workload_group *group, char **ret_message)
 		group->threads++; /* who waits for them */
 	if (!group->first_cycles)
 		group->first_cycles = group->cycles;
-	if (!group->phase_cycles)
-		group->phase_cycles = group->cycles;
-	if (group->phase_think_ns == UINT64_MAX)
-		group->phase_think_ns = group->think_ns;
-	return platform_check_spell("phase", &group->phase, ret_message);
+	return 0;
 }
 
 static int parse_group(char *text, const struct platform *platform, struct workload *workload,
@@ -213,7 +200,6 @@ static int parse_group(char *text, const struct platform *platform, struct workl
 		.cpus = UINT64_MAX >> (PLATFORM_CPUS_MAX - platform->n_cpus),
 		.cycles = platform->costs.io_cycles,
 		.batch_cycles = platform->costs.batch_cycles,
-		.phase_think_ns = UINT64_MAX,
 	};
 	workload->n_groups++;
 	if (options)

@@ -32,13 +32,9 @@ struct workload_group {
 	uint32_t cycles; /* per request, or per round of a busy thread, or turn of a chain's */
 	uint32_t first_cycles; /* of the first of a chain, or before each child */
 	uint32_t batch_cycles;
-	uint64_t think_ns;	     /* sleep after each batch */
-	uint64_t period_ns;	     /* of rounds that do not take longer; 0: they have none */
-	uint64_t look_ns;	     /* a chain's thread that was woken takes over so much later */
-	uint32_t io_max_per_s;	     /* of all its threads together: io.max; 0: none */
-	struct platform_spell phase; /* the last for_ns of each every_ns */
-	uint32_t phase_cycles;	     /* in place of cycles and think_ns meanwhile */
-	uint64_t phase_think_ns;
+	uint64_t think_ns;  /* sleep after each batch */
+	uint64_t period_ns; /* of rounds that do not take longer; 0: they have none */
+	uint64_t look_ns;   /* a chain's thread that was woken takes over so much later */
 };
 
 struct workload {

@@ -72,23 +72,6 @@ static const struct fault platforms[] = {
 	  ": [device disk] interrupt: found CPU 2, expected one of 0 to 1" },
 	{ MACHINE DOMAIN DISK "interrupt = all\n",
 	  ":11: interrupt: found 'all', expected submitter or a CPU from 0 to 63" },
-	{ MACHINE DOMAIN DISK "drift-sigma = 15%\ndrift-tau = 300ms\npause-every = 2s\n"
-			      "pause-for = 100ms\nneighbour-every = 10s\nneighbour-for = 3s\n"
-			      "neighbour-part = 40%\n" },
-	{ MACHINE DOMAIN DISK "drift-sigma = 51%\n",
-	  ":11: drift-sigma: found '51%', expected a share from 0% to 50% with its unit (%)" },
-	{ MACHINE DOMAIN DISK "drift-tau = 0ms\n",
-	  ":11: drift-tau: found '0ms', expected a duration from 1ms to 60s with its unit (ns, us, "
-	  "ms, s, min)" },
-	{ MACHINE DOMAIN DISK "drift-sigma = 5%\n", ":7: expected both drift-sigma and drift-tau" },
-	{ MACHINE DISK "pause-every = 1s\npause-for = 1s\n" DOMAIN,
-	  ":3: expected both pause-every and pause-for, and pause-for to be less" },
-	{ MACHINE DOMAIN DISK "neighbour-for = 1s\n",
-	  ":7: expected both neighbour-every and neighbour-for, and neighbour-for to be less" },
-	{ MACHINE DOMAIN DISK "neighbour-part = 5%\n",
-	  ":7: expected both neighbour-every and neighbour-part" },
-	{ MACHINE DOMAIN DISK "neighbour-part = 100%\n",
-	  ":11: neighbour-part: found '100%', expected a share from 1% to 99% with its unit (%)" },
 	{ MACHINE "[domain a]\ncpus = 1\nopp = 1GHz 1V\ncapacitance = 1nF\n" DISK,
 	  ": CPU 0 is in no domain, expected CPUs without a gap from 0 on" },
 	{ "[platform]\n\x01\n", ":2: found the byte 0x01 at column 1, expected text in UTF-8 "
@@ -149,7 +132,6 @@ static const struct fault specs[] = {
 	{ "chain4x2:cycles=100,first-cycles=200,period=12ms" },
 	{ "chain2x1:look=3us+forkx2:cycles=100,first-cycles=200" },
 	{ "busyx2:think=1ms+psync:flush-every=1s,flush-for=20ms" },
-	{ "psync:io-max=3000/s,phase-every=600s,phase-for=300s,phase-cycles=9,phase-think=0ns" },
 	{ "sync", "found 'sync', expected psync, io_uring, libaio, busy, chain or fork" },
 	{ "", "found '', expected psync, io_uring, libaio, busy, chain or fork" },
 	{ "psyncx4+", "found '', expected psync, io_uring, libaio, busy, chain or fork" },
@@ -165,16 +147,9 @@ static const struct fault specs[] = {
 	{ "psync:think", "found 'think', expected KEY=VALUE" },
 	{ "psync:thread=4",
 	  "found the key 'thread', expected threads, depth, cycles, first-cycles, batch-cycles, think, "
-	  "period, look, io-max, phase-every, phase-for, phase-cycles, phase-think, cpus, device, flush-every, flush-for, thermal-every, thermal-for or thermal-limit" },
+	  "period, look, cpus, device, flush-every, flush-for, thermal-every, thermal-for or thermal-limit" },
 	{ "psync:think=1", "think: found '1', expected a duration from 0ns to 60s with its unit "
 			   "(ns, us, ms, s, min)" },
-	{ "psync:io-max=3000",
-	  "io-max: found '3000', expected a rate from 10/s to 100000000/s with "
-	  "its unit (/s)" },
-	{ "psync:phase-for=1s",
-	  "expected both phase-every and phase-for, and phase-for to be less" },
-	{ "psync:phase-cycles=0",
-	  "phase-cycles: found '0', expected a whole number from 1 to 1000000000" },
 	{ "psync:cpus=2", "cpus: found '2', expected CPUs from 0 to 1 such as 0/2-3" },
 	{ "psync:device=tape", "device: found 'tape', expected one of the platform file, such as "
 			       "disk" },
@@ -213,7 +188,7 @@ static void test_workload_values(void **state)
 
 	test_sim_platform(MACHINE DOMAIN DISK, &platform);
 	test_sim_workload(&platform,
-			  "io_uring6x128:cycles=9,phase-every=1s,phase-for=1ms,phase-think=2ms+"
+			  "io_uring6x128:cycles=9+"
 			  "busyx2:think=1ms,period=4ms,cpus=1",
 			  &workload);
 	assert_int_equal(workload.n_groups, 2);
@@ -221,9 +196,6 @@ static void test_workload_values(void **state)
 	assert_int_equal(workload.groups[0].depth, 128);
 	assert_int_equal(workload.groups[0].cycles, 9);
 	assert_int_equal(workload.groups[0].cpus, 3);
-	assert_int_equal(workload.groups[0].phase_cycles, 9);
-	assert_int_equal(workload.groups[0].phase_think_ns, 2000000);
-	assert_int_equal(workload.groups[1].phase_think_ns, 1000000);
 	assert_int_equal(workload.groups[1].threads, 2);
 	assert_int_equal(workload.groups[1].depth, 0);
 	assert_int_equal(workload.groups[1].think_ns, 1000000);
