@@ -34,7 +34,6 @@ static const char keys_text[] =
 	"q, Ctrl-C        quit\n"
 	"\n"
 	"Tasks are listed that do I/O, and below those that a rule or an override caps.\n"
-	"Below is the frequency of the selected domain by time, a column for each look.\n"
 	"Green: boosted, or a disk where boosts pay. Yellow: limited.\n"
 	"Cyan: tasks that work in turn.\n"
 	"Red: left to another program, or in trouble.\n";
@@ -58,24 +57,11 @@ static void set_list(struct top_view *view, enum top_pane pane, json_t *reply, c
 	json_t *list = json_object_get(reply, key);
 
 	if (list)
-		top_model_set(&view->model, pane, json_incref(list), 0);
+		top_model_set(&view->model, pane, json_incref(list));
 	json_decref(reply);
 }
 
-/* Both tasks of a chain are in Explain alone. */
-static void explain_chain(struct top_view *view, int fd, uint64_t deadline_ns)
-{
-	const json_t *domain = top_model_selected(&view->model, TOP_DOMAINS);
-
-	json_decref(view->explained);
-	view->explained = NULL;
-	if (field_is_word(domain, "reason", "chain"))
-		view->explained = ask(fd, "io.wakegov.Explain",
-				      json_pack("{ss}", "domain", field_text(domain, "name")),
-				      deadline_ns);
-}
-
-static void look(const struct ctl *ctl, struct top_view *view)
+static void update(const struct ctl *ctl, struct top_view *view)
 {
 	uint64_t deadline_ns = caller_deadline(ctl->timeout_ns);
 	_cleanup_close_ int fd = caller_open(ctl->path, deadline_ns);
@@ -84,8 +70,6 @@ static void look(const struct ctl *ctl, struct top_view *view)
 	uint64_t before_cpu_us = field_number(json_object_get(view->status, "self"), "cpu_us");
 	uint64_t uptime_us = field_number(status, "uptime_us");
 	uint64_t before_us = field_number(view->status, "uptime_us");
-	uint64_t now_us = time_now_ns() / NS_PER_US;
-	bool is_first = !view->status;
 
 	view->is_lost = !status;
 	if (!status)
@@ -97,15 +81,7 @@ static void look(const struct ctl *ctl, struct top_view *view)
 				  (double)(uptime_us - before_us);
 	json_decref(view->status);
 	view->status = status;
-	top_model_set(&view->model, TOP_DOMAINS, json_incref(json_object_get(status, "domains")),
-		      now_us);
-	if (is_first) {
-		json_auto_t *reply = ask(fd, "io.wakegov.Decisions", NULL, deadline_ns);
-
-		top_model_recall(&view->model, json_object_get(reply, "decisions"), now_us,
-				 view->delay_ms * 1000ULL);
-	}
-	explain_chain(view, fd, deadline_ns);
+	top_model_set(&view->model, TOP_DOMAINS, json_incref(json_object_get(status, "domains")));
 	set_list(view, TOP_TASKS,
 		 ask(fd, "io.wakegov.Tasks",
 		     json_pack("{ss si}", "sort", "rate", "limit", TASKS_SHOWN), deadline_ns),
@@ -265,7 +241,7 @@ static void run(const struct ctl *ctl, struct top_view *view)
 		now_us = time_now_ns() / NS_PER_US;
 		if (now_us >= next_us) {
 			if (!view->is_paused && !view->text)
-				look(ctl, view);
+				update(ctl, view);
 			next_us = now_us + view->delay_ms * 1000ULL;
 		}
 		top_draw(view);
@@ -336,7 +312,6 @@ enum ctl_exit command_top(struct ctl *ctl)
 	code = show_screen(ctl, &view);
 	top_model_deinit(&view.model);
 	json_decref(view.status);
-	json_decref(view.explained);
 	free(view.text);
 	return code;
 }

@@ -22,8 +22,8 @@ enum top_pane {
 	TOP_PANES,
 };
 
-#define TOP_HISTORY	512 /* looks that are remembered */
-#define TOP_LEVELS	240 /* of a frequency, 0 to the highest OPP */
+#define TOP_HISTORY	64 /* updates that are remembered */
+#define TOP_LEVELS	8  /* of a frequency, 0 to the highest OPP */
 #define TOP_FILTER_SIZE 32
 
 struct top_list {
@@ -39,18 +39,10 @@ struct top_list {
 /* What decided a frequency, as far as it has a colour. */
 enum top_tone { TOP_PLAIN, TOP_BOOSTED, TOP_CHAINED, TOP_LIMITED, TOP_TROUBLED, TOP_TONES };
 
-/* A domain at one look. */
-struct top_moment {
-	uint64_t at_us; /* CLOCK_MONOTONIC */
-	uint8_t level;	/* 0 to TOP_LEVELS */
-	uint8_t tone;
-};
-
-/* A domain at the last looks, oldest first. */
+/* A domain's frequency at the last updates, oldest first, each from 0 to TOP_LEVELS. */
 struct top_history {
 	char name[24];
-	uint64_t highest_khz;
-	struct top_moment moments[TOP_HISTORY];
+	uint8_t levels[TOP_HISTORY];
 	size_t n;
 };
 
@@ -65,18 +57,11 @@ void top_model_deinit(struct top_model *model);
 
 /*
  * Stores a new list of the daemon's; consumes all. The selected row stays selected while it is
- * there. Domains are added to the history, as of now_us on CLOCK_MONOTONIC.
+ * there. Frequencies of domains are added to their histories.
  */
-void top_model_set(struct top_model *model, enum top_pane pane, json_t *all, uint64_t now_us);
+void top_model_set(struct top_model *model, enum top_pane pane, json_t *all);
 
-/*
- * Fills the histories, which have one look each, with what the decisions that the daemon remembers
- * say of the time before: as if there had been a look every step_us.
- */
-void top_model_recall(struct top_model *model, const json_t *decisions, uint64_t now_us,
-		      uint64_t step_us);
-
-/* Of a domain or a decision. */
+/* Of a domain. */
 enum top_tone top_model_tone(const json_t *row);
 
 /* The columns of each list, the most important first: the last ones go where there is no room. */
@@ -104,8 +89,6 @@ struct top_view {
 	json_t *status; /* the last one, or NULL */
 	enum top_pane pane;
 	size_t heights[TOP_PANES]; /* rows of each pane, as painted last */
-	size_t most_tasks; /* rows that tasks had so far: what is below them stays in its place */
-	json_t *explained; /* the selected domain, by Explain, if a chain decided; or NULL */
 	bool is_hidden[TOP_PANES]; /* it has no rows, or there is no room for it */
 	double own_share;	   /* share of one CPU that the daemon took since the last look */
 	bool is_paused;

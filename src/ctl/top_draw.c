@@ -18,9 +18,6 @@
 #define LINE_SIZE     512
 #define COLUMNS_LEAST 4
 #define HISTORY_LEAST 8
-#define HISTORY_MOST  64
-#define GRAPH_LEAST   5	 /* rows, below which no graph is worth its title */
-#define GRAPH_MARGIN  10 /* for its scale */
 
 /* Pairs of colours are numbered by tone. */
 static const short colours[TOP_TONES] = {
@@ -93,28 +90,20 @@ static int history_width(void)
 {
 	int width = HISTORY_LEAST + (COLS > 80 ? (COLS - 80) / 2 : 0);
 
-	return width < HISTORY_MOST ? width : HISTORY_MOST;
+	return width < TOP_HISTORY ? width : TOP_HISTORY;
 }
 
-/* A column of a row of blocks that is filled to this many eighths. */
-static const char *block(const struct top_view *view, unsigned int eighths)
+/* What the domain's frequency did in the last updates, as a row of blocks. */
+static json_t *history_of(const struct top_view *view, const char *name)
 {
 	static const char *const utf8[] = { " ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█" };
 	static const char *const plain[] = { " ", "_", ".", "-", "=", "+", "*", "#", "@" };
-
-	return (view->is_utf8 ? utf8 : plain)[eighths > 8 ? 8 : eighths];
-}
-
-/* What the domain's frequency did in the last looks, as a row of blocks. */
-static json_t *history_of(const struct top_view *view, const char *name)
-{
 	const struct top_history *history = top_model_history(&view->model, name);
 	size_t width = (size_t)history_width(), n = history ? history->n : 0;
 	char text[LINE_SIZE] = "";
 
 	for (size_t i = n > width ? n - width : 0; i < n; i++)
-		strcat(text,
-		       block(view, (history->moments[i].level * 8U + TOP_LEVELS / 2) / TOP_LEVELS));
+		strcat(text, (view->is_utf8 ? utf8 : plain)[history->levels[i]]);
 	for (size_t i = n; i < width; i++)
 		strcat(text, " ");
 	return json_string(text);
@@ -268,58 +257,16 @@ static size_t rows_of(const struct top_view *view, enum top_pane pane, size_t mo
 	return n < most ? n : most;
 }
 
-/* The selected domain's frequency by time, in the rows below the lists: a column for each look. */
-static void draw_graph(const struct top_view *view, int top, int height)
-{
-	const json_t *domain = top_model_selected(&view->model, TOP_DOMAINS);
-	const struct top_history *history = top_model_history(&view->model,
-							      field_text(domain, "name"));
-	size_t width = COLS > GRAPH_MARGIN ? (size_t)(COLS - GRAPH_MARGIN) : 0, first;
-	_cleanup_free_ char *why = NULL, *since = NULL, *highest = NULL;
-
-	if (!history || !width)
-		return;
-	first = history->n > width ? history->n - width : 0;
-	since = format_duration(history->moments[history->n - 1].at_us -
-				history->moments[first].at_us);
-	/* Of a chain both tasks. */
-	why = words_fill("parts", "chain_of", field_at(view->explained, "decision.contenders.0"),
-			 NULL)
-		      ?: words_fill("parts", "reason", domain, NULL);
-	attron(A_BOLD);
-	putf(top, 0, COLS, "%s in the last %s; now %s", history->name, since ?: "?", why ?: "?");
-	attroff(A_BOLD);
-	highest = format_frequency(field_number(domain, "highest_opp_khz"));
-	putf(top + 1, 0, GRAPH_MARGIN - 1, "%*s", GRAPH_MARGIN - 1, highest);
-	for (int row = 0; row < height - 1; row++) {
-		/* From the bottom. */
-		unsigned int below = (unsigned int)(height - 2 - row) * 8;
-
-		move(top + 1 + row, GRAPH_MARGIN);
-		for (size_t i = first; i < history->n; i++) {
-			const struct top_moment *moment = &history->moments[i];
-			unsigned int eighths =
-				(moment->level * (unsigned int)(height - 1) * 8 + TOP_LEVELS / 2) /
-				TOP_LEVELS;
-
-			attron(COLOR_PAIR(moment->tone));
-			addstr(block(view, eighths > below ? eighths - below : 0));
-			attroff(COLOR_PAIR(moment->tone));
-		}
-	}
-}
-
 /*
  * Domains get what they need up to half, devices up to a quarter, capped tasks with their title up
- * to a third of the rest, tasks what they need of the remainder, and a graph what is left, if that
- * is enough for one.
+ * to a third of the rest, and tasks what is left.
  */
 static void draw_panes(struct top_view *view)
 {
 	size_t room = LINES > 8 ? (size_t)LINES - 5 : 3; /* rows without titles, head and foot */
 	size_t domains = rows_of(view, TOP_DOMAINS, (room + 1) / 2);
 	size_t devices = rows_of(view, TOP_DEVICES, (room + 3) / 4);
-	size_t tasks = room > domains + devices ? room - domains - devices : 0, capped = 0, graph;
+	size_t tasks = room > domains + devices ? room - domains - devices : 0, capped = 0;
 	int y = 2 + (int)domains;
 
 	if (json_array_size(view->model.lists[TOP_CAPPED].all) && tasks > 2)
@@ -329,12 +276,6 @@ static void draw_panes(struct top_view *view)
 		view->pane = TOP_TASKS;
 	if (capped)
 		tasks -= capped + 1;
-	if (view->most_tasks < rows_of(view, TOP_TASKS, tasks))
-		view->most_tasks = rows_of(view, TOP_TASKS, tasks);
-	graph = tasks > view->most_tasks ? tasks - view->most_tasks : 0;
-	if (graph < GRAPH_LEAST)
-		graph = 0;
-	tasks -= graph;
 	draw_pane(view, TOP_DOMAINS, 1, domains);
 	draw_pane(view, TOP_TASKS, y, tasks);
 	y += 1 + (int)tasks;
@@ -342,8 +283,6 @@ static void draw_panes(struct top_view *view)
 		draw_pane(view, TOP_CAPPED, y, capped);
 	y += capped ? 1 + (int)capped : 0;
 	draw_pane(view, TOP_DEVICES, y, devices);
-	if (graph)
-		draw_graph(view, y + 1 + (int)devices, (int)graph);
 }
 
 void top_draw(struct top_view *view)

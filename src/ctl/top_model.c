@@ -149,24 +149,18 @@ enum top_tone top_model_tone(const json_t *row)
 	return !strcmp(reason, "chain") ? TOP_CHAINED : TOP_PLAIN;
 }
 
-/* khz_key: of the row's frequency. */
-static void note(struct top_history *history, const json_t *row, const char *khz_key,
-		 uint64_t at_us)
+static void add_level(struct top_history *history, const json_t *domain)
 {
-	uint64_t highest = history->highest_khz, now = field_number(row, khz_key);
+	uint64_t highest = field_number(domain, "highest_opp_khz");
+	uint64_t now = field_number(domain, "current_khz");
 	uint64_t level = highest ? (now * TOP_LEVELS + highest / 2) / highest : 0;
 
 	if (history->n == TOP_HISTORY)
-		memmove(history->moments, history->moments + 1,
-			(TOP_HISTORY - 1) * sizeof(history->moments[0]));
-	else
-		history->n++;
-	history->moments[history->n - 1] =
-		(struct top_moment){ at_us, level > TOP_LEVELS ? TOP_LEVELS : (uint8_t)level,
-				     (uint8_t)top_model_tone(row) };
+		memmove(history->levels, history->levels + 1, --history->n);
+	history->levels[history->n++] = level > TOP_LEVELS ? TOP_LEVELS : (uint8_t)level;
 }
 
-static void note_all(struct top_model *model, const json_t *domains, uint64_t now_us)
+static void add_levels(struct top_model *model, const json_t *domains)
 {
 	const json_t *domain;
 	size_t i;
@@ -177,48 +171,12 @@ static void note_all(struct top_model *model, const json_t *domains, uint64_t no
 
 		if (name && !history)
 			history = add_history(model, name);
-		if (!history)
-			continue;
-		history->highest_khz = field_number(domain, "highest_opp_khz");
-		note(history, domain, "current_khz", now_us);
+		if (history)
+			add_level(history, domain);
 	}
 }
 
-static void recall(struct top_history *history, const json_t *decisions, uint64_t now_us,
-		   uint64_t step_us)
-{
-	struct top_moment last = history->moments[history->n - 1];
-	const json_t *known = NULL;
-	size_t next = 0;
-
-	history->n = 0;
-	for (uint64_t back = TOP_HISTORY - 1; back; back--) {
-		uint64_t at_us = now_us - back * step_us;
-
-		if (at_us > now_us)
-			continue; /* before the boot */
-		for (; next < json_array_size(decisions); next++) {
-			const json_t *decision = json_array_get(decisions, next);
-
-			if (field_number(decision, "monotonic_us") > at_us)
-				break;
-			if (field_is_word(decision, "domain", history->name))
-				known = decision;
-		}
-		if (known)
-			note(history, known, "target_khz", at_us);
-	}
-	history->moments[history->n++] = last;
-}
-
-void top_model_recall(struct top_model *model, const json_t *decisions, uint64_t now_us,
-		      uint64_t step_us)
-{
-	for (size_t i = 0; i < model->n_histories; i++)
-		recall(&model->histories[i], decisions, now_us, step_us);
-}
-
-void top_model_set(struct top_model *model, enum top_pane pane, json_t *all, uint64_t now_us)
+void top_model_set(struct top_model *model, enum top_pane pane, json_t *all)
 {
 	struct top_list *list = &model->lists[pane];
 	json_t *before = list->all;
@@ -230,7 +188,7 @@ void top_model_set(struct top_model *model, enum top_pane pane, json_t *all, uin
 	if (!list->rows)
 		json_decref(all);
 	if (pane == TOP_DOMAINS)
-		note_all(model, list->all, now_us);
+		add_levels(model, list->all);
 	arrange(model, pane, selected);
 	json_decref((json_t *)selected);
 	json_decref(before);

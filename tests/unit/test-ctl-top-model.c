@@ -42,7 +42,7 @@ static void test_selection_follows(void **state)
 {
 	struct top_model model = { 0 };
 
-	top_model_set(&model, TOP_DOMAINS, make_domains(200, 0), 0);
+	top_model_set(&model, TOP_DOMAINS, make_domains(200, 0));
 	top_model_move(&model, TOP_DOMAINS, 150, 10);
 	assert_string_equal(name_at(&model, model.lists[TOP_DOMAINS].selected), "policy150");
 	assert_int_equal(model.lists[TOP_DOMAINS].scroll, 141);
@@ -51,15 +51,15 @@ static void test_selection_follows(void **state)
 		top_model_sort(&model, TOP_DOMAINS, false);
 	assert_string_equal(top_model_sort_name(&model, TOP_DOMAINS), "CURRENT");
 	for (uint32_t turn = 1; turn < 20; turn++) {
-		top_model_set(&model, TOP_DOMAINS, make_domains(200, turn), 0);
+		top_model_set(&model, TOP_DOMAINS, make_domains(200, turn));
 		assert_string_equal(name_at(&model, model.lists[TOP_DOMAINS].selected),
 				    "policy150");
 		for (size_t i = 1; i < 200; i++)
 			assert_true(khz_at(&model, i - 1) >= khz_at(&model, i));
 	}
-	top_model_set(&model, TOP_DOMAINS, make_domains(3, 0), 0);
+	top_model_set(&model, TOP_DOMAINS, make_domains(3, 0));
 	assert_non_null(top_model_selected(&model, TOP_DOMAINS));
-	top_model_set(&model, TOP_DOMAINS, json_array(), 0);
+	top_model_set(&model, TOP_DOMAINS, json_array());
 	assert_null(top_model_selected(&model, TOP_DOMAINS));
 	top_model_deinit(&model);
 }
@@ -68,7 +68,7 @@ static void test_filter(void **state)
 {
 	struct top_model model = { 0 };
 
-	top_model_set(&model, TOP_DOMAINS, make_domains(20, 0), 0);
+	top_model_set(&model, TOP_DOMAINS, make_domains(20, 0));
 	top_model_filter(&model, "UTIL");
 	assert_int_equal(model.lists[TOP_DOMAINS].n, 10);
 	top_model_filter(&model, "policy1");
@@ -78,7 +78,7 @@ static void test_filter(void **state)
 	assert_null(top_model_selected(&model, TOP_DOMAINS));
 	top_model_move(&model, TOP_DOMAINS, 5, 10);
 	/* It holds for what comes later. */
-	top_model_set(&model, TOP_DOMAINS, make_domains(20, 1), 0);
+	top_model_set(&model, TOP_DOMAINS, make_domains(20, 1));
 	assert_int_equal(model.lists[TOP_DOMAINS].n, 0);
 	top_model_filter(&model, "");
 	assert_int_equal(model.lists[TOP_DOMAINS].n, 20);
@@ -89,7 +89,7 @@ static void test_reverse(void **state)
 {
 	struct top_model model = { 0 };
 
-	top_model_set(&model, TOP_DOMAINS, make_domains(9, 0), 0);
+	top_model_set(&model, TOP_DOMAINS, make_domains(9, 0));
 	assert_string_equal(top_model_sort_name(&model, TOP_DOMAINS), "order");
 	top_model_sort(&model, TOP_DOMAINS, true);
 	assert_string_equal(name_at(&model, 0), "policy8");
@@ -108,7 +108,7 @@ static void test_window(void **state)
 	const struct top_list *list = &model.lists[TOP_DOMAINS];
 	static const size_t heights[] = { 10, 3, 60, 1, 0, 12 };
 
-	top_model_set(&model, TOP_DOMAINS, make_domains(40, 0), 0);
+	top_model_set(&model, TOP_DOMAINS, make_domains(40, 0));
 	for (int step = -100; step <= 100; step += 7) {
 		for (size_t i = 0; i < sizeof(heights) / sizeof(heights[0]); i++) {
 			top_model_move(&model, TOP_DOMAINS, step, heights[i]);
@@ -130,50 +130,18 @@ static void test_history(void **state)
 	const struct top_history *history;
 
 	for (uint32_t turn = 0; turn <= 11 * TOP_HISTORY + 7; turn++)
-		top_model_set(&model, TOP_DOMAINS, make_domains(2, turn), turn);
+		top_model_set(&model, TOP_DOMAINS, make_domains(2, turn));
 	history = top_model_history(&model, "policy0");
 	assert_non_null(history);
 	assert_int_equal(history->n, TOP_HISTORY);
 	/* 7 steps above 800 MHz: 1500 of 1800; the one before is one less. */
-	assert_int_equal(history->moments[TOP_HISTORY - 1].level, TOP_LEVELS * 15 / 18);
-	assert_int_equal(history->moments[TOP_HISTORY - 2].level, (TOP_LEVELS * 14 + 9) / 18);
-	assert_int_equal(history->moments[TOP_HISTORY - 1].at_us, 11 * TOP_HISTORY + 7);
+	assert_int_equal(history->levels[TOP_HISTORY - 1], (TOP_LEVELS * 15 + 9) / 18);
+	assert_int_equal(history->levels[TOP_HISTORY - 2], (TOP_LEVELS * 14 + 9) / 18);
 	assert_null(top_model_history(&model, "policy9"));
 	assert_int_equal(model.n_histories, 2);
 	/* Rows that are no objects, or strange ones, are survived. */
-	top_model_set(&model, TOP_DOMAINS, json_pack("[i, n, {si}]", 5, "name", 7), 0);
+	top_model_set(&model, TOP_DOMAINS, json_pack("[i, n, {si}]", 5, "name", 7));
 	assert_int_equal(model.lists[TOP_DOMAINS].n, 3);
-	top_model_deinit(&model);
-}
-
-/* Before the first look there is what the decisions say: from the first of a domain's on. */
-static void test_recall(void **state)
-{
-	json_auto_t *decisions =
-		json_pack("[{sI ss si ss}, {sI ss si ss ss}, {sI ss si ss}]", "monotonic_us",
-			  (json_int_t)90500000, "domain", "policy0", "target_khz", 900000, "reason",
-			  "io-boost", "monotonic_us", (json_int_t)93500000, "domain", "policy0",
-			  "target_khz", 1800000, "reason", "utilisation", "limiter", "cap",
-			  "monotonic_us", (json_int_t)95500000, "domain", "policy1", "target_khz",
-			  1800000, "reason", "chain");
-	struct top_model model = { 0 };
-	const struct top_history *history;
-
-	top_model_set(&model, TOP_DOMAINS, make_domains(3, 0), 100000000);
-	top_model_recall(&model, decisions, 100000000, 1000000);
-	/* From 91 s to 99 s, and now. */
-	history = top_model_history(&model, "policy0");
-	assert_int_equal(history->n, 10);
-	assert_int_equal(history->moments[0].at_us, 91000000);
-	assert_int_equal(history->moments[2].level, TOP_LEVELS / 2);
-	assert_int_equal(history->moments[2].tone, TOP_BOOSTED);
-	assert_int_equal(history->moments[3].level, TOP_LEVELS);
-	assert_int_equal(history->moments[3].tone, TOP_LIMITED);
-	assert_int_equal(history->moments[9].at_us, 100000000);
-	history = top_model_history(&model, "policy1");
-	assert_int_equal(history->n, 5);
-	assert_int_equal(history->moments[0].tone, TOP_CHAINED);
-	assert_int_equal(top_model_history(&model, "policy2")->n, 1);
 	top_model_deinit(&model);
 }
 
@@ -182,7 +150,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_selection_follows), cmocka_unit_test(test_filter),
 		cmocka_unit_test(test_reverse),		  cmocka_unit_test(test_window),
-		cmocka_unit_test(test_history),		  cmocka_unit_test(test_recall),
+		cmocka_unit_test(test_history),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

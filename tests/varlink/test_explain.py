@@ -11,7 +11,6 @@ import threading
 import unittest
 
 from service import PATIENCE_S, ServiceTest, WAKEGOVCTL, needs_fixture
-from test_top import Answers
 
 OK, REFUSED, USAGE = range(3)
 
@@ -127,7 +126,7 @@ class Control(ServiceTest):
             self.assertIn("See: wakegovctl explain --help", self.run_command(*arguments, code=USAGE))
 
 
-class Idle(Answers):
+class Idle(socketserver.StreamRequestHandler):
     """A daemon whose only domain is schedutil's, and has been idle for a while."""
     domain = {"name": "policy0", "cpus": "0-3", "state": "driven", "backend": "uclamp", "reason": "utilisation",
               "limiter": "none", "current_khz": 400000, "target_khz": 1700000, "utilisation_cap": 0,
@@ -135,6 +134,15 @@ class Idle(Answers):
     replies = {"Domains": {"domains": [domain]},
                "Explain": {"domain": domain, "is_present": True, "decision": {
                    "target_khz": 1700000, "wanted_khz": 1700000, "reason": "utilisation", "contenders": []}}}
+
+    def handle(self):
+        text = b""
+        while byte := self.rfile.read(1):
+            text += byte
+            if byte == b"\0":
+                method = json.loads(text[:-1])["method"].split(".")[-1]
+                self.wfile.write(json.dumps({"parameters": self.replies[method]}).encode() + b"\0")
+                text = b""
 
 
 class LeftIdle(unittest.TestCase):

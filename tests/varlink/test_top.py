@@ -3,10 +3,8 @@
 """The live view in a real terminal, by tmux: what is on the screen, at any size, after any key."""
 
 import contextlib
-import json
 import os
 import re
-import socketserver
 import subprocess
 import tempfile
 import termios
@@ -191,72 +189,6 @@ class Small(TopTest):
         while not self.screen.is_gone():
             self.assertLess(time.monotonic(), deadline)
             time.sleep(0.05)
-
-
-@needs_fixture
-class Few(TopTest):
-    """Where the lists leave room."""
-    size = (100, 40)
-
-    def line_of(self, text):
-        return next(i for i, line in enumerate(self.screen.lines()) if text in line)
-
-    def test_graph(self):
-        """what the selected domain did fills the rest of the screen, with what was before"""
-        lines = self.wait_for_text("policy0 in the last", "now io-boost (fio, pid 812)")
-        graph = next(i for i, line in enumerate(lines) if "in the last" in line)
-        self.assertGreater(graph, self.line_of("nvme2n1"))
-        self.assertIn("3600 MHz", lines[graph + 1])
-        self.assertIn("q quit", lines[-1])
-        # The canned decisions were made before this began.
-        self.assertGreater(lines[-2].count("█"), 60)
-        self.assertIn("\x1b[32m", self.screen.coloured_lines()[-2])
-        # At half of its highest OPP it fills half of the rows.
-        self.wait_for(lambda lines: lines[-2].rstrip().endswith("█") and
-                      not lines[graph + 3].rstrip().endswith("█"), "half of the height")
-        self.screen.keys("Down")
-        self.wait_for_text("policy1 in the last")
-        self.screen.resize(80, 14)
-        self.wait_for(lambda lines: len(lines) == 14 and "in the last" not in "\n".join(lines),
-                      "no graph where there is no room")
-
-
-class Answers(socketserver.StreamRequestHandler):
-    """A daemon with one domain, which runs as two tasks that work in turn want it."""
-    domain = {"name": "policy0", "cpus": "0-3", "state": "driven", "reason": "chain", "comm": "psql", "pid": 77,
-              "limiter": "none", "current_khz": 1800000, "highest_opp_khz": 1800000, "utilisation_cap": 900}
-    replies = {"Status": {"version": "x", "mode": "governing", "uptime_us": 1000000, "domains": [domain],
-                          "self": {"cpu_us": 0, "pss_kib": 0}, "drops": {}},
-               "Explain": {"decision": {"contenders": [{"comm": "psql", "pid": 77, "reason": "chain", "chain": {
-                   "pid": 78, "comm": "postgres", "share_permille": 973}}]}},
-               "Decisions": {"decisions": []}, "Tasks": {"tasks": []}, "CappedTasks": {"tasks": []},
-               "Devices": {"devices": []}}
-
-    def handle(self):
-        text = b""
-        while byte := self.rfile.read(1):
-            text += byte
-            if byte == b"\0":
-                method = json.loads(text[:-1])["method"].split(".")[-1]
-                self.wfile.write(json.dumps({"parameters": self.replies[method]}).encode() + b"\0")
-                text = b""
-
-
-class Chained(unittest.TestCase):
-    def test_chain(self):
-        """of a chain both tasks are named"""
-        with tempfile.TemporaryDirectory() as folder, \
-                socketserver.ThreadingUnixStreamServer(f"{folder}/socket", Answers) as server:
-            threading.Thread(target=server.serve_forever, daemon=True).start()
-            self.addCleanup(server.shutdown)
-            screen = Screen(f"{folder}/socket", 100, 30)
-            self.addCleanup(screen.close)
-            deadline = time.monotonic() + PATIENCE_S
-            while not any("now chain: psql, pid 77, and postgres, pid 78, are together 97 % of a CPU" in line
-                          for line in screen.lines()):
-                self.assertLess(time.monotonic(), deadline, screen.lines())
-                time.sleep(0.05)
-            self.assertIn("\x1b[36m", "\n".join(screen.coloured_lines()))
 
 
 @needs_fixture
