@@ -10,9 +10,8 @@
 #include <string.h>
 #include <sys/utsname.h>
 
-#include "config/keys.h"
+#include "config/draft.h"
 #include "config/load.h"
-#include "core/rule.h"
 #include "ctl/command.h"
 #include "ctl/print.h"
 #include "shared/cleanup.h"
@@ -109,84 +108,62 @@ static json_t *versions(const json_t *status)
 	return found;
 }
 
-static void add_values(json_t *values, const char *section, enum policy_section of,
-		       const void *base, const void *defaults, uint32_t given)
+/* The rule's number in the order of the rules. */
+static unsigned int rule_number(const struct policy_origins *origins, const char *section)
 {
-	size_t n;
-	const struct policy_key *keys = policy_keys_get(&n);
+	unsigned int n = 0;
 
-	for (size_t i = 0; i < n; i++) {
-		struct policy_value value, built_in;
-		_cleanup_free_ char *text = NULL;
-		char name[96];
+	for (size_t i = 0; i < origins->n; i++) {
+		const struct policy_origin *origin = &origins->entries[i];
 
-		if (keys[i].section != of || (given && !(given & keys[i].domain_bit)))
-			continue;
-		policy_key_load(&keys[i], base, &value);
-		policy_key_load(&keys[i], defaults, &built_in);
-		text = policy_value_format(&keys[i], &value);
-		snprintf(name, sizeof(name), "[%s] %s", section, keys[i].name);
-		json_array_append_new(values, json_pack("{ss ss* sb}", "key", name, "value", text,
-							"is_default",
-							!given && value.kind == built_in.kind &&
-								value.number == built_in.number));
+		n += !origin->key[0] && !strncmp(origin->section, "rule ", strlen("rule "));
+		if (!strcmp(origin->section, section))
+			break;
 	}
+	return n;
 }
 
-/* Lists the keys of rules, but no patterns: those contain names. */
-static void add_rules(json_t *rules, const struct policy *policy)
+/*
+ * What a file sets; what is built in follows from the version. Of a rule only the keys, as its
+ * name, patterns and class are chosen; of classes and profiles nothing; of a group only that there
+ * is one. NULL: it may not be shown.
+ */
+static json_t *setting(const struct policy_origins *origins, const struct policy_origin *origin)
 {
-	const struct policy_rule_key *key;
+	const char *section = origin->section;
 
-	for (uint32_t i = 0; i < policy->n_rules; i++) {
-		const struct policy_rule *rule = &policy->rules[i];
-		json_t *by = json_array(), *gives = json_array();
-
-		for (size_t j = 0; (key = policy_match_key_at(j)); j++)
-			if (rule->match.given & key->match)
-				json_array_append_new(by, json_string(key->name));
-		for (int j = 0; j < RULE_PROPERTIES; j++)
-			if (rule_level(&rule->properties, j)->kind != POLICY_LEVEL_NONE)
-				json_array_append_new(gives,
-						      json_string(policy_property_key(j)->name));
-		json_array_append_new(
-			rules, json_pack("{si so so}", "number", i + 1, "by", by, "gives", gives));
-	}
+	if (!strcmp(origin->place.file, POLICY_BUILT_IN_FILE) || !origin->key[0] ||
+	    !strncmp(section, "class ", strlen("class ")) ||
+	    !strncmp(section, "profile ", strlen("profile ")))
+		return NULL;
+	if (!strncmp(section, "rule ", strlen("rule ")))
+		return json_pack(
+			"{so}", "key",
+			json_sprintf("[rule %u] %s", rule_number(origins, section), origin->key));
+	return json_pack("{so ss}", "key", json_sprintf("[%s] %s", section, origin->key), "value",
+			 strstr(origin->key, "-group") ? "a group" : origin->value);
 }
 
 /* Reads the files as they are now; a daemon may not have read them yet. */
 static json_t *configuration(void)
 {
 	_cleanup_free_ char *message = NULL;
-	json_t *values, *rules;
-	struct policy policy, defaults;
-	int r = policy_load(WAKEGOV_POLICY_PATH, true, WAKEGOV_POLICY_PATH ".d", &policy, &message);
+	const struct policy_origins *origins;
+	json_t *values = json_array();
+	struct policy_files *files;
+	int r = policy_files_read(WAKEGOV_POLICY_PATH, true, WAKEGOV_POLICY_PATH ".d", &files,
+				  &message);
 
 	/* A message about a line quotes the line. */
 	if (r < 0)
 		return json_pack("{ss}", "missing",
 				 r == -EACCES ? "not for you to read; run this as root"
 					      : "a mistake: see wakegovd --check-config");
-	values = json_array();
-	rules = json_array();
-	policy_init(&defaults);
-	for (int i = 0; i < POLICY_SECTIONS; i++) {
-		bool of_domain = i == POLICY_SECTION_DOMAIN;
-
-		add_values(values, policy_section_name(i), i,
-			   of_domain ? (void *)&policy.domain : &policy,
-			   of_domain ? (void *)&defaults.domain : &defaults, 0);
-	}
-	for (uint32_t i = 0; i < policy.n_domain_sections; i++) {
-		const struct policy_domain_section *section = &policy.domain_sections[i];
-		char name[48];
-
-		snprintf(name, sizeof(name), "domain %s", section->name);
-		add_values(values, name, POLICY_SECTION_DOMAIN, &section->values, &defaults.domain,
-			   section->given);
-	}
-	add_rules(rules, &policy);
-	return json_pack("{so so}", "values", values, "rules", rules);
+	origins = policy_files_origins(files);
+	for (size_t i = 0; i < origins->n; i++)
+		json_array_append_new(values, setting(origins, &origins->entries[i]));
+	policy_files_free(files);
+	return json_pack("{so}", "values", values);
 }
 
 /* Only the newest. */

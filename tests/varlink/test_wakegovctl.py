@@ -396,7 +396,7 @@ class Report(ControlTest):
         self.assertIn("kernel types (BTF)", parts["Doctor"])
         self.assertIn("own cost", parts["Status"])
         self.assertRegex(parts["Configuration, as the files are now"],
-                         r"(?m)^(\[io-boost\] window +\S|missing +)")
+                         r"(?m)^(\[[a-z]|all as built in$|missing +)")
         self.assertNotIn("missing", parts["Decisions"])
 
     def test_json(self):
