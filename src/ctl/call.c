@@ -6,7 +6,6 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/signalfd.h>
 
 #include "config/keys.h"
 #include "ctl/command.h"
@@ -225,19 +224,4 @@ enum ctl_exit ctl_close_output(FILE *out, const char *path, enum ctl_exit code)
 		return code;
 	complain("cannot write %s: %s", path, strerror(errno));
 	return CTL_REFUSED;
-}
-
-int ctl_catch_signals(void)
-{
-	sigset_t mask;
-	int fd;
-
-	sigemptyset(&mask);
-	sigaddset(&mask, SIGINT);
-	sigaddset(&mask, SIGTERM);
-	sigprocmask(SIG_BLOCK, &mask, NULL);
-	fd = signalfd(-1, &mask, SFD_CLOEXEC);
-	if (fd < 0)
-		complain("cannot wait for signals: %s", strerror(errno));
-	return fd;
 }

@@ -156,9 +156,6 @@ FILE *ctl_open_output(const char *path);
 /* Closes it. Returns code, or CTL_REFUSED after complaining that the file is not complete. */
 enum ctl_exit ctl_close_output(FILE *out, const char *path, enum ctl_exit code);
 
-/* A descriptor from which SIGINT and SIGTERM are read from now on; negative after a complaint. */
-int ctl_catch_signals(void);
-
 /* complain.c: failures on standard error: what failed, why, and what to do. */
 
 /* Prints "wakegovctl: …" and a line feed. */
@@ -206,8 +203,7 @@ enum ctl_exit command_replay(struct ctl *ctl);
  */
 void status_add_domain(json_t *domain);
 void status_add_domains(json_t *reply);
-void status_add(json_t *reply);
-void status_add_programs(json_t *reply); /* the same, and all programs are shown */
+void status_add_programs(json_t *reply); /* all programs are shown */
 void explain_add(json_t *reply);
 
 /*

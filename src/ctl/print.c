@@ -8,7 +8,6 @@
 #include <ctype.h>
 #include <inttypes.h>
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -83,18 +82,6 @@ void paragraph_print(FILE *file, const char *title, const char *text)
 		rest += length;
 		rest += strspn(rest, " ");
 	}
-}
-
-void paragraph_printf(FILE *file, const char *title, const char *format, ...)
-{
-	_cleanup_free_ char *text = NULL;
-	va_list args;
-	int r;
-
-	va_start(args, format);
-	r = vasprintf(&text, format, args);
-	va_end(args);
-	paragraph_print(file, title, r < 0 ? "?" : text);
 }
 
 static char *show_own(uint64_t pid)

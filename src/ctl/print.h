@@ -25,12 +25,6 @@ static inline uint64_t field_number(const json_t *object, const char *key)
 	return value > 0 ? (uint64_t)value : 0;
 }
 
-/* A number of thousandths, in percent. */
-static inline unsigned int field_percent(const json_t *object, const char *key)
-{
-	return (unsigned int)((field_number(object, key) + 5) / 10);
-}
-
 /* Whether it is there and a number, which may be 0. */
 static inline bool field_is_known(const json_t *object, const char *key)
 {
@@ -72,9 +66,6 @@ size_t print_width(FILE *file, size_t most);
  */
 #define PARAGRAPH_TITLE 11
 void paragraph_print(FILE *file, const char *title, const char *text);
-void paragraph_printf(FILE *file, const char *title, const char *format, ...)
-	__attribute__((format(printf, 3, 4)));
-
 /*
  * A value as text, by the unit at the end of its key: "1800 MHz" of _khz, "9.5 ms" of _us, "61 %"
  *of _permille, "+46 %" of _gain_permille, "3.2" of _milli, "33 %" of _cap (a part of 1024), "61.4

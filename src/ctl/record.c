@@ -5,8 +5,8 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
-#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -15,22 +15,16 @@
 #include "ctl/print.h"
 #include "shared/cleanup.h"
 #include "shared/time.h"
-#include "varlink/buffer.h"
 #include "varlink/caller.h"
 
-#define MESSAGE_MAX   (1u << 20)
 #define BYTES_PER_MIB (1ULL << 20)
 
 struct session {
 	const struct ctl *ctl;
 	const char *path;
 	FILE *out; /* NULL until the daemon records, so that a refusal leaves an existing file */
-	int fd;
-	int signals;
-	uint64_t until_ns; /* 0: until a signal */
-	bool stopped;
-	struct frame_reader replies;
-	char *ended; /* why it stopped; NULL: it has not */
+	uint64_t for_us; /* 0: until a signal */
+	char *ended;	 /* why it stopped; NULL: it has not */
 	uint64_t bytes;
 };
 
@@ -74,9 +68,10 @@ static int write_data(struct session *session, const char *data)
 	return -ECANCELED;
 }
 
-static int on_reply(struct session *session, const char *text, size_t length)
+/* Returns 0 to continue, 1 at the end, -ECANCELED for a failure that was printed. */
+static int on_reply(void *context, const json_t *reply)
 {
-	json_auto_t *reply = json_loadb(text, length, 0, NULL);
+	struct session *session = context;
 	const json_t *parameters = json_object_get(reply, "parameters");
 	const char *data = field_text(parameters, "data");
 	const char *ended = field_text(parameters, "ended");
@@ -91,88 +86,59 @@ static int on_reply(struct session *session, const char *text, size_t length)
 	r = write_data(session, data);
 	session->bytes = field_number(parameters, "bytes");
 	session->ended = ended ? strdup(ended) : NULL;
-	return r;
+	return r ?: session->ended != NULL;
 }
 
-/* Receives all that has arrived. -ECANCELED: it stops, and the reason was printed. */
-static int read_replies(struct session *session)
+static void fill_signals(sigset_t *ret)
 {
-	const char *message;
-	size_t length;
-	ssize_t n = buffer_receive(&session->replies.input, session->fd);
-	int r;
-
-	if (n == 0)
-		return -ECONNRESET;
-	if (n < 0)
-		return n == -EAGAIN || n == -EINTR ? 0 : (int)n;
-	while ((r = frame_reader_peek(&session->replies, &message, &length)) > 0) {
-		r = on_reply(session, message, length);
-		frame_reader_pop(&session->replies, length);
-		if (r < 0)
-			return r;
-	}
-	return r;
+	sigemptyset(ret);
+	sigaddset(ret, SIGINT);
+	sigaddset(ret, SIGTERM);
 }
 
-/* Uses a connection of its own: that of the recording takes no other call. */
-static void stop(struct session *session)
+/*
+ * A thread: waits for the end of the time or a signal, and stops the recording, by a connection of
+ * its own. The last reply then ends the program.
+ */
+static void *stop(void *context)
 {
-	session->stopped = true;
-	session->until_ns = 0;
+	const struct session *session = context;
+	const struct timespec time = {
+		.tv_sec = (time_t)(session->for_us / US_PER_S),
+		.tv_nsec = (long)(session->for_us % US_PER_S * 1000),
+	};
+	sigset_t signals;
+
+	fill_signals(&signals);
+	while (sigtimedwait(&signals, NULL, session->for_us ? &time : NULL) < 0 && errno == EINTR)
+		;
 	ctl_call(session->ctl, "io.wakegov.StopRecording", NULL, NULL);
-}
-
-static int follow(struct session *session)
-{
-	struct pollfd fds[] = { { .fd = session->fd, .events = POLLIN },
-				{ .fd = session->signals, .events = POLLIN } };
-	int r = 0;
-
-	while (r == 0 && !session->ended) {
-		uint64_t now_ns = time_now_ns(), left_ms;
-		int n, wait_ms = -1;
-
-		if (session->until_ns && now_ns >= session->until_ns)
-			stop(session);
-		if (session->until_ns) {
-			left_ms = (session->until_ns - now_ns) / NS_PER_MS + 1;
-			wait_ms = left_ms < INT_MAX ? (int)left_ms : INT_MAX;
-		}
-		n = poll(fds, session->stopped ? 1 : 2, wait_ms);
-		if (n < 0 && errno != EINTR)
-			return -errno;
-		if (n > 0 && fds[0].revents)
-			r = read_replies(session);
-		if (n > 0 && !session->stopped && fds[1].revents)
-			stop(session);
-	}
-	return r;
+	return NULL;
 }
 
 static enum ctl_exit record(struct session *session, uint64_t max_bytes)
 {
 	const struct ctl *ctl = session->ctl;
-	uint64_t deadline_ns = caller_deadline(ctl->timeout_ns);
+	_cleanup_close_ int fd = caller_open(ctl->path, caller_deadline(ctl->timeout_ns));
 	_cleanup_free_ char *size = NULL;
+	sigset_t signals;
+	pthread_t thread;
 	int r;
 
-	session->signals = ctl_catch_signals();
-	if (session->signals < 0)
-		return CTL_REFUSED;
-	session->fd = caller_open(ctl->path, deadline_ns);
-	if (session->fd < 0)
-		return complain_open(ctl->path, session->fd);
-	frame_reader_set_max(&session->replies, MESSAGE_MAX);
-	r = caller_send(session->fd, "io.wakegov.Record",
-			json_pack("{sI}", "max_bytes", (json_int_t)max_bytes), true, deadline_ns);
+	if (fd < 0)
+		return complain_open(ctl->path, fd);
+	fill_signals(&signals);
+	pthread_sigmask(SIG_BLOCK, &signals, NULL);
+	r = -pthread_create(&thread, NULL, stop, session);
 	if (r == 0)
-		r = follow(session);
+		r = caller_stream(fd, "io.wakegov.Record",
+				  json_pack("{sI}", "max_bytes", (json_int_t)max_bytes), on_reply,
+				  session);
 	if (r == -ECANCELED)
 		return CTL_REFUSED;
 	if (r < 0 || !strcmp(session->ended, "failed")) {
 		complain("%s: %s; what is there can be replayed up to where it ends", session->path,
-			 r == 0		    ? "wakegovd could not go on"
+			 r > 0		    ? "wakegovd could not go on"
 			 : r == -ECONNRESET ? "wakegovd hung up"
 					    : strerror(-r));
 		return CTL_LOST;
@@ -186,26 +152,19 @@ static enum ctl_exit record(struct session *session, uint64_t max_bytes)
 enum ctl_exit command_record(struct ctl *ctl)
 {
 	const char *size = ctl_value(ctl, "max-size");
-	struct session session = {
-		.ctl = ctl, .path = ctl_value(ctl, "output"), .fd = -1, .signals = -1
-	};
-	uint64_t duration_us = 0, mib = 64;
+	struct session session = { .ctl = ctl, .path = ctl_value(ctl, "output") };
+	uint64_t mib = 64;
 	enum ctl_exit code;
 
 	if (!session.path)
 		return ctl_misuse(ctl, "expected -o FILE: where to write the recording");
-	if (!ctl_duration(ctl, "for", &duration_us))
+	if (!ctl_duration(ctl, "for", &session.for_us))
 		return CTL_USAGE;
 	if (size && (!quantity_number(size, &mib) || !mib || mib > 1 << 20))
 		return ctl_misuse(ctl, "--max-size %s: expected a number of MiB, such as 64", size);
-	if (duration_us)
-		session.until_ns = time_now_ns() + duration_us * NS_PER_US;
 	code = record(&session, mib * BYTES_PER_MIB);
 	if (session.out)
 		code = ctl_close_output(session.out, session.path, code);
-	frame_reader_deinit(&session.replies);
-	close_fdp(&session.fd);
-	close_fdp(&session.signals);
 	free(session.ended);
 	return code;
 }

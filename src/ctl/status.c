@@ -63,7 +63,7 @@ static void add_own_cost(json_t *self, uint64_t uptime_us)
 	json_object_set_new(self, "share_ppm", json_integer((json_int_t)(share * 1e6)));
 }
 
-void status_add(json_t *reply)
+static void status_add(json_t *reply)
 {
 	json_t *program, *shown = json_array();
 	size_t i;
