@@ -318,11 +318,8 @@ suite_storms() {
 }
 
 suite_machine_storms() {
-	local selftests
-
-	selftests=$("$LAB" selftests) || return 1
 	in_lab "--suspend" "test_machine_storms.py Storms.test_driver_of_others Storms.test_limits Storms.test_fork_bomb Storms.test_short_tasks
-		Storms.test_disks Storms.test_readers" "test_storage.py Limited" "test_selftests.py $selftests"
+		Storms.test_disks Storms.test_readers Storms.test_suspends" "test_storage.py Limited"
 }
 
 # S3 takes the RTC of a host whose time goes on.

@@ -97,14 +97,6 @@ static void test_no_log(void **state)
 	assert_int_equal(affinities_restore(directory, NULL, NULL), 0);
 }
 
-/* A line that was cut announced nothing: the task is as it was. */
-static void test_cut(void **state)
-{
-	write_log(1, "task 4711 88123 all c");
-	assert_int_equal(read_log(), 0);
-	assert_int_equal(n_read, 1);
-}
-
 static void test_damaged(void **state)
 {
 	static const char *const lines[] = {
@@ -128,7 +120,6 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_teardown(test_round_trip, tear_down),
 		cmocka_unit_test_teardown(test_no_log, tear_down),
-		cmocka_unit_test_teardown(test_cut, tear_down),
 		cmocka_unit_test_teardown(test_damaged, tear_down),
 	};
 

@@ -82,52 +82,6 @@ static void test_without_file(void **state)
 	assert_int_equal(restore_saved("/run/none", collect, NULL), 0);
 }
 
-static void test_governor(void **state)
-{
-	save(&schedutil, 1);
-	fake_write(POLICY("governor"), "userspace");
-	assert_restores(0, "restored policy0 scaling_governor to schedutil\n");
-	fake_assert(POLICY("governor"), "schedutil");
-	fake_assert(POLICY("setspeed"), "1000000");
-	assert_no_file();
-	assert_restores(0, "");
-}
-
-static void test_speed(void **state)
-{
-	save(speed, 2);
-	fake_write(POLICY("governor"), "userspace");
-	assert_restores(0, "policy0 scaling_governor is userspace as before\n"
-			   "restored policy0 scaling_setspeed to 600000\n");
-	fake_assert(POLICY("setspeed"), "600000");
-	assert_no_file();
-}
-
-static void test_limits(void **state)
-{
-	static const struct saved_value limits[] = {
-		SAVED(0, MIN_FREQ, "600000", "1000000"),
-		SAVED(0, MAX_FREQ, "1400000", SAVED_ANY),
-	};
-
-	save(limits, 2);
-	fake_write(POLICY("min_freq"), "1000000");
-	assert_restores(0, "restored policy0 scaling_max_freq to 1400000\n"
-			   "restored policy0 scaling_min_freq to 600000\n");
-	fake_assert(POLICY("min_freq"), "600000");
-	fake_assert(POLICY("max_freq"), "1400000");
-}
-
-static void test_foreign_governor(void **state)
-{
-	save(&schedutil, 1);
-	fake_write(POLICY("governor"), "performance");
-	assert_restores(0,
-			"left policy0 scaling_governor at performance: another program set it\n");
-	fake_assert(POLICY("governor"), "performance");
-	assert_no_file();
-}
-
 /* The speed goes with the governor. */
 static void test_foreign_governor_keeps_its_speed(void **state)
 {
@@ -240,10 +194,6 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(test_without_file),
-		TEST(test_governor),
-		TEST(test_speed),
-		TEST(test_limits),
-		TEST(test_foreign_governor),
 		TEST(test_foreign_governor_keeps_its_speed),
 		TEST(test_failure_does_not_stop_the_rest),
 		TEST(test_read_only_file),

@@ -123,22 +123,6 @@ static void test_full_disk_keeps_the_file(void **state)
 	saved_free(open_with(3));
 }
 
-/* A temporary file of a run that crashed, or a trap: it is neither followed nor in the way. */
-static void test_left_over_temporary(void **state)
-{
-	struct saved_values *saved = open_with(0);
-	char path[128];
-	struct stat st;
-
-	path_of(SAVED_FILE ".new", path);
-	assert_int_equal(symlink("/run/target", path), 0);
-	assert_int_equal(saved_add(saved, two, 2), 0);
-	assert_int_equal(lstat("/run/target", &st), -1);
-	assert_int_equal(lstat(path, &st), -1);
-	saved_free(saved);
-	saved_free(open_with(2));
-}
-
 /* Everything at its longest still makes a file that is not too long to be read. */
 static void test_full_table(void **state)
 {
@@ -183,7 +167,6 @@ int main(void)
 		TEST(test_first_tunable_stands),
 		TEST(test_tunable_of),
 		TEST(test_full_disk_keeps_the_file),
-		TEST(test_left_over_temporary),
 		TEST(test_unreadable_value),
 		TEST(test_full_table),
 	};

@@ -244,20 +244,6 @@ static void assert_released(struct setting *s, const char *governor, const char 
 	assert_nothing_saved(s);
 }
 
-static void test_yield(void **state)
-{
-	struct setting *s = *state;
-
-	assert_int_equal(backend_setspeed.acquire(&s->domain), ACTUATOR_DONE);
-	fake_write(POLICY("governor"), "ondemand");
-	assert_int_equal(backend_setspeed.verify(&s->domain), ACTUATOR_TAKEN_OVER);
-	assert_string_equal(actuator_state_name(s->domain.state), "yielded");
-	assert_false(actuator_domain_is_back(&s->domain));
-	assert_int_equal(apply(&backend_setspeed, &s->domain, 600000), ACTUATOR_TAKEN_OVER);
-	assert_int_equal(s->domain.writes, 0);
-	assert_released(s, "ondemand", NULL);
-}
-
 /* What the other program found was ours: it is not the value from before us. */
 static void test_governor_put_back(void **state)
 {
@@ -408,41 +394,6 @@ static void test_release_of_a_full_disk(void **state)
 	assert_nothing_saved(s);
 }
 
-static void test_observe(void **state)
-{
-	struct setting *s = *state;
-
-	assert_int_equal(backend_observe.acquire(&s->domain), ACTUATOR_DONE);
-	assert_int_equal(apply(&backend_observe, &s->domain, 600000), ACTUATOR_UNCHANGED);
-	assert_int_equal(s->domain.asked_khz, 600000);
-	/* Nothing was written, so there is nothing to read back. */
-	assert_int_equal(s->domain.read_back_khz, 0);
-	assert_int_equal(backend_observe.verify(&s->domain), ACTUATOR_DONE);
-	assert_int_equal(actuator_domain_release(&s->domain, &backend_observe, NULL, NULL),
-			 ACTUATOR_DONE);
-	fake_assert(POLICY("governor"), "schedutil");
-	fake_assert(POLICY("setspeed"), "1000000");
-	assert_nothing_saved(s);
-}
-
-static void test_resolve(void **state)
-{
-	static const struct {
-		uint32_t khz, min_khz, max_khz, expected_khz;
-	} cases[] = {
-		{ 600000, 400000, 1800000, 600000 },   { 600001, 400000, 1800000, 1000000 },
-		{ 1, 400000, 1800000, 400000 },	       { 9000000, 400000, 1800000, 1800000 },
-		{ 1800000, 400000, 1200000, 1000000 }, { 400000, 500000, 1800000, 600000 },
-		{ 400000, 1000000, 1000000, 1000000 }, { 600000, 1400000, 1000000, 1000000 },
-		{ 400000, 400000, 300000, 400000 },
-	};
-
-	for (size_t i = 0; i < ARRAY_SIZE(cases); i++)
-		assert_int_equal(
-			opp_at_or_above(&info, cases[i].khz, cases[i].min_khz, cases[i].max_khz),
-			cases[i].expected_khz);
-}
-
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, setting_tear_down)
 
 int main(void)
@@ -458,15 +409,12 @@ int main(void)
 		TEST(test_read_back),
 		TEST(test_unknown_speed_is_not_written_over_at_once),
 		TEST(test_unknown_speed_of_nobody_is_written_over),
-		TEST(test_yield),
 		TEST(test_governor_put_back),
 		TEST(test_speed_put_back),
 		TEST(test_hwp_is_pinned),
 		TEST(test_hwp_is_let_go),
 		TEST(test_hwp_limit_of_somebody_else),
 		TEST(test_release_of_a_full_disk),
-		TEST(test_observe),
-		cmocka_unit_test(test_resolve),
 	};
 
 	fake_enter_or_skip();

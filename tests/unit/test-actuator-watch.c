@@ -90,25 +90,6 @@ static void test_watch_tells_boost(void **state)
 		actuator_domain_deinit(&domains[d]);
 }
 
-/* As we write: through a descriptor that stays open. */
-static void test_watch_is_silent_for_ourselves(void **state)
-{
-	struct actuator_domain domain;
-	struct actuator_watch *watch = NULL;
-	int fd = control_open(0, "scaling_setspeed", O_RDWR);
-
-	assert_int_equal(actuator_watch_new(&watch), 0);
-	assert_int_equal(actuator_domain_init(&domain, &infos[0], NULL), 0);
-	assert_int_equal(actuator_watch_add(watch, &domain), 0);
-	for (uint32_t khz = 400000; khz < 1800000; khz += 100000)
-		assert_int_equal(control_write_u32(fd, khz), 0);
-	assert_int_equal(actuator_watch_read(watch, ignore, NULL), 0);
-	assert_int_equal(domain.touched, 0);
-	actuator_watch_free(watch);
-	actuator_domain_deinit(&domain);
-	close(fd);
-}
-
 static uint32_t read_setting(const char *path)
 {
 	_cleanup_fclose_ FILE *file = fopen(path, "re");
@@ -212,7 +193,6 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(test_watch_tells_which),
 		TEST(test_watch_tells_boost),
-		TEST(test_watch_is_silent_for_ourselves),
 		TEST(test_watch_overflow_touches_everything),
 		cmocka_unit_test(test_hotplug_parse),
 		cmocka_unit_test(test_hotplug_ignores_programs),

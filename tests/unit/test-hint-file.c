@@ -143,17 +143,6 @@ static void test_refused(void **state)
 	}
 }
 
-static void test_other_version(void **state)
-{
-	struct fixture *fixture = *state;
-	FILE *file = fopen(fixture->path, "w");
-
-	assert_non_null(file);
-	fputs("wakegov " HINT_FILE " 2\n", file);
-	fclose(file);
-	assert_int_equal(load(fixture, 0), -EPROTONOSUPPORT);
-}
-
 static void test_no_room(void **state)
 {
 	assert_int_equal(save(*state, "/nowhere", "make"), -ENOENT);
@@ -165,7 +154,6 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_round_trip, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_strange_names, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_refused, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(test_other_version, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_no_room, set_up, tear_down),
 	};
 

@@ -13,7 +13,7 @@ import time
 
 import guest
 from clamps import clamps_of
-from matrix import CHANGES, Matrix, RUN, STATES, STEPS, met, restore
+from matrix import CHANGES, Matrix, RUN, STATES, met, restore
 
 CLAMPS = f"{RUN}/clamps"
 NONE = (0, 1024)
@@ -343,18 +343,6 @@ class Tasks(Matrix):
         finally:
             self.FILES = files
 
-    def test_ebusy(self):
-        """EBUSY: its CPUs offline"""
-        for _ in self.each_backend():
-            for step in STEPS:
-                self.no_cell(step, "a task runs on other CPUs then")
-
-    def test_memory(self):
-        """out of memory"""
-        for _ in self.each_backend():
-            for step in STEPS:
-                self.no_cell(step, SAME)
-
     def test_descriptors(self):
         """out of descriptors"""
         words = "Too many open files"
@@ -391,15 +379,6 @@ class Tasks(Matrix):
                 self.wait_as_before()
                 self.assertEqual(restore(), (0, ""))
 
-    def test_program(self):
-        """a program does not load"""
-        for _ in self.each_backend():
-            with self.cell("start"):
-                for n in ("1+", "60+", "115+"):
-                    self.program_refused(n)
-            for step in STEPS[1:]:
-                self.no_cell(step, "programs are loaded and attached at the start")
-
     def test_ring(self):
         """ring overflow"""
         for _ in self.each_backend():
@@ -423,15 +402,3 @@ class Tasks(Matrix):
                     self.wait_written({**OTHER_CAP, "wg-new": (0, 614)} if step == "reload" else None)
                     daemon.stop()
                     self.end("wg-new")
-
-    def test_clock(self):
-        """the time of day jumps"""
-        for _ in self.each_backend():
-            for step in STEPS:
-                self.no_cell(step, SAME)
-
-    def test_earlier_boot(self):
-        """files of an earlier boot"""
-        for _ in self.each_backend():
-            for step in STEPS:
-                self.no_cell(step, SAME)

@@ -46,19 +46,6 @@ class Limits(unittest.TestCase):
         guest.restart_governors()
         self.before = guest.snapshot()
 
-    def test_taken_over(self):
-        """limits: where another program moves a limit of ours the domain is left to it, said once"""
-        with guest.Daemon(LIMITS + "[domain]\nmax-frequency = 1GHz\n") as daemon:
-            guest.wait_for(lambda: limits("policy2") == (400000, 1000000), 10, "the ceiling")
-            guest.shell_write(guest.policy("policy2", "scaling_max_freq"), 1400000)
-            guest.wait_for(lambda: daemon.domain("policy2")["state"] == "yielded", 10, "a yield")
-            self.assertIn("scaling_max_freq to 1400000", daemon.domain("policy2")["state_why"])
-            guest.start_load("cpu", "--cpus", "2", "--time", "1").wait()
-            self.assertEqual(limits("policy2"), (400000, 1400000))
-            self.assertEqual(daemon.domain("policy0")["state"], "driven")
-            self.assertEqual(daemon.log().count("policy2: "), 1, daemon.log())
-        self.assertEqual(guest.snapshot(), self.before)
-
     def hot_at_start(self, end):
         """A daemon that starts under a thermal limit of 1 GHz, and writes under it."""
         self.addCleanup(set_cooling, 0)

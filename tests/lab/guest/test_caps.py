@@ -20,9 +20,6 @@ backend = setspeed
 [rule low]
 comm = capped
 cap = 30%
-[rule floored]
-comm = floored
-floor = 70%
 """
 CAPPED_KHZ = 600000  # the lowest OPP at or above 30 % of 1800 MHz
 HIGHEST_KHZ = 1800000
@@ -39,14 +36,6 @@ while time.monotonic() < end:
     os.waitpid(pid, 0)
 """
 LOOP = "while True: pass"
-BURSTS = """
-import time
-while True:
-    until = time.monotonic() + 0.002
-    while time.monotonic() < until:
-        pass
-    time.sleep(0.05)
-"""
 
 
 def burst_for_ever():
@@ -196,20 +185,6 @@ os.execv({capped!r}, ["capped", "-S", "-c", "while True: pass"])
         guest.wait_for(self.limited, 5, "the cap of the first program")
         guest.wait_for(lambda: guest.frequency("policy0") == HIGHEST_KHZ, 5, "no cap after exec")
         guest.wait_for(self.limited, 5, "the cap of the third program")
-
-    def test_floor(self):
-        """a floor holds while its task is at work, and no longer"""
-        task = self.run_python("floored", BURSTS, {0})
-
-        def floored():
-            domain = self.daemon.domain("policy0")
-            return (domain["reason"], domain["target_khz"], domain["rule"], domain["pid"]) == \
-                ("floor", 1400000, "floored", task.pid)
-
-        # The start of Python asks for more than that.
-        guest.wait_for(floored, 10, "the floor")
-        task.kill()
-        guest.wait_for(lambda: guest.frequency("policy0") == 400000, 3, "policy0 low again")
 
     def test_reload(self):
         """a cap that a reload changes is in force at once, and one that it takes away is gone"""

@@ -200,6 +200,19 @@ class Storms(Governed):
             self.assertEqual(read["total_ios"], 10000)
             self.assertGreater(most, 50)
 
+    def test_suspends(self):
+        """suspends but for the firmware's part: the daemon hears of each and governs on, by each backend"""
+        guest.write("/sys/power/mem_sleep", "deep")
+        guest.write("/sys/module/suspend/parameters/pm_test_delay", 1)
+        for backend in ("setspeed", "limits", "uclamp"):
+            with self.subTest(backend=backend), self.governed(backend, lines_most=60) as daemon:
+                for n, level in enumerate(("devices", "core", "core")):
+                    guest.write("/sys/power/pm_test", level)
+                    guest.write("/sys/power/state", "mem")
+                    guest.wait_for(lambda: daemon.log().count("resumed from suspend") == n + 1, 10,
+                                   "the daemon hears of it")
+                    self.drives()
+
     def test_clock(self):
         """the time of day jumps to and fro"""
         def jump():

@@ -24,7 +24,7 @@ def tearDownModule():
     tap.note(f"{'':26}" + "  ".join(f"{name:40}" for name in BACKENDS))
     tap.note(f"{'':26}" + "  ".join("".join(f"{step:8}" for step in STEPS) for _ in BACKENDS))
     for name, row in rows.items():
-        cells = ["".join(f"{table.get((name, backend, step), '?'):8}" for step in STEPS)
+        cells = ["".join(f"{table.get((name, backend, step), '-'):8}" for step in STEPS)
                  for backend in BACKENDS]
         if any(key[0] == name for key in table):
             tap.note(f"{row:26}" + "  ".join(cells))

@@ -178,27 +178,6 @@ fetch_linux_source() {
 	rm -r "$work/debs"
 }
 
-# The kernel's own self-tests of cpufreq, from the sources that this machine's apt has.
-fetch_selftests() {
-	local work=$1 package
-
-	packages_update || return 1
-	package=$(apt-cache show linux-source | fetch_depends | grep -m 1 '^linux-source-') ||
-		return 1
-	fetch_linux_source "$work" "$package" 5 '*/tools/testing/selftests/cpufreq/*' || return 1
-	fetch_keep "$work" "$package"
-}
-
-# Prints the directory of these tests, fetching them when the cache has none.
-selftests_main() {
-	local name
-
-	[ $# = 0 ] || die_usage "lab selftests: unexpected argument '$1'"
-	setup_main
-	name=$(fetch_current selftests)
-	echo "$LAB_CACHE/selftests/$name"
-}
-
 # lab fetch [KERNEL|emulator|machine|missing|arm64]
 fetch_main() {
 	local what=${1:-sid}
@@ -211,7 +190,7 @@ fetch_main() {
 	esac
 	setup_main
 	if [ "$what" = missing ]; then
-		for what in "$(machine_folder)" emulator sid 6.1 selftests; do
+		for what in "$(machine_folder)" emulator sid 6.1; do
 			fetch_current "$what" >/dev/null
 		done
 	elif [ "$what" = arm64 ]; then
@@ -234,7 +213,6 @@ fetch_locked() {
 		machine/* | machine-arm64/*) machine_fetch "$work" ;;
 		arm64/root-*) arm_fetch_root "$work" ;;
 		6.1-uclamp) kernel_build "$work" ;;
-		selftests) fetch_retry fetch_selftests "$work" || die "could not fetch $what" ;;
 		*) fetch_kernel "$(fetch_suite "${what##*/}")" "$work" ;;
 		esac
 		say "fetched $(cat "$work/current")"
