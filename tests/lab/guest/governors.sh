@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash
 # Governors that a table compares, to be sourced by what runs in the guest. A governor NAME is a
-# pair of functions start_NAME and stop_NAME; fixed_MHZ keeps every domain at that frequency, and
-# any other is a kernel governor. A tasks_NAME prints what it says of the load's tasks.
+# pair of functions start_NAME and stop_NAME; any other is a kernel governor. A tasks_NAME prints what it says of the load's tasks.
 
 cpufreq=/sys/devices/system/cpu/cpufreq
 
@@ -24,29 +23,9 @@ set_kernel_governor() {
 	done
 }
 
-# The OPPs between the lowest and the highest of the fastest domain, as governors fixed_MHZ.
-fixed_governors() {
-	cat "$cpufreq"/policy*/scaling_available_frequencies | tr ' ' '\n' | awk '
-		NF { seen[$1] = 1; if ($1 + 0 > max) max = $1 + 0; if (!min || $1 + 0 < min) min = $1 + 0 }
-		END { for (khz in seen) if (khz + 0 > min && khz + 0 < max) print "fixed_" khz / 1000 }
-	' | sort -t _ -k 2 -n
-}
-
-# set_fixed MHZ: each domain at that OPP, or at its highest if that is lower.
-set_fixed() {
-	local policy
-
-	set_kernel_governor userspace || return 1
-	for policy in "$cpufreq"/policy*; do
-		echo "$1"000 >"$policy/scaling_setspeed" || return 1
-	done
-}
-
 governor_start() {
 	if declare -F "start_$1" >/dev/null; then
 		"start_$1"
-	elif [[ $1 = fixed_* ]]; then
-		set_fixed "${1#fixed_}"
 	else
 		set_kernel_governor "$1"
 	fi
@@ -94,16 +73,6 @@ stop_wakegov() {
 
 start_wakegov() {
 	start_daemon schedutil
-}
-
-# The highest OPP, and all of the tracing: what of a lower throughput is the tracer's own cost,
-# which under emulation is many times what it is elsewhere.
-start_observed() {
-	start_daemon performance --observe
-}
-
-stop_observed() {
-	stop_wakegov
 }
 
 # A JSON list of the states of the load's tasks, while it runs. A task that pauses may be unknown

@@ -23,12 +23,6 @@ null_blk_create_bound() {
 	null_blk_create "$1" submit_queues=1 hw_queue_depth=1024 "mbps=${2:-17}"
 }
 
-# One that takes two requests at a time, about 1,300 IOPS. What io_uring can't hand over goes to its
-# workers, who wake each other for the two tags: much of the time is theirs, not the device's.
-null_blk_create_tags() {
-	null_blk_create "$1" submit_queues=1 hw_queue_depth=2 completion_nsec=500000
-}
-
 # null_blk_create_paced NAME [MBPS]: one that uses its idle time itself. 9 MB/s are 46 requests of
 # 4 KiB in each 20 ms, 2,300 a second, each in about 205 us, and whoever is done with them sooner
 # waits for longer.

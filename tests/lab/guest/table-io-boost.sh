@@ -5,11 +5,8 @@
 #   uring    four tasks that keep 128 reads in flight each: the device is the limit at any clock
 #   paced    psync on a device that lets so many through in each 20 ms: time that the CPU saves is
 #            time that the device takes
-#   moved    psync, moved to the other domain and back in turn, every second
-#   tags     as uring on a device that takes two reads at a time; only with --workloads
 
-workloads=(psync uring paced moved)
-more_workloads=(tags)
+workloads=(psync uring paced)
 # The loads run for as long before they count, so a governor has settled by then.
 settle_seconds=0
 margin_ms=1000
@@ -18,12 +15,6 @@ table_setup() {
 	null_blk_create nullb1
 	null_blk_create_bound nullb2
 	null_blk_create_paced nullb3
-	null_blk_create_tags nullb4
-}
-
-# What the fixed OPPs are for: the lowest that gives the throughput of the highest.
-leaves_out() {
-	[[ $2 = fixed_* && $1 != psync ]]
 }
 
 # 61,714 cycles, freqload's own default, are 34 us at 1800 MHz and 154 us at 400 MHz. In place of
@@ -41,34 +32,9 @@ load_uring() {
 	load io_uring --threads 4 --depth 128 --cycles 10000 --file /dev/nullb2
 }
 
-load_tags() {
-	load io_uring --threads 4 --depth 128 --file /dev/nullb4
-}
-
 # 50,000 cycles, so that the lowest OPP is done with the reads of 20 ms before they are over.
 load_paced() {
 	local seconds=${PACED_SECONDS:-$seconds}
 
 	load psync --file /dev/nullb3 --cycles 50000 --cpus "$cpus"
-}
-
-# The first CPU of each domain.
-first_cpus() {
-	local policy
-
-	for policy in "$cpufreq"/policy*; do
-		cut -d ' ' -f 1 "$policy/affected_cpus"
-	done
-}
-
-load_moved() {
-	local load cpu turn=0 homes
-
-	mapfile -t homes < <(first_cpus)
-	load psync --file /dev/nullb1 --cpus "${homes[0]}" &
-	load=$!
-	while sleep 1 && cpu=${homes[++turn % ${#homes[@]}]} && kill -0 "$load" 2>/dev/null; do
-		taskset -a -p -c "$cpu" "$load" >/dev/null 2>&1 || true
-	done
-	wait "$load"
 }

@@ -10,7 +10,7 @@ RUN_IDLE_LOOKS=1200 # in a row, ten a second, in which it used no CPU time
 run_defaults() {
 	RUN_CLOCK=virtual RUN_KERNEL=sid RUN_INIT=shell RUN_LLCS=1 RUN_PORTS="" RUN_TIMEOUT=1800
 	RUN_MACHINE=stock RUN_DRIVER=acpi RUN_DOMAINS="" RUN_TURBO="" RUN_TRANSITION=0 RUN_SEED=1
-	RUN_STALLS="" RUN_IDLE_STATES="" RUN_PREFCORE="" RUN_CPUFREQ=yes RUN_WITHOUT="" RUN_APPEND="" RUN_BUILD=no RUN_CONSOLE=""
+	RUN_STALLS="" RUN_IDLE_STATES="" RUN_PREFCORE="" RUN_CPUFREQ=yes RUN_APPEND="" RUN_BUILD=no RUN_CONSOLE=""
 	RUN_PACKAGES="" RUN_SUSPEND=no RUN_CPU_TICKS=0 RUN_ARCH=amd64 RUN_CLUSTERS="" RUN_ROOT=""
 	RUN_COMMAND=()
 }
@@ -18,7 +18,7 @@ run_defaults() {
 run_parse() {
 	while [ $# -gt 0 ]; do
 		case $1 in
-		--clock | --kernel | --init | --llcs | --ports | --console | --timeout | --without | \
+		--clock | --kernel | --init | --llcs | --ports | --console | --timeout | \
 			--append | --packages | --machine | --driver | --cpus | --domains | \
 			--turbo | --transition | --seed | --arch | --clusters)
 			need_value "$1" $#
@@ -132,7 +132,6 @@ run_set() {
 	--console=*) RUN_CONSOLE=$(realpath -m -- "$2") ;;
 	--timeout=*) need_number --timeout "$2" 1 && RUN_TIMEOUT=$2 ;;
 	# The kernel takes either spelling; the files have the one that we don't know.
-	--without=*) RUN_WITHOUT+=",$2,${2//_/-},${2//-/_}" ;;
 	--append=*) RUN_APPEND+=" $2" ;;
 	--packages=*)
 		[[ $2 =~ ^[a-z0-9][a-z0-9.+-]*(,[a-z0-9][a-z0-9.+-]*)*$ ]] ||
@@ -172,7 +171,6 @@ run_write_share() {
 		printf 'LAB_DRIVER=%q\n' "$RUN_DRIVER"
 		printf 'LAB_KERNEL=%q\n' "$release"
 		printf 'LAB_MODULES=%q\n' "$LAB_RELEASE_DIR/usr/lib/modules/$release"
-		printf 'LAB_WITHOUT=%q\n' "$RUN_WITHOUT"
 		printf 'LAB_EXTRAS=%q\n' "$RUN_EXTRAS"
 	} >"$share/config"
 }

@@ -19,8 +19,8 @@ table_names() {
 }
 
 table_parse() {
-	TABLE_NAME=${1:-} TABLE_CSV=no TABLE_PLOT="" TABLE_RUNS=3 TABLE_SEED=1 TABLE_RUN_OPTIONS=()
-	TABLE_GOVERNORS+=,fixed TABLE_WORKLOADS=all TABLE_DRIVERS=pstate
+	TABLE_NAME=${1:-} TABLE_CSV=no TABLE_RUNS=3 TABLE_SEED=1 TABLE_RUN_OPTIONS=()
+	TABLE_WANTED=all TABLE_WORKLOADS=all TABLE_DRIVERS=pstate
 	shift || true
 	if [ -z "$TABLE_NAME" ] || { [ ! -e "$LAB_DIR/guest/table-$TABLE_NAME.sh" ] &&
 		[ ! -e "$LAB_DIR/guest/table_$TABLE_NAME.py" ]; }; then
@@ -30,7 +30,7 @@ table_parse() {
 		case $1 in
 		--csv) TABLE_CSV=yes ;;
 		--stalls | --idle-states) TABLE_RUN_OPTIONS+=("$1") ;;
-		--plot | --runs | --time | --governors | --workloads | --kernel | --machine | \
+		--runs | --time | --governors | --workloads | --kernel | --machine | \
 			--driver | --cpus | --domains | --turbo | --transition | --seed | --llcs | --packages | \
 			--arch | --clusters)
 			need_value "$1" $#
@@ -55,7 +55,6 @@ table_set() {
 	# Where a start of the machine has the same chance for each governor.
 	[[ $TABLE_NAME != programs && $TABLE_NAME != biglittle ]] || least=1
 	case $1 in
-	--plot) TABLE_PLOT=$2 ;;
 	--runs) need_number --runs "$2" "$least" && TABLE_RUNS=$2 ;;
 	--time) need_number --time "$2" 1 && TABLE_TIME=$2 ;;
 	--seed) need_number --seed "$2" 1 && TABLE_SEED=$2 TABLE_RUN_OPTIONS+=("$1" "$2") ;;
@@ -65,8 +64,8 @@ table_set() {
 		;;
 	--driver) TABLE_DRIVERS=$2 TABLE_RUN_OPTIONS+=("$1" "$2") ;;
 	--governors)
-		table_need_list "$1" "$2" schedutil,fixed_1000,wakegov
-		TABLE_GOVERNORS=$2
+		table_need_list "$1" "$2" schedutil,wakegov
+		TABLE_GOVERNORS=$2 TABLE_WANTED=$2
 		;;
 	--workloads)
 		table_need_list "$1" "$2" psync,uring
@@ -163,38 +162,6 @@ table_print() {
 		}'
 }
 
-# From the CSV on standard input, for each workload that ran at fixed OPPs: which of them, the
-# lowest and the highest included, is the lowest that gives 0.97 of performance, beside wakegov.
-table_findings() {
-	awk -F , '
-		NR == 1 { for (i = 1; i <= NF; i++) column[$i] = i; next }
-		{ workload = $column["workload"]
-		  governor = $column["governor"]
-		  iops[workload, governor] = $column["iops"]
-		  mhz[workload, governor] = $column["mean_mhz"] }
-		governor ~ /^(performance|powersave|fixed_)/ { opps[workload] = opps[workload] " " governor }
-		governor ~ /^fixed_/ { fixed[workload] }
-		END {
-			for (workload in fixed) {
-				base = iops[workload, "performance"]
-				best = ""
-				n = split(opps[workload], list, " ")
-				for (i = 1; i <= n && base; i++)
-					if (iops[workload, list[i]] >= 0.97 * base &&
-					    (!best || mhz[workload, list[i]] < mhz[workload, best]))
-						best = list[i]
-				if (!best)
-					continue
-				printf "%s: the lowest fixed OPP with 0.97 of performance is %d MHz (%.3f)", \
-					workload, mhz[workload, best], iops[workload, best] / base
-				if ((workload, "wakegov") in iops)
-					printf "; wakegov has %.3f at a mean of %d MHz", \
-						iops[workload, "wakegov"] / base, mhz[workload, "wakegov"]
-				print "."
-			}
-		}'
-}
-
 table_notes() {
 	cat <<-EOF
 	Kernel $1, emulated. Medians of $TABLE_RUNS interleaved runs of $TABLE_TIME s in one boot.
@@ -227,15 +194,10 @@ table_programs_start() {
 	cat "$TABLE_DIR/start" >>"$TABLE_DIR/runs"
 }
 
-# Those that were asked for; "all" where none were.
-table_governors() {
-	[[ $TABLE_GOVERNORS != *,fixed ]] && echo "$TABLE_GOVERNORS" || echo all
-}
-
 table_programs() {
-	local driver seed list=$TABLE_GOVERNORS goload=""
+	local driver seed list=$TABLE_WANTED goload=""
 
-	[[ $list != *,fixed ]] || list=performance,powersave,own,wakegov
+	[ "$list" != all ] || list=performance,powersave,own,wakegov
 	[[ ! $TABLE_WORKLOADS =~ ^all$|(^|,)go- ]] || goload=$(golang_build)
 	for driver in ${TABLE_DRIVERS//,/ }; do
 		for ((seed = TABLE_SEED; seed < TABLE_SEED + TABLE_RUNS; seed++)); do
@@ -272,7 +234,7 @@ table_main() {
 	if [ -e "$LAB_DIR/guest/table_$TABLE_NAME.py" ]; then
 		table_vm "$TABLE_DIR/text" --timeout 5400 "${TABLE_RUN_OPTIONS[@]}" -- \
 			/usr/bin/python3 "tests/lab/guest/table_$TABLE_NAME.py" "$TABLE_RUNS" "$TABLE_WORKLOADS" \
-			"$(table_governors)"
+			"$TABLE_WANTED"
 		cat "$TABLE_DIR/text"
 		return
 	fi
@@ -281,15 +243,11 @@ table_main() {
 	jq -r -s -f "$LAB_DIR/lib/table.jq" "$TABLE_DIR/runs" >"$TABLE_DIR/csv"
 	if [ "$TABLE_CSV" = yes ]; then
 		cat "$TABLE_DIR/csv"
-		table_findings <"$TABLE_DIR/csv" >&2
 		table_notes "$kernel" >&2
 	else
 		table_print <"$TABLE_DIR/csv"
 		echo
 		table_legend
-		table_findings <"$TABLE_DIR/csv"
 		table_notes "$kernel"
 	fi
-	[ -z "$TABLE_PLOT" ] || table_plot "$TABLE_DIR/csv" "$TABLE_PLOT" \
-		"What each governor keeps, and at which frequency: $TABLE_NAME in the lab, kernel $kernel"
 }
