@@ -19,8 +19,6 @@ static uint32_t wanted_opp(const struct sim_domain *domain)
 {
 	uint32_t opp = platform_opp_at_or_above(domain->info, domain->asked_khz);
 
-	if (opp < domain->floor_opp)
-		opp = domain->floor_opp;
 	while (opp && domain->info->opps[opp].khz > domain->limit_khz)
 		opp--;
 	return opp;
@@ -68,15 +66,6 @@ void sim_domain_limit(struct sim *sim, uint32_t index, uint32_t percent)
 
 	domain->limit_khz = (uint64_t)platform_max_khz(domain->info) * percent / 100;
 	sim_tell(sim, on_limit, index);
-	if (!domain->changing)
-		start_change(sim, index);
-}
-
-void sim_domain_set_floor(struct sim *sim, uint32_t index, uint32_t opp)
-{
-	struct sim_domain *domain = &sim->domains[index];
-
-	domain->floor_opp = opp;
 	if (!domain->changing)
 		start_change(sim, index);
 }

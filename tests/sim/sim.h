@@ -135,7 +135,6 @@ struct sim_domain {
 	uint32_t next_opp; /* what it changes to */
 	uint32_t asked_khz;
 	uint32_t limit_khz; /* thermal */
-	uint32_t floor_opp; /* no less than it, whatever was asked for */
 	bool changing;
 	uint64_t since_ns;
 	/* Totals. */

@@ -65,5 +65,3 @@ void sim_domain_init(struct sim_domain *domain, const struct platform_domain *in
 void sim_domain_account(struct sim *sim, struct sim_domain *domain);
 void sim_domain_on_event(struct sim *sim, uint32_t domain);
 void sim_domain_limit(struct sim *sim, uint32_t domain, uint32_t percent);
-/* The governor does not hear of it, as it does of a limit. */
-void sim_domain_set_floor(struct sim *sim, uint32_t domain, uint32_t opp);

@@ -31,24 +31,6 @@ static void test_order(void **state)
 	sim_events_deinit(&events);
 }
 
-static void test_add_while_taking(void **state)
-{
-	struct sim_events events = {};
-	struct sim_event event;
-	uint64_t last_ns = 0;
-
-	for (uint64_t i = 0; i < 100; i++)
-		sim_events_add(&events, (struct sim_event){ .at_ns = 10 * i });
-	for (int i = 0; i < 10000; i++) {
-		assert_true(sim_events_take(&events, &event));
-		assert_true(event.at_ns >= last_ns);
-		last_ns = event.at_ns;
-		event.at_ns += 1 + i % 37;
-		sim_events_add(&events, event);
-	}
-	sim_events_deinit(&events);
-}
-
 /* From the authors' reference implementation. */
 static void test_rng_values(void **state)
 {
@@ -87,7 +69,6 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_order),
-		cmocka_unit_test(test_add_while_taking),
 		cmocka_unit_test(test_rng_values),
 		cmocka_unit_test(test_rng_around),
 	};
