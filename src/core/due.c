@@ -146,16 +146,17 @@ void due_set(struct due *due, uint32_t place, const struct due_key *key)
 {
 	struct due_key *there = &due->keys[place];
 	struct summary before, after;
+	uint8_t popped = key ? (there->popped ?: 1) : 0;
 	bool news;
 
 	assert(place < due->n[0]);
 	before = summary_of(there);
-	news = there->news || there->used != !!key || (key && there->state != key->state);
+	news = there->news || !there->popped != !key || (key && there->state != key->state);
 	count(due, there, -1);
 	*there = key ? *key : DUE_NOTHING;
 	count(due, there, 1);
-	there->used = !!key;
 	there->news = news;
+	there->popped = popped;
 	after = summary_of(there);
 	if (memcmp(&before, &after, sizeof(before)) != 0)
 		update(due, place);
@@ -243,13 +244,18 @@ uint32_t due_to_forget(const struct due *due, uint64_t now_ns)
 	return due_find(due, DUE_TO_FORGET_BY, first_ns, 0);
 }
 
-uint32_t due_pop_news(struct due *due)
+uint32_t due_pop_news(struct due *due, int *ret_before)
 {
 	uint32_t place = due_find(due, DUE_NEWS, 0, 0);
+	struct due_key *key;
 
 	if (place == DUE_NONE)
 		return DUE_NONE;
-	due->keys[place].news = false;
+	key = &due->keys[place];
+	*ret_before = key->popped < 2 ? -1 : key->popped - 2;
+	if (key->popped)
+		key->popped = key->state + 2;
+	key->news = false;
 	update(due, place);
 	return place;
 }

@@ -37,13 +37,13 @@ struct due_key {
 	uint16_t other_domain; /* … and where it came from, while it moves to and fro */
 	uint8_t device;	       /* or IO_BOOST_NO_DEVICE */
 	uint8_t group;	       /* or IO_BOOST_NO_GROUP */
-	uint8_t traits;
-	uint8_t state : 4; /* enum io_boost_state */
+	uint8_t traits : DUE_TRAITS;
 	bool ended : 1;	   /* its handle must be given back */
 	bool followed : 1; /* its handle has not been given back */
-	/* Set by due.c. */
-	bool used : 1;
-	bool news : 1; /* the task came, went or changed its state: due_pop_news() */
+	/* Set by due.c: the task came, went or changed its state; and what was popped of that. */
+	bool news : 1;
+	uint8_t state : 4;  /* enum io_boost_state */
+	uint8_t popped : 4; /* 0: the place is free; 1: nothing; else the state, + 2 */
 };
 
 #define DUE_NOTHING                                      \
@@ -52,6 +52,8 @@ struct due_key {
 			   .other_domain = DUE_NOWHERE,  \
 			   .device = IO_BOOST_NO_DEVICE, \
 			   .group = IO_BOOST_NO_GROUP })
+
+_Static_assert(sizeof(struct due_key) == 16, "as the cost of a walk depends on it");
 
 struct due;
 
@@ -86,9 +88,9 @@ uint32_t due_to_forget(const struct due *due, uint64_t now_ns);
 
 /*
  * A place whose task came, went or changed its state since the place was last returned, or
- * DUE_NONE. Clears the mark.
+ * DUE_NONE. Clears the mark. *ret_before is the task's state then; -1: it is new.
  */
-uint32_t due_pop_news(struct due *due);
+uint32_t due_pop_news(struct due *due, int *ret_before);
 
 /* Whether a task has one of the traits, as bits. */
 bool due_has(const struct due *due, uint32_t traits);

@@ -183,9 +183,9 @@ const struct task_table *engine_tasks(const struct engine *engine)
 	return engine->tasks;
 }
 
-uint32_t engine_pop_changed(struct engine *engine)
+uint32_t engine_pop_changed(struct engine *engine, int *ret_before)
 {
-	return due_pop_news(engine->due);
+	return due_pop_news(engine->due, ret_before);
 }
 
 uint32_t engine_count_boosts(const struct engine *engine, enum io_boost_state state)

@@ -133,13 +133,14 @@ static int play(struct playing *playing, const struct engine_call *call)
 	struct replay replay = { 0 };
 	int r = player_play(playing->engine, playing->reader, call, &replay);
 	uint32_t place, domain;
+	int before;
 
 	if (r < 0)
 		return r;
 	if (call->type == ENGINE_COMMIT && call->outcome == ENGINE_SET)
 		decide(playing, call->decision);
 	if (call->type == ENGINE_COMMIT || call->type == ENGINE_ADVANCE)
-		while ((place = engine_pop_changed(playing->engine)) != UINT32_MAX)
+		while ((place = engine_pop_changed(playing->engine, &before)) != UINT32_MAX)
 			report_task(playing, place, call->now_ns);
 	if (call->type != ENGINE_APPLY || call->input->type != INPUT_DOMAIN ||
 	    call->input->domain.active)

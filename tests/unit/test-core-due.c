@@ -101,6 +101,16 @@ static void test_without_places(void **state)
 	due_free(due);
 }
 
+/* Pops a place, and compares the state that it had before. */
+static void assert_popped(struct due *due, uint32_t place, int state_before)
+{
+	int before;
+
+	assert_int_equal(due_pop_news(due, &before), place);
+	if (place != DUE_NONE)
+		assert_int_equal(before, state_before);
+}
+
 static void test_changes_are_told_once(void **state)
 {
 	struct due *due = due_new(3);
@@ -108,20 +118,44 @@ static void test_changes_are_told_once(void **state)
 
 	due_set(due, 2, &key);
 	due_set(due, 1, &key);
-	assert_int_equal(due_pop_news(due), 1);
-	assert_int_equal(due_pop_news(due), 2);
-	assert_int_equal(due_pop_news(due), DUE_NONE);
+	assert_popped(due, 1, -1);
+	assert_popped(due, 2, -1);
+	assert_popped(due, DUE_NONE, 0);
 	key.at_ns = 5;
 	key.followed = true;
 	due_set(due, 1, &key);
-	assert_int_equal(due_pop_news(due), DUE_NONE);
+	assert_popped(due, DUE_NONE, 0);
 	key.state = IO_BOOST_LAPSED;
 	due_set(due, 1, &key);
-	assert_int_equal(due_pop_news(due), 1);
+	assert_popped(due, 1, IO_BOOST_MEASURING);
 	/* The last one, too, of which nothing is left. */
 	due_set(due, 2, NULL);
-	assert_int_equal(due_pop_news(due), 2);
-	assert_int_equal(due_pop_news(due), DUE_NONE);
+	assert_popped(due, 2, -1);
+	assert_popped(due, DUE_NONE, 0);
+	due_free(due);
+}
+
+/* What comes to the place of another task is new, also where the first's end was not popped. */
+static void test_another_task_is_new(void **state)
+{
+	struct due *due = due_new(3);
+	struct due_key key = DUE_NOTHING;
+
+	for (uint32_t round = 0; round < 3; round++) {
+		for (uint32_t place = 0; place < 3; place++) {
+			key.state = IO_BOOST_PAYS;
+			due_set(due, place, &key);
+			key.state = IO_BOOST_TRYING;
+			due_set(due, place, &key);
+		}
+		for (uint32_t place = 0; place < 3; place++)
+			assert_popped(due, place, -1);
+		key.state = IO_BOOST_LAPSED;
+		due_set(due, 1, &key);
+		assert_popped(due, 1, IO_BOOST_TRYING);
+		for (uint32_t place = 0; place < 3; place++)
+			due_set(due, place, NULL);
+	}
 	due_free(due);
 }
 
@@ -154,6 +188,7 @@ int main(void)
 		cmocka_unit_test(test_without_places),
 		cmocka_unit_test(test_forgotten_in_turn),
 		cmocka_unit_test(test_changes_are_told_once),
+		cmocka_unit_test(test_another_task_is_new),
 		cmocka_unit_test(test_traits),
 	};
 

@@ -121,7 +121,7 @@ uint32_t engine_count_boosts(const struct engine *engine, enum io_boost_state st
 	return state == IO_BOOST_TRYING ? n - paying : 0;
 }
 
-uint32_t engine_pop_changed(struct engine *engine)
+uint32_t engine_pop_changed(struct engine *engine, int *ret_before)
 {
 	return UINT32_MAX;
 }
@@ -836,7 +836,6 @@ void canned_daemon_deinit(struct canned_daemon *canned)
 	free(made.tasks);
 	hints_free(made.hints);
 	decision_ring_free(manager->past.ring);
-	boost_news_free(manager->monitor.boost_news);
 	policy_files_free(manager->policies.files);
 	free(made.last);
 	free(manager->policies.last_error);

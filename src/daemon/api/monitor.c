@@ -119,10 +119,8 @@ static void target_changed(void *state, const struct decision *decision, const c
 		      });
 }
 
-static void publish_boost(void *userdata, const struct io_task *task,
-			  const enum io_boost_state *before)
+static void publish_boost(struct monitor *monitor, const struct io_task *task, int before)
 {
-	struct monitor *monitor = userdata;
 	const struct topology *topology = monitor->core->topology;
 
 	report(monitor,
@@ -133,31 +131,27 @@ static void publish_boost(void *userdata, const struct io_task *task,
 		       .pid = task->pid,
 		       .comm = task->comm,
 		       .task = task,
-		       .previous_state = before ? io_boost_state_name(*before) : NULL,
+		       .previous_state = before < 0 ? NULL : io_boost_state_name(before),
 	       });
 }
 
-/* A new listener gets changes from now on. */
+/* A new listener gets changes from now on. A task whose boost has ended is reported as well. */
 static void run(void *state, uint64_t now_ns)
 {
 	struct monitor *monitor = state;
-	const struct task_table *tasks = engine_tasks(monitor->core->engine);
+	struct engine *engine = monitor->core->engine;
+	bool had_listener = monitor->has_listener;
+	const struct io_task *task;
 	uint32_t place;
+	int before;
 
-	if (!channel_has_subscriber(&monitor->channel)) {
-		monitor->boost_news = boost_news_free(monitor->boost_news);
-		return;
+	monitor->has_listener = channel_has_subscriber(&monitor->channel);
+	while (monitor->has_listener &&
+	       (place = engine_pop_changed(engine, &before)) != UINT32_MAX) {
+		task = io_task_at(engine_tasks(engine), place);
+		if (had_listener && task && task->io_boost.state != before)
+			publish_boost(monitor, task, before);
 	}
-	if (!monitor->boost_news)
-		monitor->boost_news = boost_news_new(tasks);
-	while (monitor->boost_news &&
-	       (place = engine_pop_changed(monitor->core->engine)) != UINT32_MAX)
-		boost_news_look(monitor->boost_news, tasks, place, publish_boost, monitor);
-}
-
-static void free_news(void *state)
-{
-	boost_news_free(((struct monitor *)state)->boost_news);
 }
 
 static bool needs_tracer(const void *state)
@@ -167,7 +161,6 @@ static bool needs_tracer(const void *state)
 
 const struct module monitor_module = {
 	.name = "monitor",
-	.free = free_news,
 	.target_changed = target_changed,
 	.run = run,
 	.report = report,
