@@ -25,7 +25,7 @@ static inline __u32 ends_of(const struct task_struct *task)
 static __always_inline void read_facts(struct task_struct *task, struct task_facts *facts)
 {
 	facts->ends = ends_of(task);
-	facts->pad = 0;
+	facts->cpu = task->thread_info.cpu;
 	facts->pid = task->pid;
 	facts->tgid = task->tgid;
 	facts->start_ns = task->start_boottime;

@@ -70,7 +70,7 @@ struct task_facts {
 	__u16 kernel_thread;
 	__u32 parent; /* the process that started it */
 	__u32 ends;   /* for tracer_task_lives(); 0: the task is exiting */
-	__u32 pad;
+	__u32 cpu;    /* where it runs or ran last */
 	char comm[TASK_COMM_SIZE];
 };
 

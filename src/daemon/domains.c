@@ -63,9 +63,10 @@ int domains_read_limits(struct core *core, uint32_t domain)
 	return 0;
 }
 
-void domains_expect_limits(struct core *core, const struct actuator_domain *actuator,
-			   uint32_t min_khz, uint32_t max_khz)
+void domains_expect_limits(void *userdata, const struct actuator_domain *actuator, uint32_t min_khz,
+			   uint32_t max_khz)
 {
+	struct core *core = userdata;
 	uint32_t cpu = actuator->info->first_cpu, domain = core->topology->cpu_domain[cpu];
 	const struct governed *governed = &core->domains[domain];
 	uint32_t others_min_khz = governed->others_min_khz;
@@ -123,31 +124,26 @@ static void end_without_driver(struct core *core, const char *name)
 	sd_event_exit(core->event, -ENODEV);
 }
 
-/* A program that sets and puts back a control all the time is named once a minute. */
-static bool is_yield_news(struct governed *governed)
-{
-	uint64_t now_ns = time_now_ns();
-
-	governed->yield_said = !governed->yield_said_ns ||
-			       now_ns - governed->yield_said_ns >= 60 * NS_PER_S;
-	if (governed->yield_said)
-		governed->yield_said_ns = now_ns;
-	return governed->yield_said;
-}
-
 /* Applies an outcome of the actuator to the state of the domain. */
 void domains_set_outcome(struct core *core, uint32_t domain, int outcome)
 {
 	struct governed *governed = &core->domains[domain];
 	const char *name = governed->actuator.info->name;
 	struct message_about about = { .domain = name };
+	uint64_t now_ns = time_now_ns();
 
 	switch (outcome) {
 	case ACTUATOR_TAKEN_OVER:
-		if (is_yield_news(governed))
+		/* A program that sets and restores a control all the time is named once a minute.
+		 */
+		governed->yield_said = !governed->yield_said_ns ||
+				       now_ns - governed->yield_said_ns >= 60 * NS_PER_S;
+		if (governed->yield_said) {
+			governed->yield_said_ns = now_ns;
 			journal_report(core, MESSAGE_YIELDED, &about,
 				       "%s: %s; wakegov leaves it alone until: wakegovctl adopt %s",
 				       name, governed->actuator.why, name);
+		}
 		set_active(core, domain, false);
 		break;
 	case ACTUATOR_OFFLINE:
@@ -264,16 +260,9 @@ void domains_verify(struct core *core, uint32_t domain)
 	domains_set_preference(core, domain);
 }
 
-/* Whether this was said of a domain: what the driver lacks, it lacks for all. */
-static bool has_outcome(const struct core *core, int outcome)
-{
-	for (uint32_t i = 0; i < core->n_domains; i++)
-		if (core->domains[i].preference_outcome == outcome)
-			return true;
-	return false;
-}
-
-/* Logs each outcome once: a driver without the control lacks it after every reload. */
+/*
+ * Logs each outcome once: what the driver lacks, it lacks for every domain, and after every reload.
+ */
 void domains_set_preference(struct core *core, uint32_t domain)
 {
 	static const char *const words[] = {
@@ -286,14 +275,16 @@ void domains_set_preference(struct core *core, uint32_t domain)
 	};
 	struct governed *governed = &core->domains[domain];
 	struct policy_domain policy;
+	bool is_logged = false;
 	int outcome;
 
 	if (!governed->actuator.held)
 		return;
 	policy_domain_for(&core->policy, governed->actuator.info->name, &policy);
 	outcome = preference_set(&governed->actuator, words[policy.preference]);
-	if (!has_outcome(core, outcome) && outcome != PREFERENCE_DONE &&
-	    outcome != PREFERENCE_UNCHANGED)
+	for (uint32_t i = 0; i < core->n_domains; i++)
+		is_logged |= core->domains[i].preference_outcome == outcome;
+	if (!is_logged && outcome != PREFERENCE_DONE && outcome != PREFERENCE_UNCHANGED)
 		log_warning("%s: %s", governed->actuator.info->name, preference_describe(outcome));
 	governed->preference_outcome = outcome;
 }
@@ -381,14 +372,6 @@ static void note_conflict(void *userdata, const struct conflict *conflict)
 	found->conflicts[found->n++] = conflict;
 }
 
-static bool is_among(const struct conflict *conflict, const struct conflicts_found *found)
-{
-	for (uint32_t i = 0; i < found->n; i++)
-		if (found->conflicts[i] == conflict)
-			return true;
-	return false;
-}
-
 void domains_find_conflicts(struct core *core)
 {
 	const struct conflicts_found before = core->conflicts;
@@ -398,8 +381,11 @@ void domains_find_conflicts(struct core *core)
 	conflicts_find(note_conflict, found);
 	for (uint32_t i = 0; i < found->n; i++) {
 		const struct conflict *conflict = found->conflicts[i];
+		bool is_known = false;
 
-		if (!is_among(conflict, &before))
+		for (uint32_t j = 0; j < before.n; j++)
+			is_known |= before.conflicts[j] == conflict;
+		if (!is_known)
 			log_notice("%s runs, and sets %s: %s", conflict->name, conflict->knobs,
 				   conflict->advice);
 	}

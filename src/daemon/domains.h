@@ -25,11 +25,12 @@ int domains_acquire(struct core *core, uint32_t domain);
 void domains_verify(struct core *core, uint32_t domain);
 
 /*
- * These will be our limits of a domain: a change to them, and to what comes of them beside those of
- * others that were last read, takes no domains_verify().
+ * For struct actuator_domain; core is a struct core. These will be our limits of a domain: a change
+ * to them, and to what comes of them beside those of others that were last read, takes no
+ * domains_verify().
  */
-void domains_expect_limits(struct core *core, const struct actuator_domain *actuator,
-			   uint32_t min_khz, uint32_t max_khz);
+void domains_expect_limits(void *core, const struct actuator_domain *actuator, uint32_t min_khz,
+			   uint32_t max_khz);
 
 /* Checks the domains in whose files other programs have written since the last time. */
 void domains_verify_touched(struct core *core);

@@ -74,15 +74,6 @@ meet_change(struct loop *loop, const char *format, ...)
 		log_warning("cannot wait for changed CPUs: %s", strerror(-r));
 }
 
-static void meet_newcomer(struct loop *loop, uint32_t cpu)
-{
-	char path[64];
-
-	snprintf(path, sizeof(path), CONTROL_CPUS "/cpu%u/cpufreq", cpu);
-	if (access(path, F_OK) == 0)
-		meet_change(loop, "CPU %u was not there at the start", cpu);
-}
-
 /*
  * A CPU that comes or goes may change the capacity of others: a core without its sibling has more,
  * and a faster kind of CPU makes all others less of the whole.
@@ -104,12 +95,13 @@ static void verify_capacities(struct loop *loop)
 static void verify_domain_of(struct loop *loop, uint32_t cpu)
 {
 	struct core *core = loop->core;
-	uint32_t domain = TOPOLOGY_NO_DOMAIN;
+	uint32_t domain = topology_domain_of(core->topology, cpu);
+	char path[64];
 
-	if (cpu < core->topology->n_cpus)
-		domain = core->topology->cpu_domain[cpu];
 	if (domain == TOPOLOGY_NO_DOMAIN) {
-		meet_newcomer(loop, cpu);
+		snprintf(path, sizeof(path), CONTROL_CPUS "/cpu%u/cpufreq", cpu);
+		if (access(path, F_OK) == 0)
+			meet_change(loop, "CPU %u was not there at the start", cpu);
 		return;
 	}
 	actuator_domain_forget_request(&core->domains[domain].actuator);
@@ -146,19 +138,6 @@ static int on_turbo(sd_event_source *source, const struct inotify_event *event, 
 		opps_follow(core, i);
 	round_run(core);
 	return 0;
-}
-
-/* Listens to each of the switches of turbo that exists, mostly one. */
-static void listen_for_turbo(struct core *core)
-{
-	for (const char *const *path = reference_turbo_switches; *path; path++) {
-		int r = sd_event_add_inotify(core->event, NULL, *path, IN_CLOSE_WRITE, on_turbo,
-					     core);
-
-		if (r < 0 && r != -ENOENT)
-			log_warning("cannot watch %s for turbo being switched: %s", *path,
-				    strerror(-r));
-	}
 }
 
 static int add_signals(sd_event *event)
@@ -224,11 +203,18 @@ int loop_listen(struct loop *loop)
 		r = add_urgent(event, loop->hotplug_fd, on_hotplug, loop);
 	if (r >= 0)
 		r = sd_event_set_watchdog(event, true);
-	if (r >= 0 && core->n_domains)
-		listen_for_turbo(core);
-	if (r < 0)
+	if (r < 0) {
 		log_error("cannot listen for events: %s", strerror(-r));
-	return r < 0 ? r : 0;
+		return r;
+	}
+	/* Mostly one of these exists. */
+	for (const char *const *path = reference_turbo_switches; core->n_domains && *path; path++) {
+		r = sd_event_add_inotify(event, NULL, *path, IN_CLOSE_WRITE, on_turbo, core);
+		if (r < 0 && r != -ENOENT)
+			log_warning("cannot watch %s for turbo being switched: %s", *path,
+				    strerror(-r));
+	}
+	return 0;
 }
 
 void loop_close(struct loop *loop)

@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <linux/capability.h>
 #include <malloc.h>
 #include <math.h>
@@ -38,21 +37,6 @@ int process_comm(pid_t pid, char ret[static PROCESS_COMM_SIZE])
 	/* The file ends with a newline. */
 	ret[length - 1] = '\0';
 	return 0;
-}
-
-int process_last_cpu(pid_t pid, uint32_t *ret)
-{
-	char path[32], line[1024];
-	const char *at;
-
-	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
-	if (!sysfs_read_line(line, sizeof(line), "%s", path))
-		return -ESRCH;
-	/* proc_pid_stat(5): the 39th field, of which two end with the name, which may have any. */
-	at = strrchr(line, ')');
-	for (int field = 2; at && field < 39; field++)
-		at = strchr(at + 1, ' ');
-	return at && sscanf(at, "%" SCNu32, ret) == 1 ? 0 : -ESRCH;
 }
 
 const char *process_name(uint32_t pid, const char *known, char buffer[static PROCESS_COMM_SIZE])

@@ -16,9 +16,6 @@
  */
 int process_comm(pid_t pid, char ret[static PROCESS_COMM_SIZE]);
 
-/* The CPU where a thread runs or ran last. Returns 0 or a negative errno. */
-int process_last_cpu(pid_t pid, uint32_t *ret);
-
 /*
  * Returns `known` if it is a name and not "", else the thread's present name, in buffer; NULL for
  * pid 0 and for a thread that is gone.

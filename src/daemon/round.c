@@ -20,16 +20,6 @@
 #define CHECK_NS	  (NS_PER_S / 10)
 #define TIMER_ACCURACY_US 200 /* sd-event's default, 250 ms, is too coarse for rounds */
 
-/* The core has no name for a task without I/O and rules. */
-static void name_task(const struct core *core, struct decision *decision)
-{
-	if (!decision->pid || decision->comm[0])
-		return;
-	if (decision->reason != REASON_CHAIN ||
-	    !tracer_chain_name(core->tracer, decision->cpu, decision->pid, decision->comm))
-		process_comm((pid_t)decision->pid, decision->comm);
-}
-
 /* Stores a decision that changed the target, and publishes it. */
 static void publish(struct core *core, const struct decision *decision, uint32_t read_back_khz)
 {
@@ -128,8 +118,12 @@ static void on_decision(void *userdata, const struct decision *decision)
 	struct core *core = userdata;
 	struct decision named = *decision;
 
-	if (decision->reason == REASON_CHAIN || decision->target_khz != decision->previous_khz)
-		name_task(core, &named);
+	/* The core has no name for a task without I/O and rules. */
+	if (named.pid && !named.comm[0] &&
+	    (named.reason != REASON_CHAIN ||
+	     !tracer_chain_name(core->tracer, named.cpu, named.pid, named.comm)) &&
+	    (named.reason == REASON_CHAIN || named.target_khz != named.previous_khz))
+		process_comm((pid_t)named.pid, named.comm);
 	commit(core, &named);
 	if (governed_is_driven(&core->domains[decision->domain]))
 		modules_call(core, decided, &named);

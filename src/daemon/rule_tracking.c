@@ -280,23 +280,19 @@ static uint64_t next_ns(void *state, uint64_t now_ns, uint64_t others_ns)
 	return tracking->scan_due_ns < look_ns ? tracking->scan_due_ns : look_ns;
 }
 
-/* Has those children reported that have waited for long enough. */
-static void report_old_children(struct core *core, uint64_t now_ns)
-{
-	uint64_t oldest_ns = tracer_report_children(core->tracer, 0, now_ns - CHILD_WAIT_NS,
-						    inputs_on_event, core);
-
-	core->tracking.children_due_ns = oldest_ns == UINT64_MAX ? oldest_ns
-								 : oldest_ns + CHILD_WAIT_NS;
-}
-
 static void expire(void *state, uint64_t now_ns)
 {
 	struct rule_tracking *tracking = state;
 	struct core *core = tracking->core;
+	uint64_t oldest_ns;
 
-	if (now_ns >= tracking->children_due_ns)
-		report_old_children(core, now_ns);
+	/* Those children are reported that have waited for long enough. */
+	if (now_ns >= tracking->children_due_ns) {
+		oldest_ns = tracer_report_children(core->tracer, 0, now_ns - CHILD_WAIT_NS,
+						   inputs_on_event, core);
+		tracking->children_due_ns = oldest_ns == UINT64_MAX ? oldest_ns
+								    : oldest_ns + CHILD_WAIT_NS;
+	}
 	if (now_ns >= next_ns(state, now_ns, UINT64_MAX))
 		rule_tracking_check_scan(core);
 	if (now_ns < tracking->scan_due_ns)

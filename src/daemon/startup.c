@@ -201,12 +201,6 @@ static void read_limits(void *userdata, int fd, struct wakegov_limits *ret)
 	tracer_read_limits(core->tracer, fd, ret);
 }
 
-static void expect_limits(void *userdata, const struct actuator_domain *actuator, uint32_t min_khz,
-			  uint32_t max_khz)
-{
-	domains_expect_limits(userdata, actuator, min_khz, max_khz);
-}
-
 static int init_domain(struct core *core, uint32_t i)
 {
 	struct governed *governed = &core->domains[i];
@@ -224,7 +218,7 @@ static int init_domain(struct core *core, uint32_t i)
 		return r;
 	}
 	governed->actuator.read_limits = read_limits;
-	governed->actuator.expect_limits = expect_limits;
+	governed->actuator.expect_limits = domains_expect_limits;
 	governed->actuator.userdata = core;
 	core->n_domains++;
 	return 0;

@@ -2,6 +2,7 @@
 /* Children of tasks that match rules: which of them are reported, and when. */
 #include "native.h"
 
+#include <sched.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -219,6 +220,25 @@ static void test_many(void **state)
 	}
 }
 
+static void test_cpu(void **state)
+{
+	struct native *native = *state;
+	struct task_facts facts;
+	cpu_set_t before, one;
+
+	assert_int_equal(sched_getaffinity(0, sizeof(before), &before), 0);
+	for (int i = 0; i < CPU_SETSIZE; i++) {
+		if (!CPU_ISSET(i, &before))
+			continue;
+		CPU_ZERO(&one);
+		CPU_SET(i, &one);
+		assert_int_equal(sched_setaffinity(0, sizeof(one), &one), 0);
+		assert_int_equal(tracer_find_task(native->tracer, getpid(), &facts), 0);
+		assert_int_equal(facts.cpu, i);
+	}
+	sched_setaffinity(0, sizeof(before), &before);
+}
+
 /* Whoever ended in a pause is not said to live. */
 static void test_pause(void **state)
 {
@@ -241,7 +261,7 @@ int main(void)
 		cmocka_unit_test(test_short),	   cmocka_unit_test(test_long),
 		cmocka_unit_test(test_grandchild), cmocka_unit_test(test_changed),
 		cmocka_unit_test(test_scanned),	   cmocka_unit_test(test_many),
-		cmocka_unit_test(test_pause),
+		cmocka_unit_test(test_pause),	   cmocka_unit_test(test_cpu),
 	};
 
 	return native_run(tests);

@@ -2,7 +2,6 @@
 #include "test-core.h"
 
 #include <errno.h>
-#include <sched.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -27,27 +26,6 @@ static void test_name(void **state)
 	assert_null(process_name(0, "known", buffer));
 }
 
-/* Where it is kept, whatever its name has. */
-static void test_last_cpu(void **state)
-{
-	cpu_set_t before, one;
-	uint32_t cpu;
-
-	assert_int_equal(sched_getaffinity(0, sizeof(before), &before), 0);
-	assert_int_equal(prctl(PR_SET_NAME, ") R 1 (2) 3"), 0);
-	for (int i = 0; i < CPU_SETSIZE; i++) {
-		if (!CPU_ISSET(i, &before))
-			continue;
-		CPU_ZERO(&one);
-		CPU_SET(i, &one);
-		assert_int_equal(sched_setaffinity(0, sizeof(one), &one), 0);
-		assert_int_equal(process_last_cpu(getpid(), &cpu), 0);
-		assert_int_equal(cpu, i);
-	}
-	sched_setaffinity(0, sizeof(before), &before);
-	assert_int_equal(process_last_cpu(INT32_MAX, &cpu), -ESRCH);
-}
-
 /* The least that a limit leaves, of the unit or of a slice above it. */
 static void test_spare_bytes(void **state)
 {
@@ -70,7 +48,6 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_name),
-		cmocka_unit_test(test_last_cpu),
 		cmocka_unit_test_setup_teardown(test_spare_bytes, fake_files_set_up,
 						fake_files_tear_down),
 	};

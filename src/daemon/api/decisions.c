@@ -33,18 +33,6 @@ static void put_past(void *context, const struct archive_line *line)
 		field_json(listing->out, NULL, line->text);
 }
 
-static struct listing find_memory(const struct decision_ring *ring)
-{
-	const struct decision_entry *oldest = decision_ring_at(ring, 0);
-	uint64_t now_ns = time_now_ns();
-
-	return (struct listing){
-		.until_ns = oldest ? oldest->now_ns : now_ns,
-		.until_us = time_of_clock_ns(CLOCK_REALTIME) / NS_PER_US -
-			    (now_ns - (oldest ? oldest->now_ns : now_ns)) / NS_PER_US,
-	};
-}
-
 /* Returns the place of the next page; 0: it is the last one. */
 static uint64_t put_memory(struct json_out *out, const struct decision_ring *ring, uint64_t from,
 			   uint64_t after_us)
@@ -69,14 +57,19 @@ int api_list_decisions(const struct call *call, struct reply *reply)
 	const struct past *past = &manager->past;
 	uint64_t after_us = (uint64_t)call_number(call, "after_us");
 	uint64_t from = (uint64_t)call_number(call, "from"), next = 0;
-	json_int_t since_us = call_number(call, "since_realtime_us");
-	struct listing listing = find_memory(past->ring);
+	const struct decision_entry *oldest = decision_ring_at(past->ring, 0);
+	uint64_t now_ns = time_now_ns();
+	struct listing listing = {
+		.out = reply_begin(reply),
+		.from_us = (uint64_t)call_number(call, "since_realtime_us"),
+		.until_ns = oldest ? oldest->now_ns : now_ns,
+	};
 	bool wants_past, has_past = past->archive && call->peer->may_change;
 
+	listing.until_us = (time_of_clock_ns(CLOCK_REALTIME) - (now_ns - listing.until_ns)) /
+			   NS_PER_US;
 	wants_past = call_has_number(call, "since_realtime_us") &&
-		     (uint64_t)since_us < listing.until_us;
-	listing.from_us = (uint64_t)since_us;
-	listing.out = reply_begin(reply);
+		     listing.from_us < listing.until_us;
 	field_open(listing.out, "decisions", '[');
 	if (wants_past && has_past && !(from & IN_MEMORY))
 		next = archive_list(past->archive, from, listing.from_us, put_past, &listing);
@@ -111,17 +104,6 @@ static void put_times(struct json_out *out, const struct past *past, uint32_t do
 	json_out_close(out, '}');
 }
 
-static void put_gain(struct json_out *out, const struct stats_gain *gain)
-{
-	json_out_open(out, '{');
-	field_text(out, "comm", gain->comm);
-	field_text(out, "device", gain->device[0] ? gain->device : NULL);
-	field_count(out, "ios", gain->ios);
-	field_count(out, "gained_ios", gain->gained);
-	field_count(out, "gained_error_ios", gain->gained_error);
-	json_out_close(out, '}');
-}
-
 int api_show_stats(const struct call *call, struct reply *reply)
 {
 	struct manager *manager = call->userdata;
@@ -141,8 +123,15 @@ int api_show_stats(const struct call *call, struct reply *reply)
 			put_times(out, past, i);
 	json_out_close(out, ']');
 	field_open(out, "gains", '[');
-	for (uint32_t i = 0; (gain = stats_gain(past->stats, i)); i++)
-		put_gain(out, gain);
+	for (uint32_t i = 0; (gain = stats_gain(past->stats, i)); i++) {
+		json_out_open(out, '{');
+		field_text(out, "comm", gain->comm);
+		field_text(out, "device", gain->device[0] ? gain->device : NULL);
+		field_count(out, "ios", gain->ios);
+		field_count(out, "gained_ios", gain->gained);
+		field_count(out, "gained_error_ios", gain->gained_error);
+		json_out_close(out, '}');
+	}
 	json_out_close(out, ']');
 	return reply_end(reply);
 }

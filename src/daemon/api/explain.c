@@ -145,7 +145,9 @@ static int find_cpu(struct core *core, uint32_t pid, uint32_t *ret)
 		return 0;
 	}
 	r = tracer_find_task(core->tracer, pid, &facts);
-	return r < 0 ? r : process_last_cpu((pid_t)pid, ret);
+	if (r == 0)
+		*ret = facts.cpu;
+	return r;
 }
 
 static int refuse_time(struct reply *reply, uint64_t at_us)

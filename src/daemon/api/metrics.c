@@ -240,21 +240,12 @@ static void sample_named(struct metrics *metrics, const char *label, const char 
 	sample(metrics, labels, n);
 }
 
-static uint32_t count_chain_domains(const struct core *core)
-{
-	uint32_t n = 0;
-
-	for (uint32_t i = 0; i < core->n_domains; i++)
-		n += governed_is_driven(&core->domains[i]) &&
-		     engine_last(core->engine, i)->reason == REASON_CHAIN;
-	return n;
-}
-
 static void put_counts(struct metrics *metrics, const struct manager *manager)
 {
 	const struct placed_group *groups = manager->placing.groups;
 	const struct stats *stats = manager->past.stats;
-	uint32_t n_groups[2] = { 0 };
+	const struct core *core = &manager->core;
+	uint32_t n_groups[2] = { 0 }, n_chains = 0;
 
 	begin(metrics, "wakegov_decisions", true,
 	      "Changes of a target, by what won; uncapped is a cap that was defeated.");
@@ -276,28 +267,22 @@ static void put_counts(struct metrics *metrics, const struct manager *manager)
 	one(metrics, "wakegov_idle_latency_held", false,
 	    manager->idle_latency.held_us != POLICY_IDLE_LATENCY_NONE,
 	    "1 while no CPU may sleep deeply, for tasks with an idle latency.");
-	one(metrics, "wakegov_chain_domains", false, count_chain_domains(&manager->core),
+	for (uint32_t i = 0; i < core->n_domains; i++)
+		n_chains += governed_is_driven(&core->domains[i]) &&
+			    engine_last(core->engine, i)->reason == REASON_CHAIN;
+	one(metrics, "wakegov_chain_domains", false, n_chains,
 	    "Domains that run as they do for tasks that work for each other in turn.");
 	begin(metrics, "wakegov_boost_tasks", false,
 	      "Tasks that do I/O, by what is thought of a boost for them.");
 	for (enum io_boost_state state = 0; state <= IO_BOOST_LAPSED; state++)
 		sample_named(metrics, "state", io_boost_state_name(state),
-			     engine_count_boosts(manager->core.engine, state));
-}
-
-static void put_drops(struct metrics *metrics, const struct core *core)
-{
-	struct api_drops drops[API_DROPS];
-
-	api_count_drops(core, drops);
-	begin(metrics, "wakegov_drops", true, "Events that were lost, by where.");
-	for (int i = 0; i < API_DROPS; i++)
-		sample_named(metrics, "where", drops[i].where, drops[i].n);
+			     engine_count_boosts(core->engine, state));
 }
 
 static void put_self(struct metrics *metrics, const struct policies *policies)
 {
 	const struct core *core = policies->core;
+	struct api_drops drops[API_DROPS];
 
 	begin(metrics, "wakegov_build_info", false, "Always 1; the version is in the label.");
 	put(metrics, "wakegov_build_info{version=\"%s\"} 1\n", wakegov_version);
@@ -318,6 +303,10 @@ static void put_self(struct metrics *metrics, const struct policies *policies)
 	    "Times that the policy was read again.");
 	one(metrics, "wakegov_policy_good", false, !policies->last_error,
 	    "0: the last reload was refused.");
+	api_count_drops(core, drops);
+	begin(metrics, "wakegov_drops", true, "Events that were lost, by where.");
+	for (int i = 0; i < API_DROPS; i++)
+		sample_named(metrics, "where", drops[i].where, drops[i].n);
 }
 
 int api_show_metrics(const struct call *call, struct reply *reply)
@@ -333,7 +322,6 @@ int api_show_metrics(const struct call *call, struct reply *reply)
 	else if (format && strcmp(format, "openmetrics") != 0)
 		return reply_send_invalid(reply, "format");
 	put_self(&metrics, &manager->policies);
-	put_drops(&metrics, core);
 	put_domains(&metrics, core);
 	past_catch_up(&manager->past);
 	put_times(&metrics, &manager->past);

@@ -60,16 +60,6 @@ static void put_bursts(struct json_out *out, const struct core *core, uint32_t i
 	json_out_close(out, '}');
 }
 
-static void put_group(struct json_out *out, const struct placing *placing,
-		      const struct placed_group *group)
-{
-	json_out_open(out, '{');
-	field_count(out, "tasks", group->n_tasks);
-	field_bool(out, "placed", placing_holds(placing, group));
-	field_text(out, "why", placing_group_why(placing, group));
-	json_out_close(out, '}');
-}
-
 static void put_groups(struct json_out *out, const struct placing *placing,
 		       const struct policy_rule *rule)
 {
@@ -77,8 +67,13 @@ static void put_groups(struct json_out *out, const struct placing *placing,
 	for (uint32_t i = 0; i < PLACEMENT_GROUPS_MAX; i++) {
 		const struct placed_group *group = &placing->groups[i];
 
-		if (group->key && !strcmp(group->rule, rule->name))
-			put_group(out, placing, group);
+		if (!group->key || strcmp(group->rule, rule->name) != 0)
+			continue;
+		json_out_open(out, '{');
+		field_count(out, "tasks", group->n_tasks);
+		field_bool(out, "placed", placing_holds(placing, group));
+		field_text(out, "why", placing_group_why(placing, group));
+		json_out_close(out, '}');
 	}
 	json_out_close(out, ']');
 }
@@ -221,12 +216,6 @@ static bool gives(const struct core *core, uint64_t matched, uint32_t rule,
 	       rule_that_gives(&core->policy, matched, property, &nowhere) == (int)rule;
 }
 
-static bool gives_anywhere(const struct policy *policy, uint64_t matched, uint32_t rule,
-			   enum rule_property property)
-{
-	return rule_that_gives_anywhere(policy, matched, property) == (int)rule;
-}
-
 /* hides_program: the caller may not see the program and the command line of this task. */
 static int put_task_rule(struct json_out *out, const struct manager *manager, uint32_t i,
 			 const struct task_facts *facts, bool hides_program)
@@ -251,9 +240,9 @@ static int put_task_rule(struct json_out *out, const struct manager *manager, ui
 	field_bool(out, "gives_floor", gives(core, matched, i, RULE_FLOOR));
 	field_bool(out, "gives_io_boost", gives(core, matched, i, RULE_IO_BOOST));
 	field_bool(out, "gives_placement",
-		   gives_anywhere(&core->policy, matched, i, RULE_PLACEMENT));
+		   rule_that_gives_anywhere(&core->policy, matched, RULE_PLACEMENT) == (int)i);
 	field_bool(out, "gives_idle_latency",
-		   gives_anywhere(&core->policy, matched, i, RULE_IDLE_LATENCY));
+		   rule_that_gives_anywhere(&core->policy, matched, RULE_IDLE_LATENCY) == (int)i);
 	json_out_close(out, '}');
 	return r;
 }

@@ -17,14 +17,6 @@
 #include "shared/version.h"
 #include "wakegov/decay.h"
 
-/* The name of the acting rule, by its number in the present policy; NULL: none. */
-static const char *rule_name(const struct policy *policy, const struct decision *decision)
-{
-	if (!rule_exists(policy, decision->rule - 1LL))
-		return NULL;
-	return policy->rules[decision->rule - 1].name;
-}
-
 uint32_t api_count_followed(const struct engine *engine)
 {
 	uint32_t n = 0;
@@ -163,12 +155,15 @@ void api_put_domain(struct json_out *out, struct core *core, uint32_t domain)
 	struct actuator_domain *actuator = &governed->actuator;
 	const struct decision *last = engine_last(core->engine, domain);
 	struct api_asked asked = api_asked(core, domain);
+	const struct policy_rule *rule = NULL; /* the acting one */
 	bool is_decided = last->target_khz != 0;
 	uint32_t current_khz = 0, min_khz = 0, max_khz = 0;
 	char comm[PROCESS_COMM_SIZE];
 
 	if (!is_decided)
 		last = &none;
+	if (rule_exists(&core->policy, last->rule - 1LL))
+		rule = &core->policy.rules[last->rule - 1];
 	actuator_domain_read_back(actuator, &current_khz);
 	engine_limits(core->engine, domain, &min_khz, &max_khz);
 	json_out_open(out, '{');
@@ -192,7 +187,7 @@ void api_put_domain(struct json_out *out, struct core *core, uint32_t domain)
 	field_count(out, "writes", actuator->writes);
 	field_count(out, "write_errors", actuator->write_errors);
 	field_count(out, "read_back_mismatches", actuator->read_back_mismatches);
-	field_text(out, "rule", rule_name(&core->policy, last));
+	field_text(out, "rule", rule ? rule->name : NULL);
 	field_nonzero(out, "capped_pid", last->capped_pid);
 	field_nonzero(out, "asked_min_khz", asked.min_khz);
 	field_nonzero(out, "asked_max_khz", asked.max_khz);

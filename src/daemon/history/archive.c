@@ -137,14 +137,6 @@ static int open_newest(struct archive *archive)
 	return ftruncate(archive->fd, (off_t)archive->size) < 0 ? -errno : 0;
 }
 
-static void fail(struct archive *archive, int error)
-{
-	archive->has_failed = true;
-	log_warning("cannot write to %s: %s; decisions are not kept until wakegovd is "
-		    "restarted",
-		    archive->directory, strerror(-error));
-}
-
 int archive_open(const char *directory, uint32_t n_domains, struct archive **ret)
 {
 	struct archive *archive =
@@ -194,8 +186,12 @@ static void write_block(struct archive *archive)
 	written = r == 0 ? write(archive->fd, block, size) : 0;
 	if (r == 0 && written != (ssize_t)size)
 		r = written < 0 ? -errno : -ENOSPC;
-	if (r < 0)
-		fail(archive, r);
+	if (r < 0) {
+		archive->has_failed = true;
+		log_warning("cannot write to %s: %s; decisions are not kept until wakegovd is "
+			    "restarted",
+			    archive->directory, strerror(-r));
+	}
 	archive->size += size;
 	archive->line_bytes = (uint32_t)size / archive->n_unwritten;
 	archive->n_unwritten = 0;

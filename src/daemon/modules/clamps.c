@@ -12,23 +12,8 @@
 #include "daemon/loop.h"
 #include "daemon/rule_tracking.h"
 #include "shared/log.h"
-#include "shared/sysfs.h"
 #include "shared/time.h"
 #include "wakegov/own.h"
-
-#define KTHREAD_FLAG 0x00200000 /* PF_KTHREAD */
-
-static bool is_kernel_thread(uint32_t pid)
-{
-	unsigned int flags = 0;
-	const char *fields;
-	char line[512];
-
-	sysfs_read_line(line, sizeof(line), "/proc/%u/stat", pid);
-	fields = strrchr(line, ')'); /* a name may have any character: proc_pid_stat(5) */
-	return fields && sscanf(fields, ") %*c %*d %*d %*d %*d %*d %u", &flags) == 1 &&
-	       flags & KTHREAD_FLAG;
-}
 
 /*
  * Reports a refusal once per task, see uclamps_set(), with the rule of the clamp; of a rule's
@@ -42,11 +27,13 @@ static void warn_of_refusal(struct clamps *clamps, const struct task_clamp *clam
 	int32_t index = clamp->max_rule >= 0 ? clamp->max_rule : clamp->min_rule;
 	char by[POLICY_FILE_SIZE + POLICY_NAME_SIZE + 32] = "";
 	const struct policy_rule *rule;
+	struct task_facts facts;
 
 	if (clamp->max_why == CLAMP_NEIGHBOUR || clamp->min_why == CLAMP_CHAIN)
 		return;
 	if (rule_exists(policy, index)) {
-		if (is_kernel_thread(clamp->pid)) {
+		if (tracer_find_task(clamps->core->tracer, clamp->pid, &facts) == 0 &&
+		    facts.kernel_thread) {
 			if (clamps->refused_rules & 1ULL << index)
 				return;
 			clamps->refused_rules |= 1ULL << index;

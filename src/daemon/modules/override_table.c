@@ -152,8 +152,10 @@ static void add_rule(struct override *override, struct policy *policy)
 	rule->properties = rule->own;
 }
 
-void overrides_fill(struct overrides *overrides, struct policy *policy)
+void overrides_fill(void *state, struct policy *policy)
 {
+	struct overrides *overrides = state;
+
 	policy->n_overrides = 0;
 	policy->n_domain_overrides = 0;
 	overrides_each(overrides, override) {

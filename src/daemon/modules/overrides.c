@@ -15,11 +15,6 @@
 
 #define WHOM_SIZE 80
 
-static void add_rules(void *state, struct policy *policy)
-{
-	overrides_fill(state, policy);
-}
-
 /* Other overrides are in the table. Rules, and the matches of all tasks, stay with those of tasks.
  */
 static void apply(struct overrides *overrides, bool of_tasks)
@@ -218,7 +213,7 @@ const struct module overrides_module = {
 	.name = "overrides",
 	.start = start,
 	.free = free_overrides,
-	.add_rules = add_rules,
+	.add_rules = overrides_fill,
 	.task_seen = task_seen,
 	.task_ended = task_ended,
 	.scan_ended = scan_ended,

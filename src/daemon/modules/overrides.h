@@ -72,8 +72,9 @@ uint32_t overrides_room(const struct policy *policy, bool of_domain);
 
 /*
  * Replaces the policy's overrides by those that have not ended, and marks those that end under it.
+ * overrides is a struct overrides.
  */
-void overrides_fill(struct overrides *overrides, struct policy *policy);
+void overrides_fill(void *overrides, struct policy *policy);
 
 /*
  * Ends the overrides of a task that has ended; another start_ns means that another task has its

@@ -33,22 +33,19 @@ static bool are_kept_full(struct core *core)
 	return true;
 }
 
-static bool is_idle(struct core *core, uint32_t domain, uint64_t now_ns)
-{
-	topology_for_each_cpu(core->topology, cpu, domain)
-		if (tracer_cpu_ticks(core->tracer, cpu, now_ns))
-			return false;
-	return true;
-}
-
 /* Whether a domain that was kept full has nothing to do. */
 static bool has_ended(struct core *core, uint64_t now_ns)
 {
 	if (!tracer_ticks_ended(core->tracer))
 		return false;
-	for (uint32_t domain = 0; domain < core->n_domains; domain++)
-		if (is_idle(core, domain, now_ns) && !engine_keeps_full(core->engine, domain, 0))
+	for (uint32_t domain = 0; domain < core->n_domains; domain++) {
+		bool works = false;
+
+		topology_for_each_cpu(core->topology, cpu, domain)
+			works |= tracer_cpu_ticks(core->tracer, cpu, now_ns);
+		if (!works && !engine_keeps_full(core->engine, domain, 0))
 			return true;
+	}
 	return false;
 }
 

@@ -10,14 +10,6 @@
 /* A view that is drawn again each second, as top, stays attached. */
 #define ASKED_NS (10 * NS_PER_S)
 
-static bool is_needed(const struct core *core)
-{
-	modules_each(core, row)
-		if (row->module->needs_tracer && row->module->needs_tracer(row->state))
-			return true;
-	return core_drives_any(core);
-}
-
 static void resume(struct watching *watching, uint64_t now_ns)
 {
 	struct core *core = watching->core;
@@ -36,8 +28,10 @@ static void run(void *state, uint64_t now_ns)
 {
 	struct watching *watching = state;
 	struct core *core = watching->core;
-	bool is_watched = now_ns < watching->until_ns || is_needed(core);
+	bool is_watched = now_ns < watching->until_ns || core_drives_any(core);
 
+	modules_each(core, row)
+		is_watched |= row->module->needs_tracer && row->module->needs_tracer(row->state);
 	if (core->handed_back_until_ns || is_watched != tracer_is_paused(core->tracer))
 		return;
 	if (is_watched) {
