@@ -209,37 +209,27 @@ static bool has_fault(uint32_t policy, char ret_why[static FAULT_SIZE])
 	return true;
 }
 
-void cpufreq_each_left_out(void (*found)(void *userdata, const char *name, const char *why),
-			   void *userdata)
-{
-	uint32_t policies[TOPOLOGY_DOMAINS_MAX];
-	int n = list_policies(policies);
-	char why[FAULT_SIZE], name[16];
-
-	for (int i = 0; i < n; i++) {
-		snprintf(name, sizeof(name), "policy%u", policies[i]);
-		if (has_fault(policies[i], why))
-			found(userdata, name, why);
-	}
-}
-
 /* Leaves out a domain that cannot be read, such as an offline one. */
-static int add_domain(struct topology *topology, uint32_t policy)
+static int add_domain(struct topology *topology, uint32_t policy, cpufreq_left_out_t left_out,
+		      void *userdata)
 {
 	struct topology_domain *domain = &topology->domains[topology->n_domains];
 	unsigned long latency_ns = cpufreq_get_transition_latency(policy);
-	char why[FAULT_SIZE];
+	char why[FAULT_SIZE], name[16];
 	int r;
 
-	if (has_fault(policy, why))
+	snprintf(name, sizeof(name), "policy%u", policy);
+	if (has_fault(policy, why)) {
+		if (left_out)
+			left_out(userdata, name, why);
 		return 0;
-
+	}
 	*domain = (struct topology_domain){
 		.first_cpu = policy,
 		.capacity = cpufreq_discover_capacity(policy) ?: TOPOLOGY_CAPACITY_MAX,
 		.transition_latency_ns = latency_ns >= LATENCY_UNKNOWN ? 0 : latency_ns,
 	};
-	snprintf(domain->name, sizeof(domain->name), "policy%u", policy);
+	memcpy(domain->name, name, sizeof(name));
 	r = cpufreq_discover_opps(domain);
 	if (r < 0)
 		return r == -ENODATA ? 0 : r;
@@ -249,7 +239,7 @@ static int add_domain(struct topology *topology, uint32_t policy)
 	return 0;
 }
 
-int cpufreq_discover(struct topology **ret)
+int cpufreq_discover(struct topology **ret, cpufreq_left_out_t left_out, void *userdata)
 {
 	_cleanup_free_ struct topology *topology = NULL;
 	uint32_t policies[TOPOLOGY_DOMAINS_MAX];
@@ -268,7 +258,7 @@ int cpufreq_discover(struct topology **ret)
 		topology->cpu_domain[cpu] = TOPOLOGY_NO_DOMAIN;
 
 	for (int i = 0; i < n; i++) {
-		r = add_domain(topology, policies[i]);
+		r = add_domain(topology, policies[i], left_out, userdata);
 		if (r < 0)
 			return r;
 	}

@@ -10,6 +10,9 @@
 #include "core/topology.h"
 #include "shared/cpu_mask.h"
 
+/* A domain that cannot even be observed, with a sentence that names the faulty file. */
+typedef void (*cpufreq_left_out_t)(void *userdata, const char *name, const char *why);
+
 /*
  * Finds the cpufreq domains through libcpupower. Fills a topology that the caller frees with
  * free(). Domains are in ascending order of policyN. A domain is left out if it is wholly offline,
@@ -17,15 +20,10 @@
  * driver without a table gets OPPs in steps of 100 MHz between its limits, or larger steps if those
  * do not fit. From a table with more than DOMAIN_OPPS_MAX frequencies that many are taken evenly,
  * both ends included. Without cpufreq n_domains is 0, which is no error. CPUs from
- * TOPOLOGY_CPUS_MAX on, and domains with such a CPU, are left out. Returns 0 or a negative errno.
+ * TOPOLOGY_CPUS_MAX on, and domains with such a CPU, are left out. left_out (may be NULL) is called
+ * for each online policyN with a fault. Returns 0 or a negative errno.
  */
-int cpufreq_discover(struct topology **ret);
-
-/*
- * Calls found for each online policyN that is left out, with a sentence that names the faulty file.
- */
-void cpufreq_each_left_out(void (*found)(void *userdata, const char *name, const char *why),
-			   void *userdata);
+int cpufreq_discover(struct topology **ret, cpufreq_left_out_t left_out, void *userdata);
 
 /*
  * The present capacity of policyN's CPUs, read from an online one: 1…TOPOLOGY_CAPACITY_MAX; 0: the

@@ -22,16 +22,22 @@
 /* How many generations up an ancestor is searched. */
 #define GENERATIONS 8
 
-bool task_log_init(struct task_log *log, const struct task_log_kind *kind, const char *directory)
+static bool init(struct task_log *log, const struct task_log_kind *kind, const char *directory,
+		 size_t size)
 {
 	*log = (struct task_log){
 		.kind = kind,
 		.directory = directory,
 		.fd = -1,
-		.index = pid_index_new(kind->max_tasks),
-		.entries = calloc(kind->max_tasks, kind->size),
+		.index = pid_index_new(size),
+		.entries = calloc(size, kind->size),
 	};
 	return log->index && log->entries;
+}
+
+bool task_log_init(struct task_log *log, const struct task_log_kind *kind, const char *directory)
+{
+	return init(log, kind, directory, kind->max_tasks);
 }
 
 void task_log_deinit(struct task_log *log)
@@ -144,50 +150,30 @@ static bool parse_line(const struct task_log_kind *kind, const char *line, void 
 	return strcmp(line, expected) == 0;
 }
 
-/* The array has the lines in file order, and addresses keep that order among equal ones. */
-static int compare(const void *one, const void *other)
+int task_log_load(struct task_log *log, const struct task_log_kind *kind, const char *directory)
 {
-	const struct logged_task *a = *(const struct logged_task *const *)one;
-	const struct logged_task *b = *(const struct logged_task *const *)other;
-
-	if (a->pid != b->pid)
-		return a->pid < b->pid ? -1 : 1;
-	if (a->start != b->start)
-		return a->start < b->start ? -1 : 1;
-	return a < b ? -1 : a > b;
-}
-
-int task_log_read(const char *directory, const struct task_log_kind *kind, void **ret,
-		  size_t *ret_n)
-{
-	_cleanup_(statefile_close) struct statefile_reader reader;
-	_cleanup_free_ char *lines = NULL, *sorted = NULL;
-	_cleanup_free_ const void **order = NULL;
-	char *line;
+	_cleanup_(statefile_close) struct statefile_reader reader = { 0 };
+	_cleanup_free_ struct logged_task *task = calloc(1, kind->size);
 	int r = statefile_open(directory, &kind->file, &reader);
+	struct logged_task *before;
+	char *line;
 
-	*ret = NULL;
-	*ret_n = 0;
-	if (r <= 0)
-		return r;
-	lines = calloc(reader.n_max + 1, kind->size);
-	sorted = calloc(reader.n_max + 1, kind->size);
-	order = calloc(reader.n_max + 1, sizeof(*order));
-	if (!lines || !sorted || !order)
+	if (!init(log, kind, directory, reader.n_max + 1) || !task)
 		return -ENOMEM;
-	for (size_t n = 0; (r = statefile_next(&reader, &line)) > 0; n++) {
-		order[n] = lines + n * kind->size;
-		if (!parse_line(kind, line, lines + n * kind->size))
+	while (r > 0 && (r = statefile_next(&reader, &line)) > 0) {
+		memset(task, 0, kind->size);
+		if (!parse_line(kind, line, task))
 			return -EBADMSG;
+		before = task_log_find(log, task->pid);
+		if (before && before->start == task->start)
+			kind->follow(task, before);
+		task->kept = true;
+		if (before)
+			memcpy(before, task, kind->size);
+		else
+			task_log_add(log, task);
 	}
-	if (r < 0)
-		return r;
-	qsort(order, reader.n, sizeof(*order), compare);
-	for (size_t i = 0; i < reader.n; i++)
-		memcpy(sorted + i * kind->size, order[i], kind->size);
-	*ret_n = reader.n;
-	*ret = take_ptr(sorted);
-	return 0;
+	return r;
 }
 
 static void report_result(const struct task_restore *run, const struct restore_result *result)
@@ -364,25 +350,6 @@ static void restore_lines(struct task_restore *run, const struct task_log_kind *
 	restore_heirs(&search);
 }
 
-/* Keeps the last line of each pid, merged with the one before. Returns their number. */
-static size_t merge_lines(const struct task_log_kind *kind, char *lines, size_t n)
-{
-	char *last = lines, *end = lines + n * kind->size;
-
-	if (!n)
-		return 0;
-	for (char *line = lines + kind->size; line < end; line += kind->size) {
-		const struct logged_task *before = (const void *)last, *now = (const void *)line;
-
-		if (before->pid != now->pid)
-			last += kind->size;
-		else if (before->start == now->start)
-			kind->follow(line, last);
-		memmove(last, line, kind->size);
-	}
-	return (size_t)(last - lines) / kind->size + 1;
-}
-
 int task_log_release(struct task_log *log, restore_report_t report, void *userdata)
 {
 	const struct task_log_kind *kind = log->kind;
@@ -409,14 +376,11 @@ int task_log_release(struct task_log *log, restore_report_t report, void *userda
 int task_log_restore(const struct task_log_kind *kind, const char *directory,
 		     restore_report_t report, void *userdata)
 {
-	struct task_restore run = { report, userdata, kind->what };
-	_cleanup_free_ void *lines = NULL;
-	size_t n;
-	int r = task_log_read(directory, kind, &lines, &n);
+	struct task_log log;
+	int r = task_log_load(&log, kind, directory);
 
-	if (r < 0)
-		return r;
-	n = merge_lines(kind, lines, n);
-	restore_lines(&run, kind, lines, n);
-	return finish(&run, directory, kind);
+	if (r == 0)
+		r = task_log_release(&log, report, userdata);
+	task_log_deinit(&log);
+	return r;
 }

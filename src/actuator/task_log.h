@@ -86,12 +86,11 @@ int task_log_add_line(struct task_log *log, const void *entry);
 int task_log_begin(struct task_log *log);
 
 /*
- * Reads the lines of an earlier run as entries, sorted by pid, start, and order in the file, into
- * an array that the caller frees. Without a file of this boot n is 0. Returns 0 or a negative
- * errno, as statefile_open() does.
+ * Initialises a table with the tasks of an earlier run's log, each with its last line. Without a
+ * file of this boot there are none. Returns 0 or a negative errno, as statefile_open() does.
+ * Deinitialise in any case.
  */
-int task_log_read(const char *directory, const struct task_log_kind *kind, void **ret,
-		  size_t *ret_n);
+int task_log_load(struct task_log *log, const struct task_log_kind *kind, const char *directory);
 
 /*
  * Restores the task of each kept entry, and tasks without an entry that could have inherited their

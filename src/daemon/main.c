@@ -96,7 +96,7 @@ static int check_policy(const struct policy *policy, const char *path)
 	_cleanup_free_ struct topology *topology = NULL;
 
 	/* Without a readable machine, its checks are left out. */
-	if (cpufreq_discover(&topology) == 0)
+	if (cpufreq_discover(&topology, NULL, NULL) == 0)
 		policy_machine_check(policy, topology, print_warning, NULL);
 	if (rules_check(policy, topology, print_rule_warning, (void *)path)) {
 		printf("%s: wakegovd accepts it, but see above what can never match\n", path);

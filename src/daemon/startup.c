@@ -231,7 +231,7 @@ static void log_left_out(void *userdata, const char *name, const char *why)
 
 int startup_find_domains(struct core *core)
 {
-	int r = cpufreq_discover(&core->topology);
+	int r = cpufreq_discover(&core->topology, log_left_out, NULL);
 	long n_cpus = sysconf(_SC_NPROCESSORS_CONF);
 
 	if (n_cpus > TOPOLOGY_CPUS_MAX)
@@ -239,7 +239,6 @@ int startup_find_domains(struct core *core)
 			"this machine may have %ld CPUs, and wakegovd governs the first %d: all "
 			"others, and what runs there, are left to the kernel",
 			n_cpus, TOPOLOGY_CPUS_MAX);
-	cpufreq_each_left_out(log_left_out, NULL);
 	if (r < 0)
 		log_error("cannot read this machine's cpufreq domains: %s", strerror(-r));
 	return r;

@@ -258,9 +258,7 @@ static int examine_domains(struct examination *e)
 {
 	_cleanup_free_ struct topology *topology = NULL;
 	uint32_t n_known = 0;
-	int r = cpufreq_discover(&topology);
-
-	cpufreq_each_left_out(report_left_out, e);
+	int r = cpufreq_discover(&topology, report_left_out, e);
 
 	if (r < 0)
 		return r;

@@ -43,28 +43,13 @@ static int use_originals(void)
 
 static int use_log(const struct task_log_kind *kind)
 {
-	_cleanup_free_ char *lines = NULL;
 	struct task_log log;
-	void *read;
-	size_t n;
-	int r = task_log_read(directory, kind, &read, &n);
+	int r = task_log_load(&log, kind, directory);
 
-	if (r < 0)
-		return r;
-	lines = read;
-	if (!task_log_init(&log, kind, directory))
-		abort();
-	for (size_t i = 0; i < n; i++) {
-		struct logged_task *task = (void *)(lines + i * kind->size);
-
-		task->kept = true;
-		if (!task_log_find(&log, task->pid))
-			task_log_add(&log, task);
-	}
-	if (task_log_begin(&log) < 0)
+	if (r == 0 && task_log_begin(&log) < 0)
 		abort();
 	task_log_deinit(&log);
-	return 0;
+	return r;
 }
 
 static int use_clamps(void)

@@ -214,7 +214,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct disk_totals totals;
 
 	write_files((const char *)data, size);
-	if (cpufreq_discover(&topology) == 0) {
+	if (cpufreq_discover(&topology, NULL, NULL) == 0) {
 		for (uint32_t i = 0; i < topology->n_domains; i++) {
 			look_at(&topology->domains[i]);
 			drive(&topology->domains[i], POLICY_BACKEND_AUTO);

@@ -53,7 +53,7 @@ static void test_absent(void **state)
 {
 	struct topology *topology;
 
-	assert_int_equal(cpufreq_discover(&topology), 0);
+	assert_int_equal(cpufreq_discover(&topology, NULL, NULL), 0);
 	assert_int_equal(topology->n_domains, 0);
 	assert_int_equal(topology->n_cpus, 4);
 	free(topology);

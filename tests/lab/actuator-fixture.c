@@ -246,7 +246,7 @@ static int load_tracer(void)
 	if (tracer)
 		return 0;
 	policy_init(&policy);
-	if (cpufreq_discover(&topology) < 0 ||
+	if (cpufreq_discover(&topology, NULL, NULL) < 0 ||
 	    tracer_new(topology, &policy.io_boost, &tracer, &why) < 0)
 		return -1;
 	tracer_pause(tracer);
@@ -272,7 +272,7 @@ int fixture_set_up(void **state)
 
 	*state = f;
 	snprintf(f->run_dir, sizeof(f->run_dir), "/run/conformance.XXXXXX");
-	if (cpufreq_discover(&f->topology) < 0 || f->topology->n_domains != 2 ||
+	if (cpufreq_discover(&f->topology, NULL, NULL) < 0 || f->topology->n_domains != 2 ||
 	    !mkdtemp(f->run_dir) || mount("run", f->run_dir, "tmpfs", 0, "size=64k") < 0)
 		return -1;
 	if (saved_open(f->run_dir, &f->saved) < 0 || load_tracer() < 0)

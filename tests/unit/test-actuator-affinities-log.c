@@ -7,12 +7,12 @@
 #include <unistd.h>
 
 #include "actuator/affinities.h"
+#include "core/pid_index.h"
 
 static char directory[] = "/tmp/wakegov-affinities-XXXXXX";
 static char path[sizeof(directory) + 16];
 static struct affinity saved[2];
-static struct affinity *read_back;
-static size_t n_read;
+static struct task_log loaded = { .fd = -1 };
 
 static int set_up_all(void **state)
 {
@@ -34,21 +34,15 @@ static int tear_down_all(void **state)
 
 static int tear_down(void **state)
 {
-	free(read_back);
-	read_back = NULL;
-	n_read = 0;
+	task_log_deinit(&loaded);
+	loaded = (struct task_log){ .fd = -1 };
 	return statefile_remove(directory, &affinities_log.file);
 }
 
-static int read_log(void)
+static int load(void)
 {
-	void *lines;
-	int r;
-
-	free(read_back);
-	r = task_log_read(directory, &affinities_log, &lines, &n_read);
-	read_back = lines;
-	return r;
+	task_log_deinit(&loaded);
+	return task_log_load(&loaded, &affinities_log, directory);
 }
 
 /* The first n, as a daemon writes them that begins its log; then text. */
@@ -75,6 +69,7 @@ static void assert_same(const struct affinity *one, const struct affinity *other
 static void test_round_trip(void **state)
 {
 	struct affinity later = saved[0];
+	const struct affinity *read_back;
 	struct task_log log;
 
 	cpu_mask_add(&later.put, 1);
@@ -83,17 +78,19 @@ static void test_round_trip(void **state)
 	assert_int_equal(task_log_add_line(&log, &saved[1]), 0);
 	assert_int_equal(task_log_add_line(&log, &later), 0);
 	task_log_deinit(&log);
-	assert_int_equal(read_log(), 0);
-	assert_int_equal(n_read, 3);
-	assert_same(&read_back[0], &saved[0]);
-	assert_same(&read_back[1], &later);
-	assert_same(&read_back[2], &saved[1]);
+	assert_int_equal(load(), 0);
+	assert_int_equal(pid_index_count(loaded.index), 2);
+	assert_same(task_log_find(&loaded, 4711), &later);
+	assert_same(task_log_find(&loaded, UINT32_MAX), &saved[1]);
+	/* A daemon that was killed before that write left the line before. */
+	read_back = task_log_find(&loaded, 4711);
+	assert_true(cpu_mask_equals(&read_back->was, &saved[0].put));
 }
 
 static void test_no_log(void **state)
 {
-	assert_int_equal(read_log(), 0);
-	assert_int_equal(n_read, 0);
+	assert_int_equal(load(), 0);
+	assert_int_equal(pid_index_count(loaded.index), 0);
 	assert_int_equal(affinities_restore(directory, NULL, NULL), 0);
 }
 
@@ -108,8 +105,7 @@ static void test_damaged(void **state)
 
 	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
 		write_log(1, lines[i]);
-		assert_int_equal(read_log(), -EBADMSG);
-		assert_null(read_back);
+		assert_int_equal(load(), -EBADMSG);
 		assert_int_equal(affinities_restore(directory, NULL, NULL), -EBADMSG);
 		assert_int_equal(access(path, F_OK), 0);
 	}
