@@ -47,18 +47,6 @@ static int open_limit(struct actuator_domain *domain, enum control control)
 	return fd < 0 ? actuator_domain_explain_file(domain, fd, control_name(control)) : fd;
 }
 
-/*
- * amd-pstate's minimum is the lowest non-linear frequency unless a program requests a lower one:
- * amd_pstate_verify(). On older kernels it is the lowest frequency.
- */
-static uint32_t find_default_min_khz(uint32_t policy, uint32_t in_force_khz)
-{
-	_cleanup_close_ int fd = control_open(policy, "amd_pstate_lowest_nonlinear_freq", O_RDONLY);
-	uint32_t khz;
-
-	return fd >= 0 && control_read_u32(fd, &khz) == 0 && khz <= in_force_khz ? khz : 0;
-}
-
 int range_open(struct actuator_domain *domain)
 {
 	struct range *range = &domain->range;
@@ -79,7 +67,8 @@ int range_open(struct actuator_domain *domain)
 
 int range_acquire(struct actuator_domain *domain)
 {
-	uint32_t policy = domain->info->first_cpu, in_force_khz;
+	uint32_t policy = domain->info->first_cpu, in_force_khz, khz;
+	_cleanup_close_ int nonlinear_fd = -1;
 	struct saved_value entries[2];
 	struct wakegov_limits now;
 	int r = range_open(domain);
@@ -105,7 +94,13 @@ int range_acquire(struct actuator_domain *domain)
 	if (domain->range.max.put_khz != domain->range.max.saved_khz)
 		domain->range.own_max_khz = domain->range.max.put_khz;
 	domain->range.is_acquired = true;
-	domain->range.default_min_khz = find_default_min_khz(policy, in_force_khz);
+	/*
+	 * amd-pstate's minimum is the lowest non-linear frequency unless a program requests a lower
+	 * one: amd_pstate_verify(). On older kernels it is the lowest frequency.
+	 */
+	nonlinear_fd = control_open(policy, "amd_pstate_lowest_nonlinear_freq", O_RDONLY);
+	if (nonlinear_fd >= 0 && control_read_u32(nonlinear_fd, &khz) == 0 && khz <= in_force_khz)
+		domain->range.default_min_khz = khz;
 	return 0;
 }
 

@@ -289,20 +289,12 @@ static bool speed_is_taken(struct restore_run *run, uint32_t policy)
 	       restore_control(run, CONTROL_SETSPEED, policy) == RESTORE_TAKEN_OVER;
 }
 
-/* Lets schedutil run, which would otherwise keep the frequency of our limits. */
-static void visit_after(uint32_t policy)
-{
-	char name[SCHED_EXT_NAME_SIZE];
-	struct schedutil_visit visit = { 0 };
-
-	if (sched_ext_has_all("/sys", name) && !schedutil_visit(&visit, policy))
-		schedutil_visit_wait(&visit);
-}
-
 static void restore_policy(struct restore_run *run, uint32_t policy)
 {
 	const struct saved_value *governor = saved_find(run->saved, policy, CONTROL_GOVERNOR);
 	bool had_speed = !governor || strcmp(governor->value, "userspace") == 0;
+	char name[SCHED_EXT_NAME_SIZE];
+	struct schedutil_visit visit = { 0 };
 	enum restore_outcome outcome;
 	struct saved_value *speed;
 
@@ -311,7 +303,9 @@ static void restore_policy(struct restore_run *run, uint32_t policy)
 		saved_drop(run->saved, saved_find(run->saved, policy, CONTROL_GOVERNOR));
 	outcome = restore_governor(run, policy);
 	restore_control(run, CONTROL_PREFERENCE, policy);
-	visit_after(policy);
+	/* Lets schedutil run, which would otherwise keep the frequency of our limits. */
+	if (sched_ext_has_all("/sys", name) && !schedutil_visit(&visit, policy))
+		schedutil_visit_wait(&visit);
 	speed = saved_find(run->saved, policy, CONTROL_SETSPEED);
 	if (!speed || run->taken & 1u << CONTROL_SETSPEED)
 		return;
@@ -406,19 +400,13 @@ int restore_saved(const char *directory, restore_report_t report, void *userdata
 	return r;
 }
 
-static const char *describe_value(const struct restore_result *result)
-{
-	bool is_none = (!strcmp(result->name, control_name(CONTROL_MIN_FREQ)) &&
-			!strcmp(result->value, LIMIT_NO_MIN)) ||
-		       (!strcmp(result->name, control_name(CONTROL_MAX_FREQ)) &&
-			!strcmp(result->value, LIMIT_NO_MAX));
-
-	return is_none ? "no limit" : result->value;
-}
-
 void restore_describe(const struct restore_result *result, char *ret_text, size_t size)
 {
-	const char *value = describe_value(result);
+	bool no_min = !strcmp(result->name, control_name(CONTROL_MIN_FREQ)) &&
+		      !strcmp(result->value, LIMIT_NO_MIN);
+	bool no_max = !strcmp(result->name, control_name(CONTROL_MAX_FREQ)) &&
+		      !strcmp(result->value, LIMIT_NO_MAX);
+	const char *value = no_min || no_max ? "no limit" : result->value;
 	char domain[24] = "", name[96];
 
 	if (result->policy != CONTROL_SHARED)

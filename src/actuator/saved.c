@@ -78,16 +78,6 @@ static bool is_word(const char *text, size_t length_max, const char *allowed)
 	return length > 0 && length <= length_max && strspn(text, allowed) == length;
 }
 
-/* A value of a tunable: one word of any kind. */
-static bool is_printable(const char *text)
-{
-	const char *at = text;
-
-	while (*at > ' ' && *at <= '~')
-		at++;
-	return at > text && !*at;
-}
-
 /* GOVERNOR/NAME. Other directories there: policyN in cpufreq/, stats in policyN/. */
 static bool is_tunable(const char *name)
 {
@@ -135,13 +125,17 @@ static bool parse_path(struct saved_value *entry)
 
 static bool is_value(enum control control, const char *value)
 {
+	const char *at = value;
+
 	switch (control) {
 	case CONTROL_GOVERNOR:
 		return is_word(value, CONTROL_GOVERNOR_SIZE - 1, WORD);
 	case CONTROL_PREFERENCE:
 		return is_word(value, CONTROL_VALUE_SIZE - 1, WORD);
-	case CONTROL_TUNABLE:
-		return is_printable(value);
+	case CONTROL_TUNABLE: /* one word of any kind */
+		while (*at > ' ' && *at <= '~')
+			at++;
+		return at > value && !*at;
 	default:
 		return is_word(value, 10, DIGITS);
 	}
@@ -262,18 +256,6 @@ int saved_open(const char *directory, struct saved_values **ret)
 	return 0;
 }
 
-static void merge(struct saved_values *saved, const struct saved_value *entry)
-{
-	struct saved_value *old = saved_find_path(saved, entry->path);
-
-	if (!old)
-		saved->entries[saved->n++] = *entry;
-	else if (!saved_is_ours(old, entry->value))
-		*old = *entry;
-	else if (entry->control != CONTROL_TUNABLE)
-		strcpy(old->ours, entry->ours);
-}
-
 int saved_add(struct saved_values *saved, const struct saved_value *entries, size_t n)
 {
 	struct saved_values before = *saved;
@@ -291,8 +273,16 @@ int saved_add(struct saved_values *saved, const struct saved_value *entries, siz
 	if (saved->n)
 		memcpy(merged, saved->entries, saved->n * sizeof(*merged));
 	saved->entries = merged;
-	for (size_t i = 0; i < n; i++)
-		merge(saved, &entries[i]);
+	for (size_t i = 0; i < n; i++) {
+		struct saved_value *old = saved_find_path(saved, entries[i].path);
+
+		if (!old)
+			saved->entries[saved->n++] = entries[i];
+		else if (!saved_is_ours(old, entries[i].value))
+			*old = entries[i];
+		else if (entries[i].control != CONTROL_TUNABLE)
+			strcpy(old->ours, entries[i].ours);
+	}
 	r = saved_save(saved);
 	if (r < 0) {
 		*saved = before;

@@ -108,14 +108,6 @@ static int write_clamps(uint32_t pid, uint64_t flags, uint32_t min, uint32_t max
 	return syscall(SYS_sched_setattr, pid, &attributes, 0) < 0 ? -errno : 0;
 }
 
-/* The kernel's own deadline threads, sugov:N, refuse any change, and no CPU heeds their clamps. */
-static bool is_deadline(uint32_t pid)
-{
-	struct attributes attributes;
-
-	return read_attributes(pid, &attributes) == 0 && attributes.sched_policy == SCHED_DEADLINE;
-}
-
 static uint32_t default_min_of(const struct attributes *attributes)
 {
 	double rt_default;
@@ -160,7 +152,12 @@ int uclamp_write(uint32_t pid, struct uclamp from, struct uclamp to)
 	if (max == UCLAMP_MOST)
 		max = UCLAMP_RESET;
 	r = flags ? write_clamps(pid, flags, min, max) : 0;
-	return r == -EINVAL && is_deadline(pid) ? -ESRCH : r;
+	/* The kernel's own deadline threads, sugov:N, refuse any change, and no CPU heeds their
+	 * clamps. */
+	if (r == -EINVAL && read_attributes(pid, &attributes) == 0 &&
+	    attributes.sched_policy == SCHED_DEADLINE)
+		return -ESRCH;
+	return r;
 }
 
 int uclamp_probe(void)

@@ -279,21 +279,19 @@ static const void *find_giver(const struct search *search, uint32_t process)
 	return NULL;
 }
 
-static bool is_given(const struct search *search)
-{
-	for (size_t i = 0; i < search->n; i++)
-		if (search->kind->gave(search->lines + i * search->kind->size, search->child))
-			return true;
-	return false;
-}
-
 /* Restores a task without a line if a logged task could have passed its setting on to it. */
 static void restore_heir(struct search *search, uint32_t process, uint32_t pid)
 {
+	bool is_given = false;
 	const void *line;
 	char parent[16];
 
-	if (find_line(search, pid) || !search->kind->read(pid, search->child) || !is_given(search))
+	if (find_line(search, pid) || !search->kind->read(pid, search->child))
+		return;
+	for (size_t i = 0; i < search->n && !is_given; i++)
+		is_given = search->kind->gave(search->lines + i * search->kind->size,
+					      search->child);
+	if (!is_given)
 		return;
 	for (int i = 0; i < GENERATIONS && process > 1; i++) {
 		line = find_giver(search, process);

@@ -89,14 +89,6 @@ static int watch_control(struct actuator_watch *watch, struct actuator_domain *d
 	return watch_file(watch, domain, control, path, IN_MASK_CREATE);
 }
 
-/* The machine-wide switch has one descriptor for all domains. */
-static int watch_switch(struct actuator_watch *watch, struct actuator_domain *domain)
-{
-	int r = watch_file(watch, domain, CONTROL_BOOST, CONTROL_DIRECTORY "/boost", 0);
-
-	return r == -ENOENT ? 0 : r;
-}
-
 int actuator_watch_add(struct actuator_watch *watch, struct actuator_domain *domain)
 {
 	struct watched *grown = realloc(watch->watched,
@@ -112,8 +104,11 @@ int actuator_watch_add(struct actuator_watch *watch, struct actuator_domain *dom
 		r = watch_control(watch, domain, (enum control)control);
 	if (r == 0)
 		r = watch_control(watch, domain, CONTROL_BOOST);
-	if (r == 0)
-		r = watch_switch(watch, domain);
+	/* The machine-wide switch has one descriptor for all domains. */
+	if (r == 0) {
+		r = watch_file(watch, domain, CONTROL_BOOST, CONTROL_DIRECTORY "/boost", 0);
+		r = r == -ENOENT ? 0 : r;
+	}
 	while (r < 0 && watch->n > n_before)
 		inotify_rm_watch(watch->fd, watch->watched[--watch->n].wd);
 	return r;

@@ -47,37 +47,11 @@ static uint32_t policy_khz(const struct domain *domain, struct policy_frequency 
 	}
 }
 
-static uint32_t policy_min_khz(const struct domain *domain)
-{
-	return policy_khz(domain, domain->policy.min, 0);
-}
-
-static uint32_t policy_max_khz(const struct domain *domain)
-{
-	return policy_khz(domain, domain->policy.max, UINT32_MAX);
-}
-
 static uint32_t clamp_khz(uint32_t khz, uint32_t min_khz, uint32_t max_khz)
 {
 	if (khz > max_khz)
 		return max_khz;
 	return khz < min_khz ? min_khz : khz;
-}
-
-static uint32_t at_least(uint32_t khz, uint32_t min_khz, enum limiter by, enum limiter *limiter)
-{
-	if (khz >= min_khz)
-		return khz;
-	*limiter = by;
-	return min_khz;
-}
-
-static uint32_t at_most(uint32_t khz, uint32_t max_khz, enum limiter by, enum limiter *limiter)
-{
-	if (khz <= max_khz)
-		return khz;
-	*limiter = by;
-	return max_khz;
 }
 
 /*
@@ -87,12 +61,20 @@ static uint32_t at_most(uint32_t khz, uint32_t max_khz, enum limiter by, enum li
 static uint32_t limit(const struct domain *domain, uint32_t khz, enum limiter *limiter)
 {
 	bool min_wins = domain->policy.min.override && !domain->policy.max.override;
-	uint32_t min_khz = policy_min_khz(domain), max_khz = policy_max_khz(domain);
+	uint32_t min_khz = policy_khz(domain, domain->policy.min, 0);
+	uint32_t max_khz = policy_khz(domain, domain->policy.max, UINT32_MAX);
 
 	if (min_wins && max_khz < min_khz)
 		max_khz = min_khz;
-	khz = at_least(khz, min_khz, LIMITER_POLICY_MIN, limiter);
-	return at_most(khz, max_khz, LIMITER_POLICY_MAX, limiter);
+	if (khz < min_khz) {
+		*limiter = LIMITER_POLICY_MIN;
+		khz = min_khz;
+	}
+	if (khz > max_khz) {
+		*limiter = LIMITER_POLICY_MAX;
+		khz = max_khz;
+	}
+	return khz;
 }
 
 void domain_limits(const struct domain *domain, uint32_t *ret_min_khz, uint32_t *ret_max_khz)
@@ -120,8 +102,8 @@ static enum limiter name_limiter(const struct domain *domain, uint32_t khz)
 
 void domain_explain(const struct domain *domain, struct explanation *ret)
 {
-	ret->policy_min_khz = policy_min_khz(domain);
-	ret->policy_max_khz = policy_max_khz(domain);
+	ret->policy_min_khz = policy_khz(domain, domain->policy.min, 0);
+	ret->policy_max_khz = policy_khz(domain, domain->policy.max, UINT32_MAX);
 	ret->min_override = domain->policy.min.override;
 	ret->max_override = domain->policy.max.override;
 	ret->scaling_min_khz = domain->scaling_min_khz;

@@ -99,16 +99,6 @@ static struct summary summary_of(const struct due_key *key)
 	};
 }
 
-static void add(struct summary *sum, const struct summary *more)
-{
-	sum->due_ns = more->due_ns < sum->due_ns ? more->due_ns : sum->due_ns;
-	sum->forget_ns = more->forget_ns < sum->forget_ns ? more->forget_ns : sum->forget_ns;
-	sum->domains |= more->domains;
-	sum->devices |= more->devices;
-	sum->groups |= more->groups;
-	sum->marks |= more->marks;
-}
-
 static struct summary summarise(const struct due *due, uint32_t level, uint32_t block)
 {
 	uint32_t from = block * BLOCK;
@@ -118,7 +108,12 @@ static struct summary summarise(const struct due *due, uint32_t level, uint32_t 
 	for (uint32_t i = from; i < to; i++) {
 		struct summary more = level ? due->summaries[level][i] : summary_of(&due->keys[i]);
 
-		add(&sum, &more);
+		sum.due_ns = more.due_ns < sum.due_ns ? more.due_ns : sum.due_ns;
+		sum.forget_ns = more.forget_ns < sum.forget_ns ? more.forget_ns : sum.forget_ns;
+		sum.domains |= more.domains;
+		sum.devices |= more.devices;
+		sum.groups |= more.groups;
+		sum.marks |= more.marks;
 	}
 	return sum;
 }

@@ -31,14 +31,6 @@
  */
 #define UNCAP_NS (2 * DECAY_HALF_LIFE_NS)
 
-/* For how long a task is at work after it last ran. */
-static uint64_t hold_ns_of(const struct engine *engine, uint32_t domain)
-{
-	uint64_t hold_ns = engine->domains[domain].policy.down_hold_ns;
-
-	return hold_ns > RUN_HOLD_NS ? hold_ns : RUN_HOLD_NS;
-}
-
 /* When the task's work ends; 0: no work. */
 static uint64_t end_ns(uint64_t last_ns, uint64_t hold_ns, uint64_t now_ns)
 {
@@ -89,9 +81,11 @@ void effective_cap_find(const struct engine *engine, uint32_t domain, uint64_t n
 			struct effective_cap *ret)
 {
 	const struct topology_domain *info = &engine->domains[domain].info;
-	uint64_t hold_ns = hold_ns_of(engine, domain);
+	uint64_t hold_ns = engine->domains[domain].policy.down_hold_ns;
 	struct class_clamp clamp;
 
+	if (hold_ns < RUN_HOLD_NS)
+		hold_ns = RUN_HOLD_NS;
 	*ret = (struct effective_cap){ .lowest_cap = CLAMP_CAP_NONE };
 	for (uint32_t class = 0; class < engine->clamp_classes.n; class ++) {
 		clamp_classes_in(&engine->clamp_classes, &engine->policy, class, info, &clamp);

@@ -118,21 +118,6 @@ static bool is_group(const struct engine *engine, const struct io_group *group)
 				 is_device(group->device) && is_experiment(&group->experiment)));
 }
 
-static bool is_domain(const struct engine *engine, uint32_t index)
-{
-	const struct domain *domain = &engine->domains[index];
-
-	return is_within(domain, domain_bounds) && domain->last.domain == index &&
-	       domain->last.cpu < engine->topology->n_cpus;
-}
-
-static bool is_task(const struct engine *engine, const struct task *task)
-{
-	return is_within(task, task_bounds) && task_find(engine->tasks, task->pid) == task &&
-	       task->class < engine->clamp_classes.n &&
-	       task->co_runner_class < engine->clamp_classes.n;
-}
-
 static bool is_io(const struct engine *engine, const struct io_task *task)
 {
 	const struct io_boost *boost = &task->io_boost;
@@ -154,9 +139,13 @@ static bool are_arrays(const struct engine *engine)
 	for (uint32_t i = 0; i < engine->topology->n_cpus; i++)
 		if (!is_within(&engine->cpus[i], cpu_bounds))
 			return false;
-	for (uint32_t i = 0; i < engine->topology->n_domains; i++)
-		if (!is_domain(engine, i))
+	for (uint32_t i = 0; i < engine->topology->n_domains; i++) {
+		const struct domain *domain = &engine->domains[i];
+
+		if (!is_within(domain, domain_bounds) || domain->last.domain != i ||
+		    domain->last.cpu >= engine->topology->n_cpus)
 			return false;
+	}
 	return true;
 }
 
@@ -166,7 +155,9 @@ static bool are_tasks(const struct engine *engine)
 	const struct task *task = NULL;
 
 	while ((task = task_next(engine->tasks, task)))
-		if (!is_task(engine, task))
+		if (!is_within(task, task_bounds) || task_find(engine->tasks, task->pid) != task ||
+		    task->class >= engine->clamp_classes.n ||
+		    task->co_runner_class >= engine->clamp_classes.n)
 			return false;
 	while ((io = io_task_next(engine->tasks, io)))
 		if (!is_io(engine, io))
@@ -226,13 +217,6 @@ void engine_link(struct engine *engine)
 	}
 }
 
-static void count_clamping(struct engine *engine)
-{
-	engine->n_clamping = 0;
-	for (uint32_t i = 0; i < engine->topology->n_domains; i++)
-		engine->n_clamping += engine->domains[i].active && engine->domains[i].clamps;
-}
-
 const void *engine_state(const struct engine *engine)
 {
 	return &engine->header;
@@ -257,7 +241,9 @@ int engine_load(struct engine *engine, const void *state, size_t size)
 	    !are_tasks(engine) || !task_table_relink(engine->tasks))
 		return -EBADMSG;
 	engine_link(engine);
-	count_clamping(engine);
+	engine->n_clamping = 0;
+	for (uint32_t i = 0; i < engine->topology->n_domains; i++)
+		engine->n_clamping += engine->domains[i].active && engine->domains[i].clamps;
 	while ((io = io_task_next(engine->tasks, io)))
 		boosts_set_due(engine, io);
 	return 0;

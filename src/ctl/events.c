@@ -131,9 +131,8 @@ static void begin(struct playing *playing)
 static int play(struct playing *playing, const struct engine_call *call)
 {
 	struct replay replay = { 0 };
-	int r = player_play(playing->engine, playing->reader, call, &replay);
+	int r = player_play(playing->engine, playing->reader, call, &replay), before;
 	uint32_t place, domain;
-	int before;
 
 	if (r < 0)
 		return r;

@@ -102,31 +102,25 @@ bool disk_is_there(const char *name, uint64_t seq)
 	       strtoull(text, NULL, 10) == seq;
 }
 
-/* Documentation/block/stat.rst: for each direction requests, merges, sectors and milliseconds. */
-static int read_direction(char **text, struct disk_requests *ret)
-{
-	uint64_t ms;
-	int used;
-
-	if (sscanf(*text, "%" SCNu64 " %*u %*u %" SCNu64 "%n", &ret->done, &ms, &used) != 2)
-		return -EINVAL;
-	ret->time_ns = ms * NS_PER_MS;
-	*text += used;
-	return 0;
-}
-
 int disk_read_totals(const char *name, struct disk_totals *ret)
 {
 	char text[256], *at = text;
-	int r = read_text(name, "queue/iostats", text, sizeof(text));
+	int r = read_text(name, "queue/iostats", text, sizeof(text)), used;
+	uint64_t ms;
 
 	if (r < 0)
 		return r;
 	if (text[0] == '0')
 		return -ENODATA;
 	r = read_text(name, "stat", text, sizeof(text));
-	for (int i = 0; r == 0 && i < DISK_DIRECTIONS; i++)
-		r = read_direction(&at, &ret->of[i]);
+	/* Documentation/block/stat.rst: for each requests, merges, sectors and milliseconds. */
+	for (int i = 0; r == 0 && i < DISK_DIRECTIONS; i++) {
+		if (sscanf(at, "%" SCNu64 " %*u %*u %" SCNu64 "%n", &ret->of[i].done, &ms, &used) !=
+		    2)
+			return -EINVAL;
+		ret->of[i].time_ns = ms * NS_PER_MS;
+		at += used;
+	}
 	if (r == 0 && sscanf(at, "%" SCNu32, &ret->in_flight) != 1)
 		r = -EINVAL;
 	return r;

@@ -5,12 +5,6 @@
  */
 #include "tracer/tracer_private.h"
 
-/* The part n/all of the whole, at most all of it: more may have started than ended. */
-static uint64_t part_of(uint64_t whole, uint64_t n, uint64_t all)
-{
-	return n < all ? whole * n / all : whole;
-}
-
 /*
  * The time in flight since the last sample; the kernel counts it at the end of a request. Until one
  * ends, this assumes the former number in flight, and the requests that the task has sent since.
@@ -19,11 +13,13 @@ static uint64_t add_requests(struct seen_requests *seen, uint64_t sent,
 			     const struct disk_requests *now, uint64_t now_ns)
 {
 	uint64_t n = sent - seen->sent, ended = now->done - seen->total.done;
-	uint64_t passed_ns = now_ns - seen->since_ns;
-	uint64_t own_ns = ended ? part_of(now->time_ns - seen->total.time_ns, n, ended)
-				: (seen->depth + n) * passed_ns;
-	uint64_t grown_ns = own_ns > seen->told_ns ? own_ns - seen->told_ns : 0;
+	uint64_t passed_ns = now_ns - seen->since_ns, ended_ns = now->time_ns - seen->total.time_ns;
+	uint64_t own_ns = (seen->depth + n) * passed_ns, grown_ns;
 
+	/* Its part, at most all of it: more may have started than ended. */
+	if (ended)
+		own_ns = n < ended ? ended_ns * n / ended : ended_ns;
+	grown_ns = own_ns > seen->told_ns ? own_ns - seen->told_ns : 0;
 	if (ended)
 		*seen = (struct seen_requests){
 			.sent = sent,
@@ -35,14 +31,6 @@ static uint64_t add_requests(struct seen_requests *seen, uint64_t sent,
 	else
 		seen->told_ns += grown_ns;
 	return grown_ns;
-}
-
-/* Begins a learning period for the task's requests, with the device's totals at that time. */
-static void begin(struct seen_requests *seen, const struct disk_requests *first, uint64_t period_ns)
-{
-	seen->total = *first;
-	seen->told_ns = 0;
-	seen->since_ns = period_ns;
 }
 
 /* The same for all its requests to one device, which learning periods tell apart. */
@@ -61,8 +49,12 @@ static uint64_t add_io(struct tracer *tracer, struct seen_io *seen,
 			seen->of[i].sent = sent[i];
 			continue;
 		}
-		if (seen->period != tracer->period)
-			begin(&seen->of[i], &device->first.of[i], tracer->period_ns);
+		/* A learning period begins with the device's totals at that time. */
+		if (seen->period != tracer->period) {
+			seen->of[i].total = device->first.of[i];
+			seen->of[i].told_ns = 0;
+			seen->of[i].since_ns = tracer->period_ns;
+		}
 		grown_ns += add_requests(&seen->of[i], sent[i], &device->totals.of[i], now_ns);
 	}
 	if (known)

@@ -75,23 +75,6 @@ static struct bpf_program *program_of(const struct wakegov *skel, enum wakegov_p
 	return bpf_object__find_program_by_name(skel->obj, name);
 }
 
-static void note_tracepoint(struct programs *programs, const char *name)
-{
-	if (!strcmp(name, "hrtimer_expire_entry"))
-		programs->states[WAKEGOV_TICK] = TRACER_ATTACHED;
-	for (int i = 0; i < WAKEGOV_PROGRAMS; i++)
-		if (!strcmp(name, infos[i].tracepoint))
-			programs->states[i] = TRACER_ATTACHED;
-}
-
-static bool has_member(const struct btf *kernel, const struct btf_type *type, const char *member)
-{
-	for (int i = 0; i < btf_vlen(type); i++)
-		if (!strcmp(btf__name_by_offset(kernel, btf_members(type)[i].name_off), member))
-			return true;
-	return false;
-}
-
 /* The offset of a variable in the section; 0: it is missing. */
 static int64_t variable_at(const struct btf *kernel, const struct btf_type *section,
 			   const char *name)
@@ -184,8 +167,14 @@ static void note_type(struct programs *programs, struct wakegov *skel, const str
 
 	switch (btf_kind(type)) {
 	case BTF_KIND_TYPEDEF: /* of the callback of a BTF tracepoint */
-		if (!strncmp(name, CALLBACK, strlen(CALLBACK)))
-			note_tracepoint(programs, name + strlen(CALLBACK));
+		if (strncmp(name, CALLBACK, strlen(CALLBACK)) != 0)
+			break;
+		name += strlen(CALLBACK);
+		if (!strcmp(name, "hrtimer_expire_entry"))
+			programs->states[WAKEGOV_TICK] = TRACER_ATTACHED;
+		for (int i = 0; i < WAKEGOV_PROGRAMS; i++)
+			if (!strcmp(name, infos[i].tracepoint))
+				programs->states[i] = TRACER_ATTACHED;
 		break;
 	case BTF_KIND_FUNC:
 		note_function(programs, skel, kernel, id);
@@ -195,8 +184,10 @@ static void note_type(struct programs *programs, struct wakegov *skel, const str
 			skel->rodata->preempt_count_at = preempt_count_at(kernel, type);
 		break;
 	case BTF_KIND_STRUCT:
-		if (!strcmp(name, "task_io_accounting"))
-			programs->accounts_bytes = has_member(kernel, type, "read_bytes");
+		for (int i = 0; !strcmp(name, "task_io_accounting") && i < btf_vlen(type); i++)
+			if (!strcmp(btf__name_by_offset(kernel, btf_members(type)[i].name_off),
+				    "read_bytes"))
+				programs->accounts_bytes = true;
 		break;
 	}
 }

@@ -40,17 +40,11 @@ static bool find_waiting(const struct wakegov_child *place, struct wakegov_child
 	return ret->facts.pid == pid;
 }
 
-static void report_if_waiting(struct tracer *tracer, uint32_t pid)
-{
-	struct wakegov_child *place = &tracer->programs.bss->children[pid % WAKEGOV_CHILDREN];
-	struct wakegov_child child;
-
-	if (find_waiting(place, &child) && child.facts.pid == pid)
-		report_child(place, &child, tracer->handler, tracer->userdata);
-}
-
 static void hand_on(struct tracer *tracer, const struct wakegov_record *record)
 {
+	struct wakegov_child *place, child;
+	uint32_t pid;
+
 	switch (record->type) {
 	case WAKEGOV_RECORD_LOOK:
 		tracer_set_look(tracer, record->class);
@@ -59,7 +53,10 @@ static void hand_on(struct tracer *tracer, const struct wakegov_record *record)
 		return;
 	case WAKEGOV_RECORD_TASK:
 		tracer_look_found(tracer);
-		report_if_waiting(tracer, tracer->slots[record->slot].pid);
+		pid = tracer->slots[record->slot].pid;
+		place = &tracer->programs.bss->children[pid % WAKEGOV_CHILDREN];
+		if (find_waiting(place, &child) && child.facts.pid == pid)
+			report_child(place, &child, tracer->handler, tracer->userdata);
 		break;
 	case WAKEGOV_RECORD_CO_RUNNER:
 		/* The class number is from before a renumbering. */
