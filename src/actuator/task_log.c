@@ -222,24 +222,16 @@ static int finish(const struct task_restore *run, const char *directory,
 
 struct search {
 	struct task_restore *run;
-	const struct task_log_kind *kind;
-	const char *lines; /* one for each task, sorted by pid */
-	size_t n;
+	const struct task_log *log;
 	void *child; /* an entry */
 };
 
-static int compare_pid(const void *one, const void *other)
+/* Whether the child could have its setting from the line of the task with this pid. */
+static const void *find_giver_at(const struct search *search, uint32_t pid)
 {
-	const struct logged_task *a = one, *b = other;
+	const struct logged_task *line = task_log_find(search->log, pid);
 
-	return a->pid < b->pid ? -1 : a->pid > b->pid;
-}
-
-static const void *find_line(const struct search *search, uint32_t pid)
-{
-	const struct logged_task key = { .pid = pid };
-
-	return bsearch(&key, search->lines, search->n, search->kind->size, compare_pid);
+	return line && line->kept && search->log->kind->gave(line, search->child) ? line : NULL;
 }
 
 /* The next entry of a directory of /proc that is a number, or 0. */
@@ -265,38 +257,36 @@ static DIR *open_tasks(uint32_t process)
 static const void *find_giver(const struct search *search, uint32_t process)
 {
 	_cleanup_closedir_ DIR *tasks = NULL;
-	const void *line = find_line(search, process);
+	const void *line = find_giver_at(search, process);
 	uint32_t pid;
 
-	if (line && search->kind->gave(line, search->child))
+	if (line)
 		return line;
 	tasks = open_tasks(process);
-	while ((pid = next_number(tasks))) {
-		line = find_line(search, pid);
-		if (line && search->kind->gave(line, search->child))
-			return line;
-	}
-	return NULL;
+	while (!line && (pid = next_number(tasks)))
+		line = find_giver_at(search, pid);
+	return line;
 }
 
 /* Restores a task without a line if a logged task could have passed its setting on to it. */
 static void restore_heir(struct search *search, uint32_t process, uint32_t pid)
 {
-	bool is_given = false;
-	const void *line;
+	const struct task_log *log = search->log;
+	const struct logged_task *task = task_log_find(log, pid);
+	const void *line = NULL;
 	char parent[16];
 
-	if (find_line(search, pid) || !search->kind->read(pid, search->child))
+	if ((task && task->kept) || !log->kind->read(pid, search->child))
 		return;
-	for (size_t i = 0; i < search->n && !is_given; i++)
-		is_given = search->kind->gave(search->lines + i * search->kind->size,
-					      search->child);
-	if (!is_given)
+	task = NULL;
+	while (!line && (task = task_log_next(log, task)))
+		line = find_giver_at(search, task->pid);
+	if (!line)
 		return;
 	for (int i = 0; i < GENERATIONS && process > 1; i++) {
 		line = find_giver(search, process);
 		if (line) {
-			search->kind->restore(search->run, pid, line);
+			log->kind->restore(search->run, pid, line);
 			return;
 		}
 		sysfs_read_tagged(parent, sizeof(parent), "PPid:\t", "/proc/%u/status", process);
@@ -318,57 +308,41 @@ static void restore_heirs(struct search *search)
 }
 
 static void restore_task(struct task_restore *run, const struct task_log_kind *kind,
-			 const void *line)
+			 const struct logged_task *task)
 {
-	const struct logged_task *task = line;
 	_cleanup_close_ int fd = -1;
 	uint64_t start;
 
 	fd = task_open(task->pid, &start);
 	if (fd >= 0 && start == task->start)
-		kind->restore(run, task->pid, line);
+		kind->restore(run, task->pid, task);
 	else if (fd < 0 && fd != -ESRCH)
 		task_restore_report(run, task->pid, RESTORE_FAILED, "what it was", NULL, fd);
 }
 
-/* Restores by lines sorted by pid, one for each task. */
-static void restore_lines(struct task_restore *run, const struct task_log_kind *kind,
-			  const char *lines, size_t n)
-{
-	_cleanup_free_ void *child = calloc(1, kind->size);
-	struct search search = { run, kind, lines, n, child };
-
-	if (!child)
-		run->error = -ENOMEM;
-	if (!child || !n)
-		return;
-	for (size_t i = 0; i < n; i++)
-		restore_task(run, kind, lines + i * kind->size);
-	/* Children last: until its parent is restored, a new child can inherit from it. */
-	restore_heirs(&search);
-}
-
 int task_log_release(struct task_log *log, restore_report_t report, void *userdata)
 {
-	const struct task_log_kind *kind = log->kind;
-	struct task_restore run = { report, userdata, kind->what };
-	_cleanup_free_ char *lines = NULL;
+	struct task_restore run = { report, userdata, log->kind->what };
+	_cleanup_free_ void *child = calloc(1, log->kind->size);
+	struct search search = { &run, log, child };
 	const struct logged_task *task = NULL;
-	size_t n = 0;
+	bool any = false;
 
-	lines = calloc(pid_index_count(log->index) + 1, kind->size);
-	if (!lines)
+	if (!child)
 		return -ENOMEM;
 	while ((task = task_log_next(log, task))) {
+		any |= task->kept;
 		if (task->kept)
-			memcpy(lines + n++ * kind->size, task, kind->size);
-		task_log_drop(log, task);
+			restore_task(&run, log->kind, task);
 	}
+	/* Children last: until its parent is restored, a new child can inherit from it. */
+	if (any)
+		restore_heirs(&search);
+	while ((task = task_log_next(log, NULL)))
+		task_log_drop(log, task);
 	close_fdp(&log->fd);
 	log->fd = -1;
-	qsort(lines, n, kind->size, compare_pid);
-	restore_lines(&run, kind, lines, n);
-	return finish(&run, log->directory, kind);
+	return finish(&run, log->directory, log->kind);
 }
 
 int task_log_restore(const struct task_log_kind *kind, const char *directory,

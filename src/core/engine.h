@@ -290,8 +290,8 @@ void engine_estimate(const struct engine *engine, const struct io_boost *boost, 
 
 /*
  * For display: a place of engine_tasks() whose task came, went or changed its state since the place
- * was last returned, or UINT32_MAX. *ret_before is the state of its boost then; -1: the task is new.
- * No decision depends on it.
+ * was last returned, or UINT32_MAX. *ret_before is the state of its boost then; -1: the task is
+ * new. No decision depends on it.
  */
 uint32_t engine_pop_changed(struct engine *engine, int *ret_before);
 /* The number of followed tasks whose boost is in that state. */

@@ -68,6 +68,14 @@ static void sample(struct metrics *metrics, const char *labels, uint64_t value)
 	    labels, value);
 }
 
+static void sample_named(struct metrics *metrics, const char *label, const char *name, uint64_t n)
+{
+	char labels[80];
+
+	snprintf(labels, sizeof(labels), "{%s=\"%s\"}", label, name);
+	sample(metrics, labels, n);
+}
+
 static void sample_us(struct metrics *metrics, const char *labels, uint64_t us)
 {
 	put(metrics, "%s%s%s %llu.%06llu\n", metrics->family, metrics->counts ? "_total" : "",
@@ -81,83 +89,60 @@ static void one(struct metrics *metrics, const char *family, bool counts, uint64
 	sample(metrics, "", value);
 }
 
-enum domain_family {
-	DOMAIN_FREQUENCY,
-	DOMAIN_TARGET,
-	DOMAIN_DRIVEN,
-	DOMAIN_YIELDED,
-	DOMAIN_UTILISATION,
-	DOMAIN_WRITES,
-	DOMAIN_WRITE_ERRORS,
-	DOMAIN_MISMATCHES,
-	DOMAIN_FAMILIES,
-};
-
 static const struct {
 	const char *family;
 	const char *help;
 	bool counts;
 	bool is_known; /* 0 is a value; otherwise 0 means unknown */
-} domain_families[DOMAIN_FAMILIES] = {
-	[DOMAIN_FREQUENCY] = { "wakegov_domain_frequency_hertz",
-			       "What the kernel says that the domain runs at." },
-	[DOMAIN_TARGET] = { "wakegov_domain_target_hertz",
-			    "What the domain was last told to run at." },
-	[DOMAIN_DRIVEN] = { "wakegov_domain_driven", "1: wakegov drives the domain.", false, true },
-	[DOMAIN_YIELDED] = { "wakegov_domain_yielded",
-			     "1: wakegov leaves the domain to another program.", false, true },
-	[DOMAIN_UTILISATION] = { "wakegov_domain_utilisation",
-				 "Of the domain's busiest CPU, 0 to 1024.", false, true },
-	[DOMAIN_WRITES] = { "wakegov_domain_writes", "Frequencies written.", true, true },
-	[DOMAIN_WRITE_ERRORS] = { "wakegov_domain_write_errors",
-				  "Frequencies that could not be written.", true, true },
-	[DOMAIN_MISMATCHES] = { "wakegov_domain_read_back_mismatches",
-				"Writes after which the kernel reported another frequency.", true,
-				true },
+} domain_families[] = {
+	{ "wakegov_domain_frequency_hertz", "What the kernel says that the domain runs at." },
+	{ "wakegov_domain_target_hertz", "What the domain was last told to run at." },
+	{ "wakegov_domain_driven", "1: wakegov drives the domain.", false, true },
+	{ "wakegov_domain_yielded", "1: wakegov leaves the domain to another program.", false,
+	  true },
+	{ "wakegov_domain_utilisation", "Of the domain's busiest CPU, 0 to 1024.", false, true },
+	{ "wakegov_domain_writes", "Frequencies written.", true, true },
+	{ "wakegov_domain_write_errors", "Frequencies that could not be written.", true, true },
+	{ "wakegov_domain_read_back_mismatches",
+	  "Writes after which the kernel reported another frequency.", true, true },
 };
 
-static uint64_t domain_value(struct core *core, uint32_t domain, enum domain_family family)
+#define DOMAIN_FAMILIES ARRAY_SIZE(domain_families)
+
+static void read_domain(struct core *core, uint32_t domain, uint64_t ret[static DOMAIN_FAMILIES])
 {
 	struct actuator_domain *actuator = &core->domains[domain].actuator;
 	uint32_t khz = 0;
 
-	switch (family) {
-	case DOMAIN_FREQUENCY:
-		actuator_domain_read_back(actuator, &khz);
-		return khz * UINT64_C(1000);
-	case DOMAIN_TARGET:
-		return api_asked(core, domain).target_khz * UINT64_C(1000);
-	case DOMAIN_DRIVEN:
-		return governed_is_driven(&core->domains[domain]);
-	case DOMAIN_YIELDED:
-		return actuator->state == ACTUATOR_STATE_YIELDED;
-	case DOMAIN_UTILISATION:
-		return api_utilisation(core, domain);
-	case DOMAIN_WRITES:
-		return actuator->writes;
-	case DOMAIN_WRITE_ERRORS:
-		return actuator->write_errors;
-	default:
-		return actuator->read_back_mismatches;
-	}
+	actuator_domain_read_back(actuator, &khz);
+	*ret++ = khz * UINT64_C(1000);
+	*ret++ = api_asked(core, domain).target_khz * UINT64_C(1000);
+	*ret++ = governed_is_driven(&core->domains[domain]);
+	*ret++ = actuator->state == ACTUATOR_STATE_YIELDED;
+	*ret++ = api_utilisation(core, domain);
+	*ret++ = actuator->writes;
+	*ret++ = actuator->write_errors;
+	*ret++ = actuator->read_back_mismatches;
 }
 
 static void put_domains(struct metrics *metrics, struct core *core)
 {
-	char labels[40];
+	_cleanup_free_ uint64_t(*values)[DOMAIN_FAMILIES] = calloc(core->n_domains + 1,
+								   sizeof(*values));
 
-	for (enum domain_family f = 0; f < DOMAIN_FAMILIES; f++) {
+	if (!values) {
+		metrics->error = -ENOMEM;
+		return;
+	}
+	for (uint32_t i = 0; i < core->n_domains; i++)
+		read_domain(core, i, values[i]);
+	for (size_t f = 0; f < DOMAIN_FAMILIES; f++) {
 		begin(metrics, domain_families[f].family, domain_families[f].counts,
 		      domain_families[f].help);
-		for (uint32_t i = 0; i < core->n_domains; i++) {
-			uint64_t value = domain_value(core, i, f);
-
-			if (!value && !domain_families[f].is_known)
-				continue;
-			snprintf(labels, sizeof(labels), "{domain=\"%s\"}",
-				 core->topology->domains[i].name);
-			sample(metrics, labels, value);
-		}
+		for (uint32_t i = 0; i < core->n_domains; i++)
+			if (values[i][f] || domain_families[f].is_known)
+				sample_named(metrics, "domain", core->topology->domains[i].name,
+					     values[i][f]);
 	}
 }
 
@@ -230,14 +215,6 @@ static void put_gains(struct metrics *metrics, const struct stats *stats)
 	    "I/Os that tasks with a boost sent for which it was tried.");
 	one(metrics, "wakegov_gained_ios", true, gained,
 	    "Those of them that would not have been without it, as the trials found.");
-}
-
-static void sample_named(struct metrics *metrics, const char *label, const char *name, uint64_t n)
-{
-	char labels[80];
-
-	snprintf(labels, sizeof(labels), "{%s=\"%s\"}", label, name);
-	sample(metrics, labels, n);
 }
 
 static void put_counts(struct metrics *metrics, const struct manager *manager)

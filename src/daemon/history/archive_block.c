@@ -43,46 +43,14 @@ bool archive_head_has(const struct archive_head *head, const char *domain)
 	return head->domains & bit_of(domain);
 }
 
-/* Consumes the text that stands at *at. */
-static bool skip(const char **at, const char *text)
-{
-	size_t length = strlen(text);
-
-	if (strncmp(*at, text, length) != 0)
-		return false;
-	*at += length;
-	return true;
-}
-
-static bool skip_number(const char **at, const char *before, uint64_t *ret)
-{
-	char *end;
-
-	if (!skip(at, before))
-		return false;
-	*ret = strtoull(*at, &end, 10);
-	if (end == *at)
-		return false;
-	*at = end;
-	return true;
-}
-
 bool archive_parse(const char *text, struct archive_line *ret)
 {
-	const char *at = text;
-	size_t length;
-
-	if (!skip(&at, "{\"domain\":\""))
-		return false;
-	length = strcspn(at, "\"");
-	if (length >= sizeof(ret->domain))
-		return false;
-	memcpy(ret->domain, at, length);
-	ret->domain[length] = '\0';
-	at += length;
+	_Static_assert(sizeof(ret->domain) == 16, "the width below");
 	ret->text = text;
-	return skip_number(&at, "\",\"monotonic_us\":", &ret->monotonic_us) &&
-	       skip_number(&at, ",\"realtime_us\":", &ret->realtime_us);
+	return sscanf(text,
+		      "{\"domain\":\"%15[^\"]\",\"monotonic_us\":%" SCNu64
+		      ",\"realtime_us\":%" SCNu64,
+		      ret->domain, &ret->monotonic_us, &ret->realtime_us) == 3;
 }
 
 static bool append(struct archive_text *text, const char *line, size_t length)
