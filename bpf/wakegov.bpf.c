@@ -9,7 +9,6 @@
 #include "frequency.bpf.h"
 #include "hold.bpf.h"
 #include "input.bpf.h"
-#include "limits.bpf.h"
 #include "process.bpf.h"
 #include "task.bpf.h"
 #include "tick.bpf.h"

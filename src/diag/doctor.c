@@ -26,7 +26,7 @@
 #include "shared/pids.h"
 #include "shared/sysfs.h"
 #include "shared/text.h"
-#include "tracer/load_error.h"
+#include "tracer/tracer.h"
 
 #define TEXT_SIZE	256
 #define POWER_ZONE	"/sys/class/powercap/intel-rapl:%d"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Explains in a sentence why BPF programs could not be loaded, and what to do. */
-#include "tracer/load_error.h"
+#include "tracer/tracer.h"
 
 #include <errno.h>
 #include <stddef.h>

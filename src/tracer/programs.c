@@ -13,7 +13,6 @@
 
 #include "shared/cleanup.h"
 #include "shared/log.h"
-#include "tracer/load_error.h"
 
 #define CALLBACK "btf_trace_"
 

@@ -140,6 +140,43 @@ int tracer_set_task_class(struct tracer *tracer, const struct task_class *class)
 void tracer_apply_task_classes(struct tracer *tracer);
 
 /*
+ * Placed tasks: bpf/placing.bpf.h reports where they wait. The caller numbers caches and groups.
+ */
+
+/* Sets the cache of a CPU; PLACEMENT_NO_CACHE: none in the table. */
+void tracer_set_cpu_cache(struct tracer *tracer, uint32_t cpu, uint32_t cache);
+/* Sets the number of the cache's online CPUs. */
+void tracer_set_cache_size(struct tracer *tracer, uint32_t cache, uint32_t n_cpus);
+
+/* Starts or stops. At the start every CPU counts as idle until its next switch. */
+void tracer_place(struct tracer *tracer, bool placing);
+
+/* Adds the task to the group. Returns 0 or a negative errno. */
+int tracer_place_task(struct tracer *tracer, uint32_t pid, uint32_t group);
+void tracer_unplace_task(struct tracer *tracer, uint32_t pid);
+
+/*
+ * Requests one report (WAKEGOV_RECORD_FULL_CACHE) for each of these caches, as bits: when a task of
+ * the group had to wait there while the cache was full.
+ */
+void tracer_watch_caches(struct tracer *tracer, uint32_t group, uint64_t caches);
+
+/*
+ * Tasks with an idle latency, and whether they work: bpf/idle.bpf.h. POLICY_IDLE_LATENCY_NONE
+ * stands for no limit.
+ */
+
+/* Sets one task's. While no task has one, switches skip the check. */
+void tracer_set_idle_latency(struct tracer *tracer, uint32_t pid, uint32_t us);
+/* Removes those of all tasks. */
+void tracer_clear_idle_latencies(struct tracer *tracer);
+
+/* Sets the held latency; WAKEGOV_RECORD_IDLE_LATENCY is emitted once for a task with less. */
+void tracer_set_held_idle_latency(struct tracer *tracer, uint32_t us);
+/* The lowest of the tasks that run now or have run since the last call. */
+uint32_t tracer_pop_idle_latency(struct tracer *tracer);
+
+/*
  * Reads the totals of the task behind handle, or its end. Returns 0, or -ENOENT when the slot is
  * free.
  */
@@ -305,3 +342,14 @@ struct tracer_drops {
 void tracer_drops(const struct tracer *tracer, struct tracer_drops *ret);
 /* Increases when a change of a task may have gone unreported: tracer_scan_tasks() finds it. */
 uint64_t tracer_lost_changes(struct tracer *tracer);
+
+/* load_error.c */
+
+/*
+ * Why BPF programs could not be loaded, and what to do: a static sentence for a negative errno of
+ * libbpf. NULL: for an unusual reason.
+ */
+const char *load_error_words(int error);
+
+/* The same from the machine's files alone; NULL: no setting forbids it. */
+const char *load_error_settings(void);

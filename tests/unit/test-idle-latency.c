@@ -13,7 +13,7 @@
 #include "core/rule.h"
 #include "daemon/modules/idle_latency.h"
 #include "shared/time.h"
-#include "tracer/idle_latency.h"
+#include "tracer/tracer.h"
 
 #define NONE   POLICY_IDLE_LATENCY_NONE
 #define DEVICE 1000 /* its descriptor */

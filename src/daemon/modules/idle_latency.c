@@ -16,7 +16,6 @@
 #include "shared/log.h"
 #include "shared/sysfs.h"
 #include "shared/time.h"
-#include "tracer/idle_latency.h"
 
 #define NONE POLICY_IDLE_LATENCY_NONE
 

@@ -17,7 +17,6 @@
 #include "daemon/journal.h"
 #include "shared/log.h"
 #include "shared/time.h"
-#include "tracer/placing.h"
 
 #define HINT_KEY (1ULL << 63) /* marks the key of a group as the number of a hint */
 
