@@ -35,8 +35,6 @@ struct sim_governor {
 	void (*on_io_complete)(struct sim *sim, struct sim_thread *thread, struct sim_cpu *cpu);
 	/* The frequency of the domain has just become another. */
 	void (*on_frequency)(struct sim *sim, uint32_t domain);
-	/* The highest frequency that the domain may have has just become another. */
-	void (*on_limit)(struct sim *sim, uint32_t domain);
 	void (*on_timer)(struct sim *sim);
 };
 

@@ -7,15 +7,7 @@
 
 #define RESULT_THREADS_MAX 16 /* that are told one by one */
 
-struct result_thread {
-	double iops;
-	double rounds_per_s;
-	double host_percent;	/* of the time: the device was idle until this thread sent */
-	double running_percent; /* of that, with the thread on a CPU */
-};
-
 struct result_device {
-	double completions_per_s;
 	double idle_percent;
 	double mean_depth;
 	double mean_latency_us; /* from Little's law */
@@ -31,14 +23,9 @@ struct result {
 	double lowest_opp_percent; /* of the time, mean over CPUs */
 	double changes_per_s;
 	double energy_j;
-	double busy_percent;	  /* of the CPUs' time */
-	double off_queue_percent; /* of it: interrupts and leaving idleness */
-	double host_percent;	  /* of the time: devices idle for a thread, all threads together */
-	double running_percent;	  /* of that, with the thread on a CPU */
+	double off_queue_percent; /* of the CPUs' work: interrupts and leaving idleness */
 	struct result_device devices[PLATFORM_DEVICES_MAX];
-	struct result_thread threads[RESULT_THREADS_MAX];
-	uint32_t n_threads;
-	uint64_t ios; /* simulated in all, with the warm-up */
+	double thread_iops[RESULT_THREADS_MAX];
 };
 
 struct run_options {

@@ -97,14 +97,10 @@ static int init_threads(struct sim *sim)
 /* Spread over a millisecond, so that equal threads do not go in step. */
 static void add_first_events(struct sim *sim)
 {
-	const struct platform_spell *thermal = &sim->workload->thermal;
-
 	for (uint32_t i = 0; i < sim->n_threads; i++)
 		if (!sim_thread_is_child(&sim->threads[i]))
 			sim_add_event(sim, sim_rng_below(&sim->rng, START_SPREAD_NS),
 				      SIM_EVENT_WAKE, i, 0);
-	if (thermal->every_ns)
-		sim_add_event(sim, thermal->every_ns, SIM_EVENT_THERMAL_ON, 0, 0);
 }
 
 static int set_up(struct sim *sim, const uint32_t *fixed_khz, uint64_t seed)
@@ -172,19 +168,8 @@ static void take_completion(struct sim *sim, uint32_t request, uint32_t cpu)
 
 	if (device->info->interrupt_cpu != PLATFORM_SUBMITTER)
 		cpu = device->info->interrupt_cpu;
-	sim_device_complete(sim, device, thread);
+	sim_device_complete(sim, device);
 	sim_cpu_interrupt(sim, &sim->cpus[cpu], request);
-}
-
-static void switch_thermal(struct sim *sim, bool on)
-{
-	const struct platform_spell *thermal = &sim->workload->thermal;
-	uint64_t next_ns = on ? thermal->for_ns : thermal->every_ns - thermal->for_ns;
-
-	for (uint32_t i = 0; i < sim->platform->n_domains; i++)
-		sim_domain_limit(sim, i, on ? sim->workload->thermal_percent : 100);
-	sim_add_event(sim, sim->now_ns + next_ns, on ? SIM_EVENT_THERMAL_OFF : SIM_EVENT_THERMAL_ON,
-		      0, 0);
 }
 
 static void handle(struct sim *sim, const struct sim_event *event)
@@ -204,10 +189,6 @@ static void handle(struct sim *sim, const struct sim_event *event)
 		break;
 	case SIM_EVENT_FREQUENCY:
 		sim_domain_on_event(sim, event->index);
-		break;
-	case SIM_EVENT_THERMAL_ON:
-	case SIM_EVENT_THERMAL_OFF:
-		switch_thermal(sim, event->type == SIM_EVENT_THERMAL_ON);
 		break;
 	case SIM_EVENT_GOVERNOR:
 		if (event->generation == sim->governor_generation)

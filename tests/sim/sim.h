@@ -24,7 +24,7 @@
  *
  * A thread keeps depth requests in flight. What has completed when it gets to run is one batch:
  * batch_cycles once, then for each request its cycles and the next request. When nothing has
- * completed it waits. psync is depth 1. Pauses stop devices (flush) or limit frequencies (thermal).
+ * completed it waits. psync is depth 1.
  *
  * The threads of a chain pass pieces of work on, the last one to the first, whose turn is over when
  * it has a piece again: it begins the next round by its period or after its think time. A client
@@ -71,12 +71,6 @@ enum sim_step {
 	SIM_STEP_EXIT,	/* ends */
 };
 
-/* Totals of a thread on its device, as the kernel side of wakegov could keep them. */
-struct sim_host_time {
-	uint64_t idle_ns;    /* the device was idle until this thread sent its next request */
-	uint64_t running_ns; /* the part of it that the thread ran on a CPU */
-};
-
 struct sim_thread {
 	uint32_t index;
 	const struct workload_group *group;
@@ -90,17 +84,15 @@ struct sim_thread {
 	uint64_t sleeps;    /* that an event ends, so far */
 	uint64_t turn_ns;   /* that it ran since it got the CPU */
 	uint64_t asleep_ns, asleep_since_ns;
-	uint64_t run_ns;	    /* that it ran in all, without interrupts */
-	uint64_t since_ns;	    /* of its present time on the CPU, interrupts and all */
-	uint64_t on_cpu_ns;	    /* of those before */
-	uint64_t on_cpu_at_idle_ns; /* when its device got idle */
+	uint64_t run_ns;    /* that it ran in all, without interrupts */
+	uint64_t since_ns;  /* of its present time on the CPU, interrupts and all */
+	uint64_t on_cpu_ns; /* of those before */
 	uint64_t io_waits;
 	uint64_t io_starts;
 	uint64_t io_done;
 	uint64_t rounds;   /* of a busy thread, or of a chain, at its first */
 	uint64_t round_ns; /* when its last one began */
 	uint64_t last_io_ns;
-	struct sim_host_time host;
 	struct sim_thread *next;	/* in a run queue */
 	struct sim_thread *successor;	/* in its chain; of a child its parent */
 	struct sim_thread *goes_on;	/* until this one has taken over; NULL: none does */
@@ -134,7 +126,6 @@ struct sim_domain {
 	uint32_t opp;
 	uint32_t next_opp; /* what it changes to */
 	uint32_t asked_khz;
-	uint32_t limit_khz; /* thermal */
 	bool changing;
 	uint64_t since_ns;
 	/* Totals. */
@@ -150,7 +141,6 @@ struct sim_device {
 	uint64_t accept_ns;   /* when it accepts the next request */
 	uint64_t accept_rest; /* of the division by the highest rate */
 	uint32_t depth;
-	uint64_t idle_since_ns;
 	/* Totals. */
 	uint64_t completions;
 	uint64_t idle_ns;
