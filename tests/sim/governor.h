@@ -13,8 +13,8 @@ struct sim_governor {
 	const char *name;
 	const char *summary; /* for --help */
 
-	/* Sets sim->governor_data. fixed_khz as in sim_new(). Returns 0 or a negative errno. */
-	int (*start)(struct sim *sim, const uint32_t *fixed_khz);
+	/* Sets sim->governor_data. Returns 0 or a negative errno. */
+	int (*start)(struct sim *sim);
 	void (*stop)(struct sim *sim);
 
 	/* sched_switch: cpu->current has just taken the place of prev; NULL is the idle task. */
@@ -41,8 +41,6 @@ struct sim_governor {
 /* All that have a name on the command line, in the order of the output; NULL ends. */
 extern const struct sim_governor *const sim_governors[];
 
-/* Not in the list: every domain at its fixed_khz. */
-extern const struct sim_governor sim_governor_fixed;
 extern const struct sim_governor sim_governor_wakegov;
 
 /* NULL if there is none of that name. */

@@ -158,17 +158,17 @@ static int start(struct sim *sim, bool boosts, bool invariant)
 	return -ENOMEM;
 }
 
-static int start_mainline(struct sim *sim, const uint32_t *fixed_khz)
+static int start_mainline(struct sim *sim)
 {
 	return start(sim, true, true);
 }
 
-static int start_no_boost(struct sim *sim, const uint32_t *fixed_khz)
+static int start_no_boost(struct sim *sim)
 {
 	return start(sim, false, true);
 }
 
-static int start_raw(struct sim *sim, const uint32_t *fixed_khz)
+static int start_raw(struct sim *sim)
 {
 	return start(sim, true, false);
 }

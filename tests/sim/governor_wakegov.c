@@ -310,7 +310,7 @@ static void activate(struct sim *sim, uint32_t domain)
 	wakegov_sim_on_frequency(sim, domain);
 }
 
-static int start(struct sim *sim, const uint32_t *fixed_khz)
+static int start(struct sim *sim)
 {
 	struct wakegov_sim *w = calloc(1, sizeof(*w));
 

@@ -219,12 +219,8 @@ static int run_one(const struct command *command, const struct platform *platfor
 		   const struct workload *workload, const struct sim_governor *governor)
 {
 	struct result result;
-	int r;
+	int r = result_run(platform, workload, governor, &command->run, &result);
 
-	if (governor == &sim_governor_fixed)
-		r = oracle_run(platform, workload, &command->run, &result);
-	else
-		r = result_run(platform, workload, governor, NULL, &command->run, &result);
 	if (r == 0)
 		print_result(command, platform, &result);
 	return r;

@@ -106,15 +106,15 @@ static void set_result(const struct sim *sim, const struct totals *a, const stru
 }
 
 int result_run(const struct platform *platform, const struct workload *workload,
-	       const struct sim_governor *governor, const uint32_t *fixed_khz,
-	       const struct run_options *options, struct result *ret)
+	       const struct sim_governor *governor, const struct run_options *options,
+	       struct result *ret)
 {
 	struct totals before, after;
 	struct sim *sim;
 	int r;
 
-	r = sim_new(platform, workload, governor, fixed_khz, options->seed, options->recorder,
-		    options->policy, &sim);
+	r = sim_new(platform, workload, governor, options->seed, options->recorder, options->policy,
+		    &sim);
 	if (r < 0)
 		return r;
 	r = sim_run(sim, options->warm_up_ns);

@@ -38,13 +38,5 @@ struct run_options {
 
 /* Runs one workload under one governor. Returns 0, or a negative errno. */
 int result_run(const struct platform *platform, const struct workload *workload,
-	       const struct sim_governor *governor, const uint32_t *fixed_khz,
-	       const struct run_options *options, struct result *ret);
-
-/*
- * The oracle: tries the fixed OPPs, of all domains that are alike together, and runs with those of
- * the least mean frequency that give SLACK of the most I/Os and rounds. Returns 0, or a negative
- * errno.
- */
-int oracle_run(const struct platform *platform, const struct workload *workload,
-	       const struct run_options *options, struct result *ret);
+	       const struct sim_governor *governor, const struct run_options *options,
+	       struct result *ret);

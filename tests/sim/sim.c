@@ -103,7 +103,7 @@ static void add_first_events(struct sim *sim)
 				      SIM_EVENT_WAKE, i, 0);
 }
 
-static int set_up(struct sim *sim, const uint32_t *fixed_khz, uint64_t seed)
+static int set_up(struct sim *sim, uint64_t seed)
 {
 	int r;
 
@@ -113,7 +113,7 @@ static int set_up(struct sim *sim, const uint32_t *fixed_khz, uint64_t seed)
 		r = init_threads(sim);
 	if (r < 0)
 		return r;
-	r = sim->governor->start(sim, fixed_khz);
+	r = sim->governor->start(sim);
 	if (r < 0) {
 		sim->governor = NULL;
 		return r;
@@ -123,8 +123,8 @@ static int set_up(struct sim *sim, const uint32_t *fixed_khz, uint64_t seed)
 }
 
 int sim_new(const struct platform *platform, const struct workload *workload,
-	    const struct sim_governor *governor, const uint32_t *fixed_khz, uint64_t seed,
-	    struct recorder *recorder, const struct policy *policy, struct sim **ret)
+	    const struct sim_governor *governor, uint64_t seed, struct recorder *recorder,
+	    const struct policy *policy, struct sim **ret)
 {
 	struct sim *sim = calloc(1, sizeof(*sim));
 	int r;
@@ -136,7 +136,7 @@ int sim_new(const struct platform *platform, const struct workload *workload,
 	sim->governor = governor;
 	sim->recorder = recorder;
 	sim->policy = policy;
-	r = set_up(sim, fixed_khz, seed);
+	r = set_up(sim, seed);
 	if (r < 0) {
 		sim_free(sim);
 		return r;

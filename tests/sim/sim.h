@@ -173,12 +173,11 @@ struct sim {
 
 /*
  * A run that is set up, with its threads about to start. Returns 0 and *ret, or a negative errno.
- * fixed_khz, one per domain, is for the governor "fixed" and may be NULL otherwise. recorder and
- * policy, which only wakegov makes use of, may be NULL, and are the caller's to end.
+ * recorder and policy, which only wakegov makes use of, may be NULL, and are the caller's to end.
  */
 int sim_new(const struct platform *platform, const struct workload *workload,
-	    const struct sim_governor *governor, const uint32_t *fixed_khz, uint64_t seed,
-	    struct recorder *recorder, const struct policy *policy, struct sim **ret);
+	    const struct sim_governor *governor, uint64_t seed, struct recorder *recorder,
+	    const struct policy *policy, struct sim **ret);
 struct sim *sim_free(struct sim *sim);
 
 /* Lets everything happen up to end_ns, and accounts up to then. Returns 0 or -ENOMEM. */

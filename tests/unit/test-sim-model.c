@@ -166,13 +166,12 @@ static void test_conservation(void **state)
 	test_sim_platform(NOISY, &platform);
 	for (size_t i = 0; i < sizeof(specs) / sizeof(specs[0]); i++)
 		for (int g = 0; sim_governors[g]; g++) {
-			static const uint32_t fixed_khz[] = { 400000, 2000000 };
 			uint64_t thread_ns = 0, run_ns = 0;
 			struct sim *sim;
 
 			test_sim_workload(&platform, specs[i], &workload);
-			assert_int_equal(sim_new(&platform, &workload, sim_governors[g], fixed_khz,
-						 5, NULL, NULL, &sim),
+			assert_int_equal(sim_new(&platform, &workload, sim_governors[g], 5, NULL,
+						 NULL, &sim),
 					 0);
 			assert_int_equal(sim_run(sim, TEST_SIM_S), 0);
 			check_conservation(sim);
@@ -201,12 +200,8 @@ static void print_csv(const struct platform *platform, const struct workload *wo
 	assert_non_null(out);
 	output_csv_header(out, platform);
 	for (int i = 0; sim_governors[i]; i++) {
-		if (sim_governors[i] == &sim_governor_fixed)
-			assert_int_equal(oracle_run(platform, workload, &options, &result), 0);
-		else
-			assert_int_equal(result_run(platform, workload, sim_governors[i], NULL,
-						    &options, &result),
-					 0);
+		assert_int_equal(
+			result_run(platform, workload, sim_governors[i], &options, &result), 0);
 		output_csv(out, platform, &result);
 	}
 	fclose(out);

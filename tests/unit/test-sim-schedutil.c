@@ -24,8 +24,8 @@ static void set_up(struct world *world, const char *platform, const char *spec,
 {
 	test_sim_platform(platform, &world->platform);
 	test_sim_workload(&world->platform, spec, &world->workload);
-	assert_int_equal(sim_new(&world->platform, &world->workload, sim_governor_find(governor),
-				 NULL, 1, NULL, NULL, &world->sim),
+	assert_int_equal(sim_new(&world->platform, &world->workload, sim_governor_find(governor), 1,
+				 NULL, NULL, &world->sim),
 			 0);
 	world->su = world->sim->governor_data;
 }
