@@ -7,7 +7,6 @@
 
 #include <assert.h>
 #include <errno.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -355,29 +354,4 @@ char *policy_value_describe(const struct policy_key *key)
 		fprintf(out, " or %s from %s to %s", policy_units_share.noun, SHARE_LEAST,
 			SHARE_MOST);
 	return fclose(out) == 0 ? take_ptr(text) : NULL;
-}
-
-static char *format_quantity(const struct policy_units *units, uint64_t number)
-{
-	char *text = NULL;
-	int unit = 0;
-
-	for (int i = 1; number && units->list[i].name; i++)
-		if (number % units->list[i].scale == 0)
-			unit = i;
-	if (asprintf(&text, "%" PRIu64 "%s", number / units->list[unit].scale,
-		     units->list[unit].name) < 0)
-		return NULL;
-	return text;
-}
-
-char *policy_value_format(const struct policy_key *key, const struct policy_value *value)
-{
-	if (value->kind == POLICY_VALUE_SHARE)
-		return format_quantity(&policy_units_share, value->number);
-	/* Such a number is out of range if it stands for a word. */
-	if (value->kind == POLICY_VALUE_QUANTITY && key->units &&
-	    in_range(key->units, key->least, key->most, value->number))
-		return format_quantity(key->units, value->number);
-	return strdup(key->words[value->number]);
 }

@@ -108,12 +108,6 @@ bool policy_value_allowed(const struct policy_key *key, const struct policy_valu
  */
 char *policy_value_describe(const struct policy_key *key);
 
-/*
- * value as a file may have it, in the largest unit that takes it whole: "20ms", "auto"; allocated,
- * or NULL when memory is short. Of a group, its number. policy_value_allowed() must hold.
- */
-char *policy_value_format(const struct policy_key *key, const struct policy_value *value);
-
 /* Parses min-frequency or max-frequency into the section. Returns 0 or -EINVAL. */
 int policy_limit_store(struct policy_domain_section *section, const char *name, const char *text);
 /* Whether the minimum is above the maximum, where both are in Hz or both in per cent. */

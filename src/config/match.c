@@ -15,7 +15,7 @@
 
 #define NICE_LEAST (-20)
 #define NICE_MOST  19
-#define SCHEDULERS 8 /* bits of policy_match.schedulers */
+#define SCHEDULERS 8
 
 /* By their numbers in linux/sched.h, also those of newer kernels. */
 static const char *const schedulers[SCHEDULERS] = {
@@ -97,24 +97,12 @@ static bool is_unit(const char *pattern)
 	       (strpbrk(pattern, "*?[") || (dot && dot[1] && dot != pattern));
 }
 
-static int store_schedulers(const struct policy_rule_key *key, void *field, const char *text)
+static bool is_scheduler(const char *word)
 {
-	uint32_t found = 0;
-
-	for (text += strspn(text, " \t"); *text; text += strspn(text, " \t")) {
-		size_t length = strcspn(text, " \t");
-		int i = 0;
-
-		while (i < SCHEDULERS && (!schedulers[i] || strlen(schedulers[i]) != length ||
-					  strncmp(schedulers[i], text, length) != 0))
-			i++;
-		if (i == SCHEDULERS)
-			return -EINVAL;
-		found |= 1U << i;
-		text += length;
-	}
-	*(uint32_t *)field = found;
-	return found ? 0 : -EINVAL;
+	for (size_t i = 0; i < SCHEDULERS; i++)
+		if (schedulers[i] && !strcmp(schedulers[i], word))
+			return true;
+	return false;
 }
 
 static int store_nice(const struct policy_rule_key *key, void *field, const char *text)
@@ -146,11 +134,6 @@ static bool has_user(const void *field, uint32_t uid, const struct task_facts *f
 	return uid != MATCH_NO_UID && facts->uid == uid;
 }
 
-static bool has_scheduler(const void *field, uint32_t uid, const struct task_facts *facts)
-{
-	return facts->scheduler < 32 && *(const uint32_t *)field >> facts->scheduler & 1;
-}
-
 static bool has_nice(const void *field, uint32_t uid, const struct task_facts *facts)
 {
 	const struct policy_nice *nice = field;
@@ -179,11 +162,6 @@ static void say_user(FILE *out, const struct task_facts *facts)
 	match_say_user(out, facts->uid);
 }
 
-static void say_scheduler(FILE *out, const struct task_facts *facts)
-{
-	fprintf(out, "scheduler is %s", scheduler_name(facts->scheduler));
-}
-
 static void say_nice(FILE *out, const struct task_facts *facts)
 {
 	fprintf(out, "nice is %d", facts->nice);
@@ -197,13 +175,6 @@ static void say_kernel_thread(FILE *out, const struct task_facts *facts)
 static void print_text(FILE *out, const void *field)
 {
 	fprintf(out, " %s", (const char *)field);
-}
-
-static void print_schedulers(FILE *out, const void *field)
-{
-	for (uint32_t i = 0; i < SCHEDULERS; i++)
-		if (*(const uint32_t *)field >> i & 1)
-			fprintf(out, " %s", schedulers[i]);
 }
 
 static void print_nice(FILE *out, const void *field)
@@ -263,9 +234,9 @@ static const struct match_key {
 	    .match = POLICY_MATCH_USER_UNIT, .is_good = is_unit, .is_list = true },
 	  COST_TEXT, POLICY_MATCH_CGROUP, "cgroup", match_user_unit, .print = print_text },
 	{ { "scheduler", "some of other batch idle fifo rr deadline ext, with blanks between",
-	    store_schedulers, POLICY_RULE_FIELD(match.schedulers),
-	    .match = POLICY_MATCH_SCHEDULER, .is_list = true },
-	  COST_NONE, .holds = has_scheduler, .say = say_scheduler, .print = print_schedulers },
+	    store_patterns, POLICY_RULE_FIELD(match.scheduler),
+	    .match = POLICY_MATCH_SCHEDULER, .is_good = is_scheduler, .is_list = true },
+	  COST_NONE, POLICY_MATCH_SCHEDULER, "scheduler", match_text, .print = print_text },
 	{ { "nice", "a number from -20 to 19, or two: 5..19", store_nice,
 	    POLICY_RULE_FIELD(match.nice), .match = POLICY_MATCH_NICE },
 	  COST_NONE, .holds = has_nice, .say = say_nice, .print = print_nice },
@@ -303,6 +274,8 @@ static const char *text_of(const struct match_key *key, const struct task_facts 
 {
 	if (key->text == POLICY_MATCH_COMM)
 		return facts->comm;
+	if (key->text == POLICY_MATCH_SCHEDULER)
+		return scheduler_name(facts->scheduler);
 	return texts->get(texts->userdata, facts, key->text, ret_unknown);
 }
 

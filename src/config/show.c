@@ -42,8 +42,7 @@ static void print_origins(struct show *show, const char *section, const char *ke
 }
 
 /* Prints a section of which every key has a value. */
-static void print_plain_section(struct show *show, const struct policy *defaults,
-				enum policy_section section)
+static void print_plain_section(struct show *show, enum policy_section section)
 {
 	const char *name = policy_section_name(section);
 	const struct policy_key *keys;
@@ -52,20 +51,13 @@ static void print_plain_section(struct show *show, const struct policy *defaults
 	show->is_begun = false;
 	keys = policy_keys_get(&n);
 	for (size_t i = 0; i < n; i++) {
-		const void *base = keys[i].domain_bit ? (const void *)&defaults->domain
-						      : (const void *)defaults;
-		_cleanup_free_ char *text = NULL;
-		struct policy_value value;
-
 		if (keys[i].section != section)
 			continue;
 		if (policy_origins_find(show->origins, name, keys[i].name)) {
 			print_origins(show, name, keys[i].name);
 			continue;
 		}
-		policy_key_load(&keys[i], base, &value);
-		text = policy_value_format(&keys[i], &value);
-		print_key(show, name, keys[i].name, text ?: "", NULL);
+		print_key(show, name, keys[i].name, keys[i].built_in, NULL);
 	}
 	print_origins(show, name, POLICY_OPP_POWER_KEY);
 }
@@ -132,7 +124,7 @@ int policy_show(const char *path, bool may_be_missing, const char *dropin_dir, F
 		fprintf(out, "# %s%s%s%s\n", path, dropin_dir ? ", then " : "", dropin_dir ?: "",
 			dropin_dir ? "/*.conf" : "");
 		for (int section = 0; section < POLICY_SECTIONS; section++) {
-			print_plain_section(&show, &defaults, section);
+			print_plain_section(&show, section);
 			if (section == POLICY_SECTION_DOMAIN)
 				print_sections(&show, &defaults, "domain ");
 		}

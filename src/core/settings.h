@@ -187,7 +187,7 @@ struct policy_match {
 	char cgroup[POLICY_PATTERN_SIZE];    /* a path from the root of the hierarchy on */
 	char unit[POLICY_PATTERN_SIZE];	     /* of the system's manager */
 	char user_unit[POLICY_PATTERN_SIZE]; /* of a user's manager */
-	uint32_t schedulers;		     /* bits: SCHED_OTHER and the like */
+	char scheduler[POLICY_PATTERN_SIZE]; /* names such as batch */
 	struct policy_nice {
 		int32_t least, most;
 	} nice;

@@ -319,34 +319,6 @@ static void test_bad_values(void **state)
 			expect_refused(&cases[i], cases[i].bad[j]);
 }
 
-/* What a value is shown as is read as that value again. */
-static void test_formats(void **state)
-{
-	for (size_t i = 0; i < N_CASES; i++) {
-		const struct policy_key *keys;
-		size_t n;
-
-		keys = policy_keys_get(&n);
-		for (int j = 0; cases[i].good[j].text; j++) {
-			/* Room for either struct that a key's field can be in. */
-			struct policy stored = { 0 }, again = { 0 };
-			struct policy_value value, loaded, parsed;
-			char *text;
-
-			assert_int_equal(
-				policy_value_parse(&keys[i], cases[i].good[j].text, &value), 0);
-			policy_key_store(&keys[i], &stored, &value);
-			policy_key_load(&keys[i], &stored, &loaded);
-			text = policy_value_format(&keys[i], &loaded);
-			assert_non_null(text);
-			assert_int_equal(policy_value_parse(&keys[i], text, &parsed), 0);
-			policy_key_store(&keys[i], &again, &parsed);
-			assert_memory_equal(&stored, &again, sizeof(stored));
-			free(text);
-		}
-	}
-}
-
 /* A key that is added to the table must be added to the cases above. */
 static void test_every_key_has_a_case(void **state)
 {
@@ -367,7 +339,6 @@ int main(void)
 		cmocka_unit_test(test_good_values),
 		cmocka_unit_test(test_other_fields_stay),
 		cmocka_unit_test(test_bad_values),
-		cmocka_unit_test(test_formats),
 		cmocka_unit_test(test_every_key_has_a_case),
 	};
 

@@ -55,7 +55,7 @@ static void test_all_keys(void **state)
 	assert_string_equal(match->user, "www-data");
 	assert_string_equal(match->cgroup, "/system.slice/*");
 	assert_string_equal(match->unit, "nginx.service");
-	assert_int_equal(match->schedulers, 1 << 0 | 1 << 3);
+	assert_string_equal(match->scheduler, "other batch");
 	assert_int_equal(match->nice.least, -5);
 	assert_int_equal(match->nice.most, 5);
 	assert_false(match->kernel_thread);
