@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "config/keys.h"
 #include "ctl/command.h"
 #include "ctl/format.h"
 #include "ctl/print.h"
@@ -59,27 +58,6 @@ bool ctl_moment(const struct ctl *ctl, const char *option, struct moment *ret)
 	return r == 0;
 }
 
-bool ctl_takes_level(const struct ctl *ctl, const char *option)
-{
-	const struct policy_rule_key *key = policy_rule_keys_find(option);
-	const char *text = ctl_value(ctl, option);
-	struct policy_rule rule = { 0 };
-
-	if (!text || policy_rule_key_store(key, &rule, text) == 0)
-		return true;
-	ctl_misuse(ctl, "--%s %s: expected %s", option, text, key->expected);
-	return false;
-}
-
-bool ctl_takes_response(const struct ctl *ctl, const char *floor)
-{
-	if (ctl_value(ctl, "response") && ctl_value(ctl, floor)) {
-		ctl_misuse(ctl, "--response is a floor as --%s is: give one of the two", floor);
-		return false;
-	}
-	return ctl_takes_level(ctl, "response");
-}
-
 enum ctl_exit ctl_misuse(const struct ctl *ctl, const char *format, ...)
 {
 	va_list args;
@@ -92,49 +70,46 @@ enum ctl_exit ctl_misuse(const struct ctl *ctl, const char *format, ...)
 	return CTL_USAGE;
 }
 
-enum ctl_exit ctl_call(const struct ctl *ctl, const char *method, json_t *parameters, json_t **ret)
+/* Returns 0 or an error of caller_open(), which is positive, or of caller_call(). */
+static int call(const struct ctl *ctl, const char *method, json_t *parameters, json_t **ret)
 {
 	uint64_t deadline_ns = caller_deadline(ctl->timeout_ns);
 	_cleanup_close_ int fd = caller_open(ctl->path, deadline_ns);
-	enum ctl_exit code = CTL_OK;
-	const char *error;
-	json_t *reply;
-	int r;
 
 	if (fd < 0) {
 		json_decref(parameters);
-		return complain_open(ctl->path, fd);
+		return -fd;
 	}
-	r = caller_call(fd, method, parameters, deadline_ns, &reply);
+	return caller_call(fd, method, parameters, deadline_ns, ret);
+}
+
+enum ctl_exit ctl_call(const struct ctl *ctl, const char *method, json_t *parameters, json_t **ret)
+{
+	json_auto_t *reply = NULL;
+	int r = call(ctl, method, parameters, &reply);
+	const char *error = field_text(reply, "error");
+
+	if (r > 0)
+		return complain_open(ctl->path, -r);
 	if (r < 0)
 		return complain_call(ctl->path, r);
-
-	error = json_string_value(json_object_get(reply, "error"));
 	if (error && ctl->logged_error && !strcmp(error, ctl->logged_error))
-		code = CTL_REFUSED;
-	else if (error)
-		code = complain_refusal(ctl->command->name, reply);
-	else if (ret)
+		return CTL_REFUSED;
+	if (error)
+		return complain_refusal(ctl->command->name, reply);
+	if (ret)
 		*ret = json_incref(json_object_get(reply, "parameters"));
-	json_decref(reply);
-	return code;
+	return CTL_OK;
 }
 
 int ctl_try(const struct ctl *ctl, const char *method, json_t *parameters, json_t **ret)
 {
-	uint64_t deadline_ns = caller_deadline(ctl->timeout_ns);
-	_cleanup_close_ int fd = caller_open(ctl->path, deadline_ns);
 	json_auto_t *reply = NULL;
-	int r;
+	int r = call(ctl, method, parameters, &reply);
 
-	if (fd < 0) {
-		json_decref(parameters);
-		return fd;
-	}
-	r = caller_call(fd, method, parameters, deadline_ns, &reply);
-	if (r == 0 && !json_is_string(json_object_get(reply, "error")))
+	if (r == 0 && !field_text(reply, "error"))
 		*ret = json_incref(json_object_get(reply, "parameters"));
-	return r;
+	return r > 0 ? -r : r;
 }
 
 enum ctl_exit ctl_call_pages(const struct ctl *ctl, const char *method, json_t *parameters,

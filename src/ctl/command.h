@@ -93,14 +93,6 @@ bool ctl_duration(const struct ctl *ctl, const char *option, uint64_t *us);
 /* Parses the moment of an option. Returns false after printing an error if it is no moment. */
 bool ctl_moment(const struct ctl *ctl, const char *option, struct moment *ret);
 
-/*
- * Whether the option, which has the name of a rule's key, is absent or has a value that the key
- * takes. Returns false after printing what the key expects.
- */
-bool ctl_takes_level(const struct ctl *ctl, const char *option);
-/* The same for --response, which is also refused beside the other option for a floor. */
-bool ctl_takes_response(const struct ctl *ctl, const char *floor);
-
 /* Prints a mistake on the command line, and where to read on. Returns CTL_USAGE. */
 enum ctl_exit ctl_misuse(const struct ctl *ctl, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
@@ -185,6 +177,11 @@ enum ctl_exit command_import(struct ctl *ctl);
 enum ctl_exit command_monitor(struct ctl *ctl);
 enum ctl_exit command_decisions(struct ctl *ctl); /* monitor.c */
 enum ctl_exit command_override(struct ctl *ctl);
+/*
+ * override.c: adds what the options give to settings, keys and values of the policy; domain is NULL
+ * for tasks. Returns CTL_USAGE after printing what is wrong with one.
+ */
+enum ctl_exit override_settings(const struct ctl *ctl, const json_t *domain, json_t *settings);
 enum ctl_exit command_record(struct ctl *ctl);
 enum ctl_exit command_report(struct ctl *ctl);
 enum ctl_exit command_rules(struct ctl *ctl);
@@ -205,6 +202,10 @@ void status_add_domain(json_t *domain);
 void status_add_domains(json_t *reply);
 void status_add_programs(json_t *reply); /* all programs are shown */
 void explain_add(json_t *reply);
+
+/* explain.c: appends the replies of Explain for all domains, in their order; at may be empty. */
+enum ctl_exit explain_domains(const struct ctl *ctl, const json_t *domains, const json_t *at,
+			      json_t *ret);
 
 /*
  * replay.c: the result of a replay, as the JSON that wakegovctl(1) documents. outcome is the result

@@ -57,23 +57,33 @@ static void add_all(json_t *reply)
 		explain_add(explanation);
 }
 
-static enum ctl_exit explain_all(struct ctl *ctl, const json_t *at)
+enum ctl_exit explain_domains(const struct ctl *ctl, const json_t *domains, const json_t *at,
+			      json_t *ret)
 {
-	json_auto_t *domains = NULL, *explanations = json_array();
-	json_auto_t *all = json_pack("{sO}", "explanations", explanations);
-	enum ctl_exit code = ctl_call(ctl, "io.wakegov.Domains", NULL, &domains);
+	enum ctl_exit code = CTL_OK;
 	const json_t *domain;
 	size_t i;
 
-	json_array_foreach(json_object_get(domains, "domains"), i, domain) {
+	json_array_foreach(domains, i, domain) {
 		json_t *one = json_pack("{ss}", "domain", field_text(domain, "name")), *reply;
 
 		json_object_update(one, (json_t *)at);
 		code = ctl_call(ctl, "io.wakegov.Explain", one, &reply);
 		if (code != CTL_OK)
 			break;
-		json_array_append_new(explanations, reply);
+		json_array_append_new(ret, reply);
 	}
+	return code;
+}
+
+static enum ctl_exit explain_all(struct ctl *ctl, const json_t *at)
+{
+	json_auto_t *domains = NULL, *explanations = json_array();
+	json_auto_t *all = json_pack("{sO}", "explanations", explanations);
+	enum ctl_exit code = ctl_call(ctl, "io.wakegov.Domains", NULL, &domains);
+
+	if (code == CTL_OK)
+		code = explain_domains(ctl, json_object_get(domains, "domains"), at, explanations);
 	return code == CTL_OK ? ctl_print(ctl, all, "explanations", add_all) : code;
 }
 

@@ -52,7 +52,7 @@ enum ctl_exit command_hint(struct ctl *ctl)
 }
 
 /* Asks for this process, which becomes the command: hint and override end with it. */
-static enum ctl_exit prepare(const struct ctl *ctl, bool overrides)
+static enum ctl_exit prepare(const struct ctl *ctl, json_t *settings)
 {
 	const char *class = ctl_value(ctl, "class");
 	enum ctl_exit code = CTL_OK;
@@ -62,37 +62,30 @@ static enum ctl_exit prepare(const struct ctl *ctl, bool overrides)
 				json_pack("{sb sI so}", "children", 1, "for_us",
 					  (json_int_t)RUN_FOR_US, "class", format_json(class)),
 				NULL);
-	if (code != CTL_OK || !overrides)
+	/* Only root and change-group may add an override. */
+	if (code != CTL_OK || !json_object_size(settings))
 		return code;
 	return ctl_call(ctl, "io.wakegov.AddOverride",
-			json_pack("{sb sI s{ss* ss* ss* ss* ss*}}", "children", 1, "for_us",
-				  (json_int_t)RUN_FOR_US, "settings", "cap", ctl_value(ctl, "cap"),
-				  "floor", ctl_value(ctl, "floor"), "response",
-				  ctl_value(ctl, "response"), "idle-latency",
-				  ctl_value(ctl, "idle-latency"), "io-boost",
-				  ctl_value(ctl, "no-boost") ? "off" : NULL),
+			json_pack("{sb sI sO}", "children", 1, "for_us", (json_int_t)RUN_FOR_US,
+				  "settings", settings),
 			NULL);
 }
 
 enum ctl_exit command_run(struct ctl *ctl)
 {
-	/* Only root and change-group may add an override. */
-	bool overrides = ctl_value(ctl, "cap") || ctl_value(ctl, "floor") ||
-			 ctl_value(ctl, "response") || ctl_value(ctl, "idle-latency") ||
-			 ctl_value(ctl, "no-boost");
+	json_auto_t *settings = json_object();
 	int error;
 
 	if (!ctl->n_arguments)
 		return ctl_misuse(ctl, "expected a command: wakegovctl run --cap 30%% -- make -j8");
-	if (!overrides && !ctl_value(ctl, "class"))
+	if (override_settings(ctl, NULL, settings) != CTL_OK)
+		return CTL_USAGE;
+	if (!json_object_size(settings) && !ctl_value(ctl, "class"))
 		return ctl_misuse(ctl, "give --cap, --floor, --response, --idle-latency, --class "
 				       "or --no-boost");
-	if (!ctl_takes_level(ctl, "cap") || !ctl_takes_level(ctl, "floor") ||
-	    !ctl_takes_response(ctl, "floor") || !ctl_takes_level(ctl, "idle-latency"))
-		return CTL_USAGE;
 	/* They are listed by the name that this process will have. */
 	prctl(PR_SET_NAME, basename(ctl->arguments[0]));
-	if (prepare(ctl, overrides) != CTL_OK)
+	if (prepare(ctl, settings) != CTL_OK)
 		return RUN_FAILED;
 	execvp(ctl->arguments[0], ctl->arguments);
 	error = errno;

@@ -37,14 +37,20 @@ static enum ctl_exit cancel(struct ctl *ctl)
 	return code == CTL_OK ? ctl_print(ctl, reply, i ? "cancelled" : "overrides", NULL) : code;
 }
 
-/* The keys that the options give; NULL: none for a domain. */
-static const struct {
-	const char *option, *of_domain, *of_tasks;
+/*
+ * The keys that options of override and run give; NULL: none for a domain. value stands for that of
+ * an option without one.
+ */
+static const struct option_key {
+	const char *option, *of_domain, *of_tasks, *value;
 } keys[] = {
 	{ "min", "min-frequency", "floor" },
 	{ "max", "max-frequency", "cap" },
+	{ "floor", NULL, "floor" },
+	{ "cap", NULL, "cap" },
 	{ "response", NULL, "response" },
 	{ "idle-latency", NULL, "idle-latency" },
+	{ "no-boost", NULL, "io-boost", "off" },
 };
 
 /* A frequency that the domain's OPPs are all below, or all above, is a mistake. */
@@ -63,30 +69,40 @@ static enum ctl_exit check_range(const struct ctl *ctl, const char *option, cons
 	return ctl_misuse(ctl, "--%s %s: %s", option, text, range ?: "no such frequency");
 }
 
-/* Adds what the options give to the settings. domain is NULL for tasks. */
-static enum ctl_exit add_settings(const struct ctl *ctl, const json_t *domain, json_t *settings)
+static enum ctl_exit add_setting(const struct ctl *ctl, const struct option_key *option,
+				 const char *text, const json_t *domain, json_t *settings)
 {
-	for (size_t i = 0; i < ARRAY_SIZE(keys); i++) {
-		const char *key = domain ? keys[i].of_domain : keys[i].of_tasks;
-		const char *text = ctl_value(ctl, keys[i].option);
-		_cleanup_free_ char *expected = NULL;
-		struct policy_domain_section section = { 0 };
-		struct policy_rule rule = { 0 };
+	const char *key = domain ? option->of_domain : option->of_tasks;
+	_cleanup_free_ char *expected = NULL;
+	struct policy_domain_section section = { 0 };
+	struct policy_rule rule = { 0 };
 
-		if (!text || !key)
-			continue;
-		json_object_set_new(settings, key, format_json(text));
-		if (domain && policy_limit_store(&section, key, text) < 0)
-			expected =
-				policy_value_describe(policy_keys_find(POLICY_SECTION_DOMAIN, key));
-		else if (!domain && policy_level_store(&rule, key, text) < 0)
-			expected = strdup(policy_rule_keys_find(key)->expected);
-		if (expected)
-			return ctl_misuse(ctl, "--%s %s: expected %s", keys[i].option, text,
-					  expected);
-		if (domain && check_range(ctl, keys[i].option, text, &section.values, domain))
-			return CTL_USAGE;
-	}
+	if (!key)
+		return CTL_OK;
+	text = option->value ?: text;
+	json_object_set_new(settings, key, format_json(text));
+	if (domain && policy_limit_store(&section, key, text) < 0)
+		expected = policy_value_describe(policy_keys_find(POLICY_SECTION_DOMAIN, key));
+	else if (!domain && policy_level_store(&rule, key, text) < 0)
+		expected = strdup(policy_rule_keys_find(key)->expected);
+	if (expected)
+		return ctl_misuse(ctl, "--%s %s: expected %s", option->option, text, expected);
+	return domain ? check_range(ctl, option->option, text, &section.values, domain) : CTL_OK;
+}
+
+enum ctl_exit override_settings(const struct ctl *ctl, const json_t *domain, json_t *settings)
+{
+	const struct ctl_option *options = ctl->command->options;
+
+	for (size_t i = 0; i < CTL_OPTIONS_MAX && options[i].name; i++)
+		for (size_t k = 0; ctl->values[i] && k < ARRAY_SIZE(keys); k++) {
+			if (strcmp(options[i].name, keys[k].option) != 0)
+				continue;
+			if (add_setting(ctl, &keys[k], ctl->values[i], domain, settings) != CTL_OK)
+				return CTL_USAGE;
+		}
+	if (json_object_get(settings, "floor") && json_object_get(settings, "response"))
+		return ctl_misuse(ctl, "--response is a floor: give one of the two");
 	return CTL_OK;
 }
 
@@ -122,7 +138,7 @@ static enum ctl_exit make(const struct ctl *ctl, json_t *parameters, const json_
 			  json_t *made)
 {
 	json_t *settings = json_object(), *reply;
-	enum ctl_exit code = add_settings(ctl, domain, settings);
+	enum ctl_exit code = override_settings(ctl, domain, settings);
 	uint64_t for_us = 0;
 
 	json_object_set_new(parameters, "settings", settings);
@@ -194,7 +210,7 @@ static enum ctl_exit check_options(const struct ctl *ctl, const char *target)
 	if ((response || idle) && !is_rule && !quantity_number(target, &pid))
 		return ctl_misuse(ctl, "--%s is for tasks: give a PID or rule:NAME",
 				  response ? "response" : "idle-latency");
-	return ctl_takes_response(ctl, "min") ? CTL_OK : CTL_USAGE;
+	return CTL_OK;
 }
 
 enum ctl_exit command_override(struct ctl *ctl)

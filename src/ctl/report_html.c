@@ -96,25 +96,6 @@ static enum ctl_exit put_decisions(const struct ctl *ctl, FILE *out, uint64_t no
 	return CTL_OK;
 }
 
-/* The replies of Explain for all domains, in their order. */
-static enum ctl_exit explain_all(const struct ctl *ctl, const json_t *status, json_t *ret)
-{
-	const json_t *domains = json_object_get(status, "domains"), *domain;
-	enum ctl_exit code = CTL_OK;
-	size_t i;
-
-	json_array_foreach(domains, i, domain) {
-		json_t *reply = NULL;
-
-		code = ctl_call(ctl, "io.wakegov.Explain",
-				json_pack("{ss}", "domain", field_shown(domain, "name")), &reply);
-		if (code != CTL_OK)
-			break;
-		json_array_append_new(ret, reply);
-	}
-	return code;
-}
-
 enum ctl_exit report_html(const struct ctl *ctl, const char *path)
 {
 	json_auto_t *status = NULL, *stats = NULL, *explanations = json_array();
@@ -126,7 +107,7 @@ enum ctl_exit report_html(const struct ctl *ctl, const char *path)
 	if (code == CTL_OK)
 		code = ctl_call(ctl, "io.wakegov.Stats", NULL, &stats);
 	if (code == CTL_OK)
-		code = explain_all(ctl, status, explanations);
+		code = explain_domains(ctl, json_object_get(status, "domains"), NULL, explanations);
 	if (code != CTL_OK)
 		return code;
 	out = page_open(path);

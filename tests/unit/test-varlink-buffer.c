@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/* tests/varlink/test_hostile.py sends messages of every length, in pieces and one behind the other.
+ */
 #include "test-varlink.h"
 
 #include <errno.h>
@@ -47,78 +49,6 @@ static void assert_peek(struct frame_reader *reader, int expected)
 	size_t length;
 
 	assert_int_equal(frame_reader_peek(reader, &message, &length), expected);
-}
-
-static void test_empty(void **state)
-{
-	assert_peek(*state, 0);
-}
-
-static void test_several_in_one_read(void **state)
-{
-	feed(*state, "one\0two\0\0thr", 12);
-	assert_next(*state, "one");
-	assert_next(*state, "two");
-	assert_next(*state, "");
-	assert_peek(*state, 0);
-	feed(*state, "ee", 3);
-	assert_next(*state, "three");
-	assert_peek(*state, 0);
-}
-
-static void test_peek_does_not_consume(void **state)
-{
-	feed(*state, "one", 4);
-	assert_peek(*state, 1);
-	assert_peek(*state, 1);
-	assert_next(*state, "one");
-}
-
-static void test_byte_by_byte(void **state)
-{
-	const char text[] = "dripping";
-
-	for (size_t i = 0; i < sizeof(text); i++) {
-		assert_peek(*state, 0);
-		feed(*state, &text[i], 1);
-	}
-	assert_next(*state, text);
-}
-
-static void test_longest(void **state)
-{
-	char text[MAX + 1] = { 0 };
-
-	memset(text, 'x', MAX);
-	feed(*state, text, MAX);
-	assert_peek(*state, 0);
-	feed(*state, "", 1);
-	assert_next(*state, text);
-}
-
-static void test_too_long(void **state)
-{
-	char text[MAX + 1];
-
-	memset(text, 'x', sizeof(text));
-	feed(*state, text, sizeof(text));
-	assert_peek(*state, -EMSGSIZE);
-	/* And nothing more is taken in. */
-	assert_int_equal(buffer_append(&((struct frame_reader *)*state)->input, "", 1), -EMSGSIZE);
-}
-
-static void test_too_long_behind_a_good_one(void **state)
-{
-	struct frame_reader *reader = *state;
-	char text[MAX + 1];
-
-	memset(text, 'x', sizeof(text));
-	feed(reader, "ok", 3);
-	feed(reader, text, MAX - 2);
-	assert_next(reader, "ok");
-	assert_peek(reader, 0);
-	feed(reader, text, 3);
-	assert_peek(reader, -EMSGSIZE);
 }
 
 static void test_limit_that_shrinks(void **state)
@@ -183,13 +113,6 @@ static void test_send_until_full(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		FRAME_TEST(test_empty),
-		FRAME_TEST(test_several_in_one_read),
-		FRAME_TEST(test_peek_does_not_consume),
-		FRAME_TEST(test_byte_by_byte),
-		FRAME_TEST(test_longest),
-		FRAME_TEST(test_too_long),
-		FRAME_TEST(test_too_long_behind_a_good_one),
 		FRAME_TEST(test_limit_that_shrinks),
 		FRAME_TEST(test_empty_buffer_holds_no_memory),
 		FRAME_TEST(test_receive),

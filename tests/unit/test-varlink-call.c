@@ -118,44 +118,23 @@ static void assert_reply(struct world *world, enum who who, const char *message,
 #define INVALID(parameter) ERROR("org.varlink.service.InvalidParameter", "parameter", parameter)
 #define DENIED		   "{\"error\":\"org.varlink.service.PermissionDenied\",\"parameters\":{}}"
 
-static void test_replies(void **state)
+/* Ranges, and what a method needs. tests/varlink/test_hostile.py sends what is wrong otherwise. */
+static void test_parameters(void **state)
 {
+	static const char list[] = "{\"parameters\":{\"list\":[]}}";
 	static const struct {
 		const char *message;
 		const char *expected;
 	} cases[] = {
-		{ "{\"method\":\"io.wakegov.List\"}", "{\"parameters\":{\"list\":[]}}" },
-		{ "{\"method\":\"io.wakegov.List\",\"parameters\":{}}",
-		  "{\"parameters\":{\"list\":[]}}" },
-		{ " {\"method\":\"io.wakegov.List\",\"more\":true}\n",
-		  "{\"parameters\":{\"list\":[]}}" },
+		{ " {\"method\":\"io.wakegov.List\",\"more\":true}\n", list },
 		{ "{\"method\":\"io.wakegov.List\",\"parameters\":{\"after\":null,\"flag\":false}}",
-		  "{\"parameters\":{\"list\":[]}}" },
-		{ "{\"method\":\"io.wakegov.List\",\"parameters\":{\"some\":4}}",
-		  "{\"parameters\":{\"list\":[]}}" },
-		{ "{}", INVALID("method") },
-		{ "{\"method\":7}", INVALID("method") },
-		{ "{\"method\":\"List\"}", INVALID("method") },
-		{ "{\"method\":\"io.wakegov.List\",\"parameters\":7}", INVALID("parameters") },
-		{ "{\"method\":\"io.wakegov.List\",\"oneway\":7}", INVALID("oneway") },
-		{ "{\"method\":\"io.wakegov.List\",\"more\":7}", INVALID("more") },
-		{ "{\"method\":\"io.wakegov.List\",\"upgrade\":true}", INVALID("upgrade") },
-		{ "{\"method\":\"io.wakegov.List\",\"parameters\":{\"x\":1}}", INVALID("x") },
-		{ "{\"method\":\"io.wakegov.List\",\"parameters\":{\"after\":\"1\"}}",
-		  INVALID("after") },
+		  list },
+		{ "{\"method\":\"io.wakegov.List\",\"parameters\":{\"some\":4}}", list },
 		{ "{\"method\":\"io.wakegov.List\",\"parameters\":{\"some\":1}}", INVALID("some") },
 		{ "{\"method\":\"io.wakegov.List\",\"parameters\":{\"some\":5}}", INVALID("some") },
 		{ "{\"method\":\"io.wakegov.List\",\"parameters\":{\"flag\":1}}", INVALID("flag") },
 		{ "{\"method\":\"io.wakegov.Needs\",\"parameters\":{\"name\":null}}",
 		  INVALID("name") },
-		{ "{\"method\":\"org.varlink.service.GetInterfaceDescription\"}",
-		  INVALID("interface") },
-		{ "{\"method\":\"io.wakegov.Nothing\"}",
-		  ERROR("org.varlink.service.MethodNotFound", "method", "io.wakegov.Nothing") },
-		{ "{\"method\":\"io.other.List\"}",
-		  ERROR("org.varlink.service.InterfaceNotFound", "interface", "io.other") },
-		{ "{\"method\":\"io.wakegov.List\",\"oneway\":true}", "" },
-		{ "{\"method\":\"io.other.List\",\"oneway\":true}", "" },
 		{ "{\"oneway\":true}", "" },
 	};
 
@@ -163,32 +142,6 @@ static void test_replies(void **state)
 		struct world world = { 0 };
 
 		assert_reply(&world, OWNER, cases[i].message, cases[i].expected);
-	}
-}
-
-static void test_no_calls(void **state)
-{
-	static const char *const messages[] = {
-		"",
-		" ",
-		"x",
-		"[]",
-		"\"x\"",
-		"7",
-		"null",
-		"{} {}",
-		"{\"method\":\"a\",\"method\":\"a\"}",
-		"{\"method\":\"a\xff\"}",
-		"{\"method\":\"\\u0000\"}",
-		"{\"n\":99999999999999999999}",
-	};
-
-	for (size_t i = 0; i < ARRAY_SIZE(messages); i++) {
-		struct buffer output = { .max = MAX_BYTES };
-		struct world world = { 0 };
-
-		assert_int_equal(dispatch(&world, OWNER, messages[i], &output), -EBADMSG);
-		assert_int_equal(output.length, 0);
 	}
 }
 
@@ -278,8 +231,7 @@ static void test_elements_and_their_commas(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_replies),
-		cmocka_unit_test(test_no_calls),
+		cmocka_unit_test(test_parameters),
 		cmocka_unit_test(test_changes_need_privilege),
 		cmocka_unit_test(test_strangers_may_only_introspect),
 		cmocka_unit_test(test_streams),
