@@ -98,6 +98,9 @@ struct core {
 	uint32_t classes_epoch;	       /* epoch of the clamp classes that the tracer has */
 	uint64_t insists_until_ns;     /* a task defeats its clamp again and again: request_of() */
 	uint64_t handed_back_until_ns; /* the domains have another governor; 0: they have not */
+	bool withholds; /* no floor is written, to see how fast the CPUs are without (own_clock.h)
+			 */
+	bool rests;	/* … as nothing can be gained (own_clock.h), and not for a client */
 
 	sd_event *event;
 	struct rounds rounds;
@@ -120,6 +123,20 @@ struct core {
 void decision_line_put(struct json_out *out, const struct core *core,
 		       const struct decision *decision, const struct explanation *rests_on,
 		       uint32_t read_back_khz, bool ask_names);
+
+/* Whether a client has the domains, to compare with a machine without wakegov (hand_back.h). */
+static inline bool core_is_lent(const struct core *core)
+{
+	return core->handed_back_until_ns && !core->rests;
+}
+
+/* Whether no floor of the domain is written. Under clamps the floors are the tasks'. */
+static inline bool core_withholds(const struct core *core, uint32_t domain)
+{
+	const struct backend *backend = core->domains[domain].backend;
+
+	return core->withholds && backend->leaves_governor && !backend->clamps_tasks;
+}
 
 /* Whether any domain is governed now. */
 static inline bool core_drives_any(const struct core *core)

@@ -260,6 +260,44 @@ void domains_verify(struct core *core, uint32_t domain)
 	domains_set_preference(core, domain);
 }
 
+int domains_hand_back(struct core *core, const char *governor)
+{
+	int r = 0;
+
+	restore_visit(core->saved);
+	for (uint32_t i = 0; i < core->n_domains && r >= 0; i++) {
+		struct actuator_domain *actuator = &core->domains[i].actuator;
+
+		domains_verify(core, i);
+		if (!governed_is_driven(&core->domains[i]))
+			continue;
+		r = actuator_hand_back(actuator, core->domains[i].backend, governor);
+		if (r < 0)
+			log_error("%s: %s", actuator->info->name, actuator->why);
+		else
+			domains_verify(core, i);
+	}
+	return r < 0 ? r : 0;
+}
+
+void domains_take_back(struct core *core)
+{
+	/* Reads take-overs by other programs while the domain is not ours: they keep it. */
+	domains_verify_touched(core);
+	core->handed_back_until_ns = 0;
+	for (uint32_t i = 0; i < core->n_domains; i++) {
+		struct actuator_domain *actuator = &core->domains[i].actuator;
+		int r = 0;
+
+		if (actuator->state == ACTUATOR_STATE_HANDED_BACK)
+			r = actuator_end_hand_back(actuator);
+		if (r < 0)
+			log_error("%s: the values from before the hand-back cannot be restored: %s",
+				  actuator->info->name, strerror(-r));
+		domains_verify(core, i);
+	}
+}
+
 /*
  * Logs each outcome once: what the driver lacks, it lacks for every domain, and after every reload.
  */

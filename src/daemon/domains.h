@@ -45,6 +45,14 @@ int domains_read_limits(struct core *core, uint32_t domain);
 void domains_set_preference(struct core *core, uint32_t domain);
 
 /*
+ * Gives all driven domains to a governor, NULL: those from before wakegov, until
+ * domains_take_back(). The caller has set core->handed_back_until_ns. Returns 0 or the negative
+ * errno of the first that failed: then the caller takes back.
+ */
+int domains_hand_back(struct core *core, const char *governor);
+void domains_take_back(struct core *core);
+
+/*
  * Takes back a domain that was yielded to another program, or all (NULL), and returns their number.
  * -ENOENT: no domain has the name.
  */

@@ -9,6 +9,7 @@
 
 #include "daemon/core.h"
 #include "daemon/journal.h"
+#include "daemon/module.h"
 #include "daemon/process.h"
 #include "frequency/frequency.h"
 #include "frequency/reference.h"
@@ -98,6 +99,7 @@ static void measure(struct core *core, uint32_t cpu, uint64_t now_ns)
 	switch (frequency_measure(core->frequency, cpu, now_ns, reported_khz, reported_ns, &khz)) {
 	case FREQUENCY_MEASURED:
 		tracer_set_measured(core->tracer, cpu, khz);
+		modules_call(core, measured, cpu, khz, true);
 		break;
 	case FREQUENCY_DROPPED:
 		journal_report(core, MESSAGE_SOURCE_DROPPED,
@@ -107,6 +109,8 @@ static void measure(struct core *core, uint32_t cpu, uint64_t now_ns)
 		freq_invariance_drop_capabilities(core);
 		break;
 	case FREQUENCY_NOTHING:
+		if (reported_khz)
+			modules_call(core, measured, cpu, reported_khz, false);
 		break;
 	}
 }

@@ -31,6 +31,7 @@ static const struct {
 	size_t state;
 } rows[] = {
 	{ &hand_back_module, offsetof(struct manager, hand_back.core) },
+	{ &own_clock_module, offsetof(struct manager, own_clock.core) },
 	{ &watching_module, offsetof(struct manager, watching.core) },
 	{ &saturation_module, offsetof(struct manager, saturation.core) },
 	{ &monitor_module, offsetof(struct manager, monitor.core) },

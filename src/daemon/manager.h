@@ -15,6 +15,7 @@
 #include "daemon/modules/hinting.h"
 #include "daemon/modules/idle_latency.h"
 #include "daemon/modules/overrides.h"
+#include "daemon/modules/own_clock.h"
 #include "daemon/modules/placing.h"
 #include "daemon/modules/policy.h"
 #include "daemon/modules/recording.h"
@@ -51,6 +52,7 @@ struct manager {
 	struct policies policies;
 	struct recording recording;
 	struct saturation saturation;
+	struct own_clock own_clock;
 	struct watching watching;
 };
 

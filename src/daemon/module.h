@@ -72,6 +72,11 @@ struct module {
 
 	/* Before it where the timer is its reason: something may be due. */
 	void (*expire)(void *state, uint64_t now_ns);
+	/*
+	 * A CPU ran at this frequency since the last call, idle time excluded, if it is counted;
+	 * else the kernel last reported it.
+	 */
+	void (*measured)(void *state, uint32_t cpu, uint32_t khz, bool is_counted);
 	/* A domain that is driven was decided for. */
 	void (*decided)(void *state, const struct decision *decision);
 	/* That changed the domain's target; line is its text (engine_line.h). */

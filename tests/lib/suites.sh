@@ -224,7 +224,7 @@ drivers() {
 		case $driver in
 		amd)
 			in_lab "--machine timed --driver $driver --cpus 2" "$CONFORMANCE limits" "$CONFORMANCE cooled" \
-				"test_timed.py Driver" "test_amd.py Preference"
+				"test_timed.py Driver" "test_amd.py Preference OwnClock"
 			;;
 		pstate-active | hwp)
 			in_lab "--machine timed --driver $driver --cpus 2" "$CONFORMANCE limits" "$CONFORMANCE cooled" \

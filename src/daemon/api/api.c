@@ -98,6 +98,7 @@ static int hand_back(const struct call *call, struct reply *reply)
 	json_int_t for_us = call_number(call, "for_us");
 	int r;
 
+	own_clock_end(&manager->own_clock);
 	if (core->handed_back_until_ns || channel_has_subscriber(channel))
 		return reply_send_error(reply, "io.wakegov.HandedBack", json_object());
 	r = channel_subscribe(channel, &(struct channel_filter){ .kinds = 1 }, call->subscription);

@@ -10,10 +10,8 @@
 #include <string.h>
 
 #include "actuator/governor.h"
-#include "core/rule.h"
 #include "daemon/domains.h"
 #include "daemon/loop.h"
-#include "daemon/rule_tracking.h"
 #include "shared/log.h"
 #include "shared/time.h"
 #include "varlink/reply.h"
@@ -37,25 +35,11 @@ static int check_governor(const struct core *core, const char *governor)
 	return n_driven ? 0 : -ENODEV;
 }
 
-static void end(struct core *core)
+/* The round that follows resumes the tracer: watching.c. */
+static void end(struct hand_back *hand_back)
 {
-	/* Reads take-overs by other programs while the domain is not ours: they keep it. */
-	domains_verify_touched(core);
-	core->handed_back_until_ns = 0;
-	rounds_resume(core);
-	for (uint32_t i = 0; i < core->n_domains; i++) {
-		struct actuator_domain *actuator = &core->domains[i].actuator;
-		int r = 0;
-
-		if (actuator->state == ACTUATOR_STATE_HANDED_BACK)
-			r = actuator_end_hand_back(actuator);
-		if (r < 0)
-			log_error("%s: the values from before the hand-back cannot be restored: %s",
-				  actuator->info->name, strerror(-r));
-		domains_verify(core, i);
-	}
-	if (rule_all(&core->policy))
-		rule_tracking_scan(core);
+	hand_back->governor[0] = '\0';
+	domains_take_back(hand_back->core);
 }
 
 static int on_end(sd_event_source *source, uint64_t usec, void *userdata)
@@ -66,9 +50,9 @@ static int on_end(sd_event_source *source, uint64_t usec, void *userdata)
 	struct channel_tag tag = { 0 };
 	struct reply reply;
 
-	if (!hand_back->core->handed_back_until_ns)
+	if (!core_is_lent(hand_back->core))
 		return 0;
-	end(hand_back->core);
+	end(hand_back);
 	log_info("governing again, after the domains were handed back");
 	/* The second and last reply of io.wakegov.HandBack, if the client is still there. */
 	if (channel_has_subscriber(channel)) {
@@ -88,7 +72,7 @@ static void on_unsubscribed(void *userdata)
 {
 	struct hand_back *hand_back = userdata;
 
-	if (!hand_back->core->handed_back_until_ns)
+	if (!core_is_lent(hand_back->core))
 		return;
 	sd_event_source_set_time(hand_back->timer, 0);
 	sd_event_source_set_enabled(hand_back->timer, SD_EVENT_ONESHOT);
@@ -124,21 +108,9 @@ int hand_back_start(struct hand_back *hand_back, const char *governor, uint64_t 
 	if (r < 0)
 		return r;
 	snprintf(hand_back->governor, sizeof(hand_back->governor), "%s", governor ?: "");
-	restore_visit(core->saved);
-	for (uint32_t i = 0; i < core->n_domains && r >= 0; i++) {
-		struct actuator_domain *actuator = &core->domains[i].actuator;
-
-		domains_verify(core, i);
-		if (!governed_is_driven(&core->domains[i]))
-			continue;
-		r = actuator_hand_back(actuator, core->domains[i].backend, governor);
-		if (r < 0)
-			log_error("%s: %s", actuator->info->name, actuator->why);
-		else
-			domains_verify(core, i);
-	}
+	r = domains_hand_back(core, governor);
 	if (r < 0) {
-		end(core);
+		end(hand_back);
 		return r;
 	}
 	tracer_pause(core->tracer);

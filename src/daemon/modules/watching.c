@@ -23,7 +23,6 @@ static void resume(struct watching *watching, uint64_t now_ns)
 	round_soon(core);
 }
 
-/* A hand-back pauses the tracer itself. */
 static void run(void *state, uint64_t now_ns)
 {
 	struct watching *watching = state;
@@ -32,7 +31,7 @@ static void run(void *state, uint64_t now_ns)
 
 	modules_each(core, row)
 		is_watched |= row->module->needs_tracer && row->module->needs_tracer(row->state);
-	if (core->handed_back_until_ns || is_watched != tracer_is_paused(core->tracer))
+	if (core_is_lent(core) || is_watched != tracer_is_paused(core->tracer))
 		return;
 	if (is_watched) {
 		resume(watching, now_ns);
@@ -55,7 +54,7 @@ void watching_ask(struct watching *watching)
 	uint64_t now_ns = time_now_ns();
 
 	watching->until_ns = now_ns + ASKED_NS;
-	if (tracer_is_paused(watching->core->tracer) && !watching->core->handed_back_until_ns)
+	if (tracer_is_paused(watching->core->tracer) && !core_is_lent(watching->core))
 		resume(watching, now_ns);
 }
 

@@ -93,6 +93,28 @@ class Preference(unittest.TestCase):
         self.assertEqual(guest.read(PREFERENCE), number)
 
 
+@unittest.skipUnless(MODE == "active", "the mode is not active")
+class OwnClock(unittest.TestCase):
+    """CPUs that run at their highest frequency whatever they do: no boost can add to that."""
+
+    def test_left_alone(self):
+        """the domains are left to their governor with nothing traced, until a cap asks for them"""
+        before = guest.snapshot()
+        with guest.Daemon() as daemon, subprocess.Popen([f"{guest.BUILD}/tests/lab/chainload", "pipe", "60"]) as load:
+            self.addCleanup(load.wait)
+            self.addCleanup(load.kill)
+            guest.wait_for(lambda: daemon.domain("policy1")["state"] == "handed-back", 3, "left alone")
+            self.assertIn("run at their highest frequency by themselves", daemon.domain("policy1")["state_why"])
+            self.assertEqual(guest.snapshot(), before)
+            wakeups = daemon.call("Status")["self"]["wakeups"]
+            time.sleep(5)
+            self.assertLess(daemon.call("Status")["self"]["wakeups"] - wakeups, 10)
+            daemon.call("AddOverride", pid=load.pid, settings={"cap": "30%"}, for_us=10_000_000)
+            guest.wait_for(lambda: daemon.domain("policy1")["state"] == "driven", 1, "governed for the cap")
+            self.assertEqual(daemon.stop(), 0)
+        self.assertEqual(guest.snapshot(), before)
+
+
 def ctl(*arguments):
     done = subprocess.run([f"{guest.BUILD}/wakegovctl", *arguments], check=False, text=True,
                           capture_output=True)

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Where every CPU runs at its highest frequency by itself, no boost can add to it: the domains are
+ * left to their governors for a while, in which nothing is traced.
+ */
+#include "daemon/modules/own_clock.h"
+
+#include "core/rule.h"
+#include "daemon/domains.h"
+#include "daemon/loop.h"
+#include "frequency/frequency.h"
+#include "shared/log.h"
+#include "shared/time.h"
+#include "wakegov/decay.h"
+
+#define ENOUGH	    6
+#define SHORTEST_NS (10 * NS_PER_S)
+#define LONGEST_NS  (320 * NS_PER_S)
+#define REFUTED_NS  (600 * NS_PER_S)
+#define TRIAL_NS    NS_PER_S
+#define BETWEEN_NS  (10 * NS_PER_S) /* between two trials without an answer */
+
+/* Counters and the clock that they are compared with are off by a percent or two. */
+static bool is_highest(const struct core *core, uint32_t domain, uint32_t khz)
+{
+	return khz >= topology_domain_max_khz(&core->topology->domains[domain]) / 100 * 97;
+}
+
+/* What else the policy asks for has to be held. */
+static bool asks_only_boosts(const struct core *core)
+{
+	if (rule_all(&core->policy))
+		return false;
+	for (uint32_t i = 0; i < core->n_domains; i++) {
+		const struct topology_domain *info = &core->topology->domains[i];
+		const struct governed *governed = &core->domains[i];
+		struct policy_domain policy;
+		uint32_t min_khz, max_khz;
+
+		policy_domain_for(&core->policy, info->name, &policy);
+		engine_limits(core->engine, i, &min_khz, &max_khz);
+		if (policy.preference != POLICY_PREFERENCE_NONE ||
+		    (min_khz > info->opp_khz[0] && min_khz > governed->others_min_khz) ||
+		    (max_khz < topology_domain_max_khz(info) &&
+		     max_khz < governed->others_max_khz) ||
+		    (governed_is_driven(governed) && !governed->backend->leaves_governor))
+			return false;
+	}
+	return true;
+}
+
+/* Whether a CPU has so much to do that a governor of any kind may be at the highest. */
+static bool is_busy(struct core *core, uint32_t domain, uint32_t cpu, uint64_t now_ns)
+{
+	uint32_t capacity = core->topology->domains[domain].capacity;
+	struct input input;
+
+	tracer_read_cpu(core->tracer, cpu, now_ns, &input);
+	return DECAY_CAP(input.cpu.util_q) > capacity * 5 / 8;
+}
+
+/* The next decisions write their floors again. */
+static void end_trial(struct own_clock *own, uint64_t again_ns)
+{
+	own->trial_ends_ns = own->n_seen = 0;
+	own->again_ns = again_ns;
+	if (!own->core->withholds)
+		return;
+	own->core->withholds = false;
+	for (uint32_t cpu = 0; cpu < own->core->topology->n_cpus; cpu++)
+		engine_mark_due(own->core->engine, cpu);
+	round_soon(own->core);
+}
+
+static void measured(void *state, uint32_t cpu, uint32_t khz, bool is_counted)
+{
+	struct own_clock *own = state;
+	struct core *core = own->core;
+	uint32_t domain = topology_domain_of(core->topology, cpu);
+	uint64_t now_ns = time_now_ns();
+
+	if (core->rests || now_ns < own->again_ns)
+		return;
+	if (!is_highest(core, domain, khz) || !core->domains[domain].backend->leaves_governor) {
+		end_trial(own, now_ns + REFUTED_NS);
+	} else if (is_counted) {
+		if (!own->trial_ends_ns)
+			own->trial_ends_ns = now_ns + TRIAL_NS;
+		if ((core_withholds(core, domain) || !engine_floor_khz(core->engine, domain)) &&
+		    !is_busy(core, domain, cpu, now_ns))
+			own->n_seen++;
+	}
+}
+
+/* Whether no CPU had a lower mean frequency since the last call. */
+static bool were_highest(struct core *core, uint64_t now_ns)
+{
+	bool are_so = true;
+
+	for (uint32_t domain = 0; domain < core->n_domains; domain++)
+		topology_for_each_cpu(core->topology, cpu, domain) {
+			uint64_t reported_ns;
+			uint32_t reported_khz = tracer_reported_khz(core->tracer, cpu,
+								    &reported_ns);
+			uint32_t khz;
+
+			if (frequency_measure(core->frequency, cpu, now_ns, reported_khz,
+					      reported_ns, &khz) == FREQUENCY_MEASURED &&
+			    !is_highest(core, domain, khz))
+				are_so = false;
+		}
+	return are_so;
+}
+
+static void begin_rest(struct own_clock *own, uint64_t now_ns)
+{
+	struct core *core = own->core;
+
+	end_trial(own, now_ns);
+	own->length_ns = SHORTEST_NS;
+	core->rests = true;
+	core->handed_back_until_ns = now_ns + own->length_ns;
+	if (domains_hand_back(core, NULL) < 0) {
+		own_clock_end(own);
+		return;
+	}
+	for (uint32_t i = 0; i < core->n_domains; i++) {
+		struct actuator_domain *actuator = &core->domains[i].actuator;
+
+		if (actuator->state == ACTUATOR_STATE_HANDED_BACK)
+			actuator_domain_explain(actuator, 0,
+						"left to %s: its CPUs run at their "
+						"highest frequency by themselves",
+						actuator->lent_to);
+	}
+	were_highest(core, now_ns);
+	log_info("the CPUs run at their highest frequency by themselves: the domains are left to "
+		 "their governors until that changes");
+}
+
+void own_clock_end(struct own_clock *own)
+{
+	if (!own->core->rests)
+		return;
+	own->core->rests = false;
+	domains_take_back(own->core);
+}
+
+/* A rest is over: begins another one if the CPUs were fast in it. */
+static void end_rest(struct own_clock *own, uint64_t now_ns)
+{
+	if (were_highest(own->core, now_ns)) {
+		if (own->length_ns < LONGEST_NS)
+			own->length_ns *= 2;
+		own->core->handed_back_until_ns = now_ns + own->length_ns;
+		return;
+	}
+	own_clock_end(own);
+	own->again_ns = now_ns + REFUTED_NS;
+	log_info("a CPU did not run at its highest frequency by itself: governing again");
+}
+
+static void run(void *state, uint64_t now_ns)
+{
+	struct own_clock *own = state;
+	struct core *core = own->core;
+	bool may_rest = asks_only_boosts(core);
+
+	if (core->rests && !may_rest)
+		own_clock_end(own);
+	else if (core->rests && now_ns >= core->handed_back_until_ns)
+		end_rest(own, now_ns);
+	else if (core->handed_back_until_ns || now_ns < own->again_ns)
+		return;
+	else if (own->n_seen >= ENOUGH && may_rest && core_drives_any(core))
+		begin_rest(own, now_ns);
+	else if (own->trial_ends_ns && now_ns >= own->trial_ends_ns)
+		end_trial(own, now_ns + BETWEEN_NS);
+	else
+		core->withholds = may_rest && frequency_measured_ns(core->frequency);
+}
+
+static uint64_t next_ns(void *state, uint64_t now_ns, uint64_t others_ns)
+{
+	const struct own_clock *own = state;
+
+	if (own->core->rests)
+		return own->core->handed_back_until_ns;
+	return own->core->withholds && own->trial_ends_ns ? own->trial_ends_ns : UINT64_MAX;
+}
+
+static void rules_changed(void *state)
+{
+	struct core *core = ((struct own_clock *)state)->core;
+
+	if (core->rests)
+		round_soon(core);
+}
+
+const struct module own_clock_module = {
+	.name = "own-clock",
+	.rules_changed = rules_changed,
+	.measured = measured,
+	.run = run,
+	.next_ns = next_ns,
+};
