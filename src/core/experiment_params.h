@@ -3,8 +3,8 @@
 
 /*
  * The numbers of a boost's experiment (core/experiment.h), each with what doubling it does.
- * Random mixtures of I/O in the simulator (tests/bench/tried.md) and the devices of
- * test-core-experiment chose those without a source. The slack of boosts is a key of the policy.
+ * tests/bench/regret and the devices of test-core-experiment chose those without a source. The
+ * slack of boosts is a key of the policy.
  */
 
 #include "shared/time.h"

@@ -49,6 +49,17 @@ static uint64_t accept(struct sim_device *device, uint64_t now_ns)
 	return at_ns;
 }
 
+/* A flush stops what has not started yet. */
+static uint64_t after_flush(const struct platform_spell *flush, uint64_t at_ns)
+{
+	uint64_t into_ns;
+
+	if (!flush->every_ns || at_ns < flush->every_ns)
+		return at_ns;
+	into_ns = at_ns % flush->every_ns;
+	return into_ns < flush->for_ns ? at_ns + flush->for_ns - into_ns : at_ns;
+}
+
 /* When a request that is sent now is done. */
 static uint64_t serve(struct sim *sim, struct sim_device *device)
 {
@@ -58,22 +69,40 @@ static uint64_t serve(struct sim *sim, struct sim_device *device)
 
 	if (device->channel_free_ns[channel] > start_ns)
 		start_ns = device->channel_free_ns[channel];
+	start_ns = after_flush(&sim->workload->flush, start_ns);
 	device->channel_free_ns[channel] = start_ns + sim_rng_around(&device->rng, info->service_ns,
 								     info->variation_permille);
 	return device->channel_free_ns[channel] + info->latency_ns;
 }
 
+static void end_idle(struct sim *sim, struct sim_device *device, struct sim_thread *thread)
+{
+	thread->host.idle_ns += sim->now_ns - device->idle_since_ns;
+	thread->host.running_ns += sim_thread_on_cpu_ns(sim, thread) - thread->on_cpu_at_idle_ns;
+}
+
+static void begin_idle(struct sim *sim, struct sim_device *device)
+{
+	device->idle_since_ns = sim->now_ns;
+	for (uint32_t i = 0; i < sim->n_threads; i++)
+		if (&sim->devices[sim->threads[i].group->device] == device)
+			sim->threads[i].on_cpu_at_idle_ns = sim_thread_on_cpu_ns(sim,
+										 &sim->threads[i]);
+}
+
 void sim_device_submit(struct sim *sim, struct sim_device *device, uint32_t request, uint32_t cpu)
 {
 	sim_device_account(sim, device);
-	device->depth++;
+	if (!device->depth++)
+		end_idle(sim, device, sim_sender(sim, request));
 	/* Which CPU sent it is kept in the event, for the interrupt. */
 	sim_add_event(sim, serve(sim, device), SIM_EVENT_COMPLETION, request, cpu);
 }
 
-void sim_device_complete(struct sim *sim, struct sim_device *device)
+void sim_device_complete(struct sim *sim, struct sim_device *device, struct sim_thread *thread)
 {
 	sim_device_account(sim, device);
 	device->completions++;
-	device->depth--;
+	if (!--device->depth)
+		begin_idle(sim, device);
 }

@@ -13,8 +13,8 @@ struct sim_governor {
 	const char *name;
 	const char *summary; /* for --help */
 
-	/* Sets sim->governor_data. Returns 0 or a negative errno. */
-	int (*start)(struct sim *sim);
+	/* Sets sim->governor_data. fixed_khz as in sim_new(). Returns 0 or a negative errno. */
+	int (*start)(struct sim *sim, const uint32_t *fixed_khz);
 	void (*stop)(struct sim *sim);
 
 	/* sched_switch: cpu->current has just taken the place of prev; NULL is the idle task. */
@@ -35,12 +35,16 @@ struct sim_governor {
 	void (*on_io_complete)(struct sim *sim, struct sim_thread *thread, struct sim_cpu *cpu);
 	/* The frequency of the domain has just become another. */
 	void (*on_frequency)(struct sim *sim, uint32_t domain);
+	/* The highest frequency that the domain may have has just become another. */
+	void (*on_limit)(struct sim *sim, uint32_t domain);
 	void (*on_timer)(struct sim *sim);
 };
 
 /* All that have a name on the command line, in the order of the output; NULL ends. */
 extern const struct sim_governor *const sim_governors[];
 
+/* Not in the list: every domain at its fixed_khz. */
+extern const struct sim_governor sim_governor_fixed;
 extern const struct sim_governor sim_governor_wakegov;
 
 /* NULL if there is none of that name. */

@@ -9,11 +9,16 @@ static uint32_t capacity_of(const struct sim *sim, uint32_t domain)
 	return sim->domains[domain].info->capacity;
 }
 
+/* A change of the limits is obeyed at once. */
 static bool should_update(const struct sim *sim, struct schedutil *su, uint32_t domain)
 {
-	const struct schedutil_domain *d = &su->domains[domain];
+	struct schedutil_domain *d = &su->domains[domain];
 	uint64_t rate_limit_ns = sim->domains[domain].info->schedutil_rate_limit_ns;
 
+	if (d->limit_changed) {
+		d->limit_changed = false;
+		return true;
+	}
 	return !d->changed_ns || sim->now_ns - d->changed_ns >= rate_limit_ns;
 }
 
@@ -135,6 +140,13 @@ static void on_frequency(struct sim *sim, uint32_t domain)
 	pelt_on_frequency(&su->pelt, sim, domain);
 }
 
+static void on_limit(struct sim *sim, uint32_t domain)
+{
+	struct schedutil *su = sim->governor_data;
+
+	su->domains[domain].limit_changed = true;
+}
+
 static void stop(struct sim *sim)
 {
 	struct schedutil *su = sim->governor_data;
@@ -158,17 +170,17 @@ static int start(struct sim *sim, bool boosts, bool invariant)
 	return -ENOMEM;
 }
 
-static int start_mainline(struct sim *sim)
+static int start_mainline(struct sim *sim, const uint32_t *fixed_khz)
 {
 	return start(sim, true, true);
 }
 
-static int start_no_boost(struct sim *sim)
+static int start_no_boost(struct sim *sim, const uint32_t *fixed_khz)
 {
 	return start(sim, false, true);
 }
 
-static int start_raw(struct sim *sim)
+static int start_raw(struct sim *sim, const uint32_t *fixed_khz)
 {
 	return start(sim, true, false);
 }
@@ -187,6 +199,7 @@ static int start_raw(struct sim *sim)
 		.on_exit = on_exit_of,             \
 		.on_tick = on_tick,                \
 		.on_frequency = on_frequency,      \
+		.on_limit = on_limit,              \
 	}
 
 SCHEDUTIL(sim_governor_schedutil, "schedutil", "the kernel's, with its io-wait boost",

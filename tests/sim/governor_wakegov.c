@@ -152,11 +152,17 @@ static void apply_limit(struct sim *sim, uint32_t domain)
 		.limits = {
 			.domain = domain,
 			.min_khz = sim->domains[domain].info->opps[0].khz,
-			.max_khz = platform_max_khz(sim->domains[domain].info),
+			.max_khz = sim->domains[domain].limit_khz,
 		},
 	};
 
 	engine_apply(w->engine, &input);
+}
+
+static void on_limit(struct sim *sim, uint32_t domain)
+{
+	apply_limit(sim, domain);
+	wakegov_sim_run_at(sim, sim->now_ns + WAKEGOV_SIM_LATENCY_NS);
 }
 
 static void sample_due_task(void *userdata, const struct io_task *task, uint64_t now_ns)
@@ -310,7 +316,7 @@ static void activate(struct sim *sim, uint32_t domain)
 	wakegov_sim_on_frequency(sim, domain);
 }
 
-static int start(struct sim *sim)
+static int start(struct sim *sim, const uint32_t *fixed_khz)
 {
 	struct wakegov_sim *w = calloc(1, sizeof(*w));
 
@@ -354,5 +360,6 @@ const struct sim_governor sim_governor_wakegov = {
 	.on_io_start = wakegov_sim_on_io_start,
 	.on_io_complete = wakegov_sim_on_io_complete,
 	.on_frequency = wakegov_sim_on_frequency,
+	.on_limit = on_limit,
 	.on_timer = on_timer,
 };

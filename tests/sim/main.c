@@ -28,6 +28,7 @@ enum {
 	OPT_POLICY,
 	OPT_CSV,
 	OPT_RECORD,
+	OPT_VERBOSE,
 	OPT_VERSION,
 	OPT_HELP
 };
@@ -42,6 +43,7 @@ static const struct option options[] = {
 	{ "policy", required_argument, NULL, OPT_POLICY },
 	{ "csv", no_argument, NULL, OPT_CSV },
 	{ "record", required_argument, NULL, OPT_RECORD },
+	{ "verbose", no_argument, NULL, OPT_VERBOSE },
 	{ "version", no_argument, NULL, OPT_VERSION },
 	{ "help", no_argument, NULL, OPT_HELP },
 	{ 0 },
@@ -54,9 +56,10 @@ struct command {
 	const struct sim_governor *governors[GOVERNORS_MAX];
 	int n_governors;
 	struct run_options run;
+	uint64_t every_ns;	 /* a row for each such stretch; 0: one for all of the run */
 	const char *policy_path; /* NULL: the built-in one */
 	const char *record_path;
-	bool csv, help, version;
+	bool csv, verbose, help, version;
 	int list; /* which option takes what follows it */
 };
 
@@ -78,6 +81,7 @@ static void print_help(void)
 	       "  --record FILE     write down what wakegov's core is told and decides; with one "
 	       "SPEC and\n"
 	       "                    the governor wakegov alone; for wakegovctl replay and export\n"
+	       "  --verbose         more of what the model knows\n"
 	       "  --version, --help\n\n"
 	       "%s\nGovernors:\n",
 	       workload_help);
@@ -161,6 +165,9 @@ static int take_option(struct command *command, int option)
 	case OPT_RECORD:
 		command->record_path = optarg;
 		return 0;
+	case OPT_VERBOSE:
+		command->verbose = true;
+		return 0;
 	case OPT_VERSION:
 		command->version = true;
 		return 0;
@@ -213,14 +220,20 @@ static void print_result(const struct command *command, const struct platform *p
 		output_csv(stdout, platform, result);
 	else
 		output_table(stdout, platform, result);
+	if (command->verbose)
+		output_details(command->csv ? stderr : stdout, platform, result);
 }
 
 static int run_one(const struct command *command, const struct platform *platform,
 		   const struct workload *workload, const struct sim_governor *governor)
 {
 	struct result result;
-	int r = result_run(platform, workload, governor, &command->run, &result);
+	int r;
 
+	if (governor == &sim_governor_fixed)
+		r = oracle_run(platform, workload, &command->run, &result);
+	else
+		r = result_run(platform, workload, governor, NULL, &command->run, &result);
 	if (r == 0)
 		print_result(command, platform, &result);
 	return r;

@@ -8,10 +8,11 @@
 
 #include "core/topology.h"
 
-#define PLATFORM_CPUS_MAX    64
-#define PLATFORM_DOMAINS_MAX 16
-#define PLATFORM_DEVICES_MAX 4
-#define PLATFORM_NAME_SIZE   16
+#define PLATFORM_CPUS_MAX     64
+#define PLATFORM_DOMAINS_MAX  16
+#define PLATFORM_DEVICES_MAX  4
+#define PLATFORM_CHANNELS_MAX 256
+#define PLATFORM_NAME_SIZE    16
 
 struct platform_opp {
 	uint32_t khz;
@@ -29,6 +30,12 @@ struct platform_domain {
 	uint64_t transition_latency_ns;		   /* until a new frequency is there */
 	uint64_t schedutil_rate_limit_ns;
 	uint32_t capacity; /* 1…1024 at the highest OPP, as the scheduler believes */
+};
+
+/* Comes once in each every_ns and lasts for_ns; every_ns 0: never. */
+struct platform_spell {
+	uint64_t every_ns;
+	uint64_t for_ns;
 };
 
 struct platform_device {
@@ -78,6 +85,9 @@ int platform_load(const char *path, struct platform *ret, char **ret_message);
 
 /* Reads "0-3" or "0,2,4-5" into a bit per CPU. Returns 0, or -EINVAL. */
 int platform_parse_cpus(const char *text, uint64_t *ret);
+
+/* Refuses one that is given in part, or that fills its period; name is that of its keys. */
+int platform_check_spell(const char *name, const struct platform_spell *spell, char **ret_message);
 
 static inline uint32_t platform_max_khz(const struct platform_domain *domain)
 {

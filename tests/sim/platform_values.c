@@ -144,6 +144,15 @@ int platform_store_interrupt(struct platform_device *device, const char *text, c
 			  PLATFORM_CPUS_MAX - 1);
 }
 
+int platform_check_spell(const char *name, const struct platform_spell *spell, char **ret_message)
+{
+	if (!spell->every_ns == !spell->for_ns &&
+	    (!spell->every_ns || spell->for_ns < spell->every_ns))
+		return 0;
+	return sim_refuse(ret_message, "expected both %s-every and %s-for, and %s-for to be less",
+			  name, name, name);
+}
+
 static uint64_t speed_of(const struct platform_domain *domain)
 {
 	return (uint64_t)platform_max_khz(domain) * domain->work_permille;

@@ -12,10 +12,11 @@
 struct totals {
 	uint64_t ios;
 	uint64_t rounds;
+	uint64_t host_ns, host_running_ns;
 	uint64_t thread_ns, interrupt_ns, idle_exit_ns;
 	struct sim_domain domains[PLATFORM_DOMAINS_MAX];
 	struct sim_device devices[PLATFORM_DEVICES_MAX];
-	uint64_t thread_ios[RESULT_THREADS_MAX];
+	struct sim_thread threads[RESULT_THREADS_MAX];
 };
 
 static void read_totals(const struct sim *sim, struct totals *ret)
@@ -24,8 +25,10 @@ static void read_totals(const struct sim *sim, struct totals *ret)
 	for (uint32_t i = 0; i < sim->n_threads; i++) {
 		ret->ios += sim->threads[i].io_done;
 		ret->rounds += sim->threads[i].rounds;
+		ret->host_ns += sim->threads[i].host.idle_ns;
+		ret->host_running_ns += sim->threads[i].host.running_ns;
 		if (i < RESULT_THREADS_MAX)
-			ret->thread_ios[i] = sim->threads[i].io_done;
+			ret->threads[i] = sim->threads[i];
 	}
 	for (uint32_t i = 0; i < sim->platform->n_cpus; i++) {
 		ret->thread_ns += sim->cpus[i].thread_ns;
@@ -75,12 +78,27 @@ static void add_domain(const struct sim *sim, uint32_t index, const struct total
 static void set_device(const struct sim_device *before, const struct sim_device *after,
 		       double time_s, struct result_device *ret)
 {
-	double completions_per_s = (after->completions - before->completions) / time_s;
-
+	ret->completions_per_s = (after->completions - before->completions) / time_s;
 	ret->idle_percent = 100 * (after->idle_ns - before->idle_ns) / NS_PER_S / time_s;
 	ret->mean_depth = (after->in_flight_ns - before->in_flight_ns) / NS_PER_S / time_s;
-	if (completions_per_s > 0)
-		ret->mean_latency_us = ret->mean_depth / completions_per_s * 1e6;
+	if (ret->completions_per_s > 0)
+		ret->mean_latency_us = ret->mean_depth / ret->completions_per_s * 1e6;
+}
+
+static double percent(double part, double whole)
+{
+	return whole > 0 ? 100 * part / whole : 0;
+}
+
+static void set_thread(const struct sim_thread *before, const struct sim_thread *after,
+		       double time_s, struct result_thread *ret)
+{
+	double host_ns = after->host.idle_ns - before->host.idle_ns;
+
+	ret->iops = (after->io_done - before->io_done) / time_s;
+	ret->rounds_per_s = (after->rounds - before->rounds) / time_s;
+	ret->host_percent = percent(host_ns, time_s * NS_PER_S);
+	ret->running_percent = percent(after->host.running_ns - before->host.running_ns, host_ns);
 }
 
 static void set_result(const struct sim *sim, const struct totals *a, const struct totals *b,
@@ -88,33 +106,38 @@ static void set_result(const struct sim *sim, const struct totals *a, const stru
 {
 	double thread_ns = b->thread_ns - a->thread_ns;
 	double other_ns = b->interrupt_ns - a->interrupt_ns + b->idle_exit_ns - a->idle_exit_ns;
+	double host_ns = b->host_ns - a->host_ns;
 
 	*ret = (struct result){
 		.workload = sim->workload,
 		.governor = sim->governor->name,
 		.iops = (b->ios - a->ios) / time_s,
 		.rounds_per_s = (b->rounds - a->rounds) / time_s,
-		.off_queue_percent =
-			thread_ns + other_ns > 0 ? 100 * other_ns / (thread_ns + other_ns) : 0,
+		.busy_percent = percent(thread_ns + other_ns,
+					sim->platform->n_cpus * time_s * NS_PER_S),
+		.off_queue_percent = percent(other_ns, thread_ns + other_ns),
+		.host_percent = percent(host_ns, time_s * NS_PER_S),
+		.running_percent = percent(b->host_running_ns - a->host_running_ns, host_ns),
+		.ios = b->ios,
 	};
 	for (uint32_t i = 0; i < sim->platform->n_domains; i++)
 		add_domain(sim, i, a, b, time_s, ret);
 	for (uint32_t i = 0; i < sim->platform->n_devices; i++)
 		set_device(&a->devices[i], &b->devices[i], time_s, &ret->devices[i]);
 	for (uint32_t i = 0; i < sim->n_threads && i < RESULT_THREADS_MAX; i++)
-		ret->thread_iops[i] = (b->thread_ios[i] - a->thread_ios[i]) / time_s;
+		set_thread(&a->threads[i], &b->threads[i], time_s, &ret->threads[ret->n_threads++]);
 }
 
 int result_run(const struct platform *platform, const struct workload *workload,
-	       const struct sim_governor *governor, const struct run_options *options,
-	       struct result *ret)
+	       const struct sim_governor *governor, const uint32_t *fixed_khz,
+	       const struct run_options *options, struct result *ret)
 {
 	struct totals before, after;
 	struct sim *sim;
 	int r;
 
-	r = sim_new(platform, workload, governor, options->seed, options->recorder, options->policy,
-		    &sim);
+	r = sim_new(platform, workload, governor, fixed_khz, options->seed, options->recorder,
+		    options->policy, &sim);
 	if (r < 0)
 		return r;
 	r = sim_run(sim, options->warm_up_ns);

@@ -7,7 +7,15 @@
 
 #define RESULT_THREADS_MAX 16 /* that are told one by one */
 
+struct result_thread {
+	double iops;
+	double rounds_per_s;
+	double host_percent;	/* of the time: the device was idle until this thread sent */
+	double running_percent; /* of that, with the thread on a CPU */
+};
+
 struct result_device {
+	double completions_per_s;
 	double idle_percent;
 	double mean_depth;
 	double mean_latency_us; /* from Little's law */
@@ -23,9 +31,14 @@ struct result {
 	double lowest_opp_percent; /* of the time, mean over CPUs */
 	double changes_per_s;
 	double energy_j;
-	double off_queue_percent; /* of the CPUs' work: interrupts and leaving idleness */
+	double busy_percent;	  /* of the CPUs' time */
+	double off_queue_percent; /* of it: interrupts and leaving idleness */
+	double host_percent;	  /* of the time: devices idle for a thread, all threads together */
+	double running_percent;	  /* of that, with the thread on a CPU */
 	struct result_device devices[PLATFORM_DEVICES_MAX];
-	double thread_iops[RESULT_THREADS_MAX];
+	struct result_thread threads[RESULT_THREADS_MAX];
+	uint32_t n_threads;
+	uint64_t ios; /* simulated in all, with the warm-up */
 };
 
 struct run_options {
@@ -38,5 +51,13 @@ struct run_options {
 
 /* Runs one workload under one governor. Returns 0, or a negative errno. */
 int result_run(const struct platform *platform, const struct workload *workload,
-	       const struct sim_governor *governor, const struct run_options *options,
-	       struct result *ret);
+	       const struct sim_governor *governor, const uint32_t *fixed_khz,
+	       const struct run_options *options, struct result *ret);
+
+/*
+ * The oracle: tries the fixed OPPs, of all domains that are alike together, and runs with those of
+ * the least mean frequency that give SLACK of the most I/Os and rounds. Returns 0, or a negative
+ * errno.
+ */
+int oracle_run(const struct platform *platform, const struct workload *workload,
+	       const struct run_options *options, struct result *ret);

@@ -23,6 +23,7 @@ struct schedutil_cpu {
 struct schedutil_domain {
 	uint32_t khz;
 	uint64_t changed_ns;
+	bool limit_changed;
 };
 
 struct schedutil {

@@ -97,13 +97,17 @@ static int init_threads(struct sim *sim)
 /* Spread over a millisecond, so that equal threads do not go in step. */
 static void add_first_events(struct sim *sim)
 {
+	const struct platform_spell *thermal = &sim->workload->thermal;
+
 	for (uint32_t i = 0; i < sim->n_threads; i++)
 		if (!sim_thread_is_child(&sim->threads[i]))
 			sim_add_event(sim, sim_rng_below(&sim->rng, START_SPREAD_NS),
 				      SIM_EVENT_WAKE, i, 0);
+	if (thermal->every_ns)
+		sim_add_event(sim, thermal->every_ns, SIM_EVENT_THERMAL_ON, 0, 0);
 }
 
-static int set_up(struct sim *sim, uint64_t seed)
+static int set_up(struct sim *sim, const uint32_t *fixed_khz, uint64_t seed)
 {
 	int r;
 
@@ -113,7 +117,7 @@ static int set_up(struct sim *sim, uint64_t seed)
 		r = init_threads(sim);
 	if (r < 0)
 		return r;
-	r = sim->governor->start(sim);
+	r = sim->governor->start(sim, fixed_khz);
 	if (r < 0) {
 		sim->governor = NULL;
 		return r;
@@ -123,8 +127,8 @@ static int set_up(struct sim *sim, uint64_t seed)
 }
 
 int sim_new(const struct platform *platform, const struct workload *workload,
-	    const struct sim_governor *governor, uint64_t seed, struct recorder *recorder,
-	    const struct policy *policy, struct sim **ret)
+	    const struct sim_governor *governor, const uint32_t *fixed_khz, uint64_t seed,
+	    struct recorder *recorder, const struct policy *policy, struct sim **ret)
 {
 	struct sim *sim = calloc(1, sizeof(*sim));
 	int r;
@@ -136,7 +140,7 @@ int sim_new(const struct platform *platform, const struct workload *workload,
 	sim->governor = governor;
 	sim->recorder = recorder;
 	sim->policy = policy;
-	r = set_up(sim, seed);
+	r = set_up(sim, fixed_khz, seed);
 	if (r < 0) {
 		sim_free(sim);
 		return r;
@@ -168,8 +172,19 @@ static void take_completion(struct sim *sim, uint32_t request, uint32_t cpu)
 
 	if (device->info->interrupt_cpu != PLATFORM_SUBMITTER)
 		cpu = device->info->interrupt_cpu;
-	sim_device_complete(sim, device);
+	sim_device_complete(sim, device, thread);
 	sim_cpu_interrupt(sim, &sim->cpus[cpu], request);
+}
+
+static void switch_thermal(struct sim *sim, bool on)
+{
+	const struct platform_spell *thermal = &sim->workload->thermal;
+	uint64_t next_ns = on ? thermal->for_ns : thermal->every_ns - thermal->for_ns;
+
+	for (uint32_t i = 0; i < sim->platform->n_domains; i++)
+		sim_domain_limit(sim, i, on ? sim->workload->thermal_percent : 100);
+	sim_add_event(sim, sim->now_ns + next_ns, on ? SIM_EVENT_THERMAL_OFF : SIM_EVENT_THERMAL_ON,
+		      0, 0);
 }
 
 static void handle(struct sim *sim, const struct sim_event *event)
@@ -189,6 +204,10 @@ static void handle(struct sim *sim, const struct sim_event *event)
 		break;
 	case SIM_EVENT_FREQUENCY:
 		sim_domain_on_event(sim, event->index);
+		break;
+	case SIM_EVENT_THERMAL_ON:
+	case SIM_EVENT_THERMAL_OFF:
+		switch_thermal(sim, event->type == SIM_EVENT_THERMAL_ON);
 		break;
 	case SIM_EVENT_GOVERNOR:
 		if (event->generation == sim->governor_generation)

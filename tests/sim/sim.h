@@ -24,7 +24,7 @@
  *
  * A thread keeps depth requests in flight. What has completed when it gets to run is one batch:
  * batch_cycles once, then for each request its cycles and the next request. When nothing has
- * completed it waits. psync is depth 1.
+ * completed it waits. psync is depth 1. Pauses stop devices (flush) or limit frequencies (thermal).
  *
  * The threads of a chain pass pieces of work on, the last one to the first, whose turn is over when
  * it has a piece again: it begins the next round by its period or after its think time. A client
@@ -71,6 +71,12 @@ enum sim_step {
 	SIM_STEP_EXIT,	/* ends */
 };
 
+/* Totals of a thread on its device, as the kernel side of wakegov could keep them. */
+struct sim_host_time {
+	uint64_t idle_ns;    /* the device was idle until this thread sent its next request */
+	uint64_t running_ns; /* the part of it that the thread ran on a CPU */
+};
+
 struct sim_thread {
 	uint32_t index;
 	const struct workload_group *group;
@@ -84,15 +90,17 @@ struct sim_thread {
 	uint64_t sleeps;    /* that an event ends, so far */
 	uint64_t turn_ns;   /* that it ran since it got the CPU */
 	uint64_t asleep_ns, asleep_since_ns;
-	uint64_t run_ns;    /* that it ran in all, without interrupts */
-	uint64_t since_ns;  /* of its present time on the CPU, interrupts and all */
-	uint64_t on_cpu_ns; /* of those before */
+	uint64_t run_ns;	    /* that it ran in all, without interrupts */
+	uint64_t since_ns;	    /* of its present time on the CPU, interrupts and all */
+	uint64_t on_cpu_ns;	    /* of those before */
+	uint64_t on_cpu_at_idle_ns; /* when its device got idle */
 	uint64_t io_waits;
 	uint64_t io_starts;
 	uint64_t io_done;
 	uint64_t rounds;   /* of a busy thread, or of a chain, at its first */
 	uint64_t round_ns; /* when its last one began */
 	uint64_t last_io_ns;
+	struct sim_host_time host;
 	struct sim_thread *next;	/* in a run queue */
 	struct sim_thread *successor;	/* in its chain; of a child its parent */
 	struct sim_thread *goes_on;	/* until this one has taken over; NULL: none does */
@@ -126,6 +134,7 @@ struct sim_domain {
 	uint32_t opp;
 	uint32_t next_opp; /* what it changes to */
 	uint32_t asked_khz;
+	uint32_t limit_khz; /* thermal */
 	bool changing;
 	uint64_t since_ns;
 	/* Totals. */
@@ -141,6 +150,7 @@ struct sim_device {
 	uint64_t accept_ns;   /* when it accepts the next request */
 	uint64_t accept_rest; /* of the division by the highest rate */
 	uint32_t depth;
+	uint64_t idle_since_ns;
 	/* Totals. */
 	uint64_t completions;
 	uint64_t idle_ns;
@@ -173,11 +183,12 @@ struct sim {
 
 /*
  * A run that is set up, with its threads about to start. Returns 0 and *ret, or a negative errno.
- * recorder and policy, which only wakegov makes use of, may be NULL, and are the caller's to end.
+ * fixed_khz, one per domain, is for the governor "fixed" and may be NULL otherwise. recorder and
+ * policy, which only wakegov makes use of, may be NULL, and are the caller's to end.
  */
 int sim_new(const struct platform *platform, const struct workload *workload,
-	    const struct sim_governor *governor, uint64_t seed, struct recorder *recorder,
-	    const struct policy *policy, struct sim **ret);
+	    const struct sim_governor *governor, const uint32_t *fixed_khz, uint64_t seed,
+	    struct recorder *recorder, const struct policy *policy, struct sim **ret);
 struct sim *sim_free(struct sim *sim);
 
 /* Lets everything happen up to end_ns, and accounts up to then. Returns 0 or -ENOMEM. */

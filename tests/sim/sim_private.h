@@ -11,6 +11,8 @@ enum sim_event_type {
 	SIM_EVENT_COMPLETION, /* a request of a thread is done */
 	SIM_EVENT_WAKE,	      /* a thread has thought */
 	SIM_EVENT_FREQUENCY,  /* a domain has changed */
+	SIM_EVENT_THERMAL_ON,
+	SIM_EVENT_THERMAL_OFF,
 	SIM_EVENT_GOVERNOR,
 };
 
@@ -56,9 +58,10 @@ int sim_device_init(struct sim_device *device, const struct platform_device *inf
 void sim_device_deinit(struct sim_device *device);
 void sim_device_account(struct sim *sim, struct sim_device *device);
 void sim_device_submit(struct sim *sim, struct sim_device *device, uint32_t request, uint32_t cpu);
-void sim_device_complete(struct sim *sim, struct sim_device *device);
+void sim_device_complete(struct sim *sim, struct sim_device *device, struct sim_thread *thread);
 
 /* frequency.c */
 void sim_domain_init(struct sim_domain *domain, const struct platform_domain *info);
 void sim_domain_account(struct sim *sim, struct sim_domain *domain);
 void sim_domain_on_event(struct sim *sim, uint32_t domain);
+void sim_domain_limit(struct sim *sim, uint32_t domain, uint32_t percent);

@@ -34,10 +34,16 @@ const char workload_help[] =
 	"  look            a chain's thread that was woken waits so long, and takes the work over while the\n"
 	"                  one that woke it goes on, as Go's threads do: 3us\n"
 	"  cpus            where they may run: 4-5; joined by '/': 0/2-3\n"
-	"  device          its NAME in the platform file, default the first\n";
+	"  device          its NAME in the platform file, default the first\n"
+	"  flush-every, flush-for          the devices start nothing for a time: 1s, 20ms\n"
+	"  thermal-every, thermal-for, thermal-limit   frequencies are limited: 5s, 1s, 60%\n";
+
+enum section { SECTION_GROUP, SECTION_WORKLOAD };
 
 #define GROUP(name, units, least, most, field) \
-	SIM_KEY(0, name, units, least, most, struct workload_group, field)
+	SIM_KEY(SECTION_GROUP, name, units, least, most, struct workload_group, field)
+#define WHOLE(name, units, least, most, field) \
+	SIM_KEY(SECTION_WORKLOAD, name, units, least, most, struct workload, field)
 
 /* clang-format off */
 static const struct sim_key keys[] = {
@@ -49,6 +55,11 @@ static const struct sim_key keys[] = {
 	GROUP("think", &policy_units_duration, "0ns", "60s", think_ns),
 	GROUP("period", &policy_units_duration, "0ns", "60s", period_ns),
 	GROUP("look", &policy_units_duration, "0ns", "60s", look_ns),
+	WHOLE("flush-every", &policy_units_duration, "1ms", "60s", flush.every_ns),
+	WHOLE("flush-for", &policy_units_duration, "1us", "60s", flush.for_ns),
+	WHOLE("thermal-every", &policy_units_duration, "1ms", "60s", thermal.every_ns),
+	WHOLE("thermal-for", &policy_units_duration, "1us", "60s", thermal.for_ns),
+	WHOLE("thermal-limit", &policy_units_share, "1%", "100%", thermal_percent),
 };
 /* clang-format on */
 
@@ -63,17 +74,22 @@ static bool has_depth(const struct workload_group *group)
 	       group->engine == WORKLOAD_CHAIN;
 }
 
-static int store(const char *name, const char *value, struct workload_group *group,
-		 char **ret_message)
+static int store(const char *name, const char *value, struct workload *workload,
+		 struct workload_group *group, char **ret_message)
 {
-	const struct sim_key *key = sim_key_find(keys, ARRAY_SIZE(keys), 0, name);
+	for (int section = SECTION_GROUP; section <= SECTION_WORKLOAD; section++) {
+		const struct sim_key *key = sim_key_find(keys, ARRAY_SIZE(keys), section, name);
+		void *base = section == SECTION_GROUP ? (void *)group : workload;
 
-	if (key)
-		return sim_key_store(key, group, value, ret_message);
-	return sim_refuse(ret_message,
-			  "found the key '%s', expected threads, depth, cycles, first-cycles, "
-			  "batch-cycles, think, period, look, cpus or device",
-			  name);
+		if (key)
+			return sim_key_store(key, base, value, ret_message);
+	}
+	return sim_refuse(
+		ret_message,
+		"found the key '%s', expected threads, depth, cycles, first-cycles, "
+		"batch-cycles, think, period, look, cpus, device, flush-every, flush-for, thermal-every, "
+		"thermal-for or thermal-limit",
+		name);
 }
 
 static int store_cpus(char *value, const struct platform *platform, struct workload_group *group,
@@ -102,8 +118,8 @@ static int store_device(const char *value, const struct platform *platform,
 			  value, platform->devices[0].name);
 }
 
-static int parse_option(char *option, const struct platform *platform, struct workload_group *group,
-			char **ret_message)
+static int parse_option(char *option, const struct platform *platform, struct workload *workload,
+			struct workload_group *group, char **ret_message)
 {
 	char *value = strchr(option, '=');
 
@@ -114,13 +130,14 @@ static int parse_option(char *option, const struct platform *platform, struct wo
 		return store_cpus(value, platform, group, ret_message);
 	if (!strcmp(option, "device"))
 		return store_device(value, platform, group, ret_message);
-	return store(option, value, group, ret_message);
+	return store(option, value, workload, group, ret_message);
 }
 
 /* The numbers behind the engine's name: "x4" or "6x128". */
 static int parse_numbers(char *text, struct workload_group *group, char **ret_message)
 {
 	char *x = strchr(text, 'x');
+	struct workload whole;
 	int r;
 
 	if (!*text)
@@ -131,11 +148,11 @@ static int parse_numbers(char *text, struct workload_group *group, char **ret_me
 				  has_depth(group) ? "THREADSxDEPTH" : "xTHREADS");
 	*x++ = '\0';
 	if (!has_depth(group))
-		return store("threads", x, group, ret_message);
-	r = store("threads", text, group, ret_message);
+		return store("threads", x, &whole, group, ret_message);
+	r = store("threads", text, &whole, group, ret_message);
 	if (r < 0)
 		return r;
-	return store("depth", x, group, ret_message);
+	return store("depth", x, &whole, group, ret_message);
 }
 
 static int parse_engine(char *text, struct workload_group *group, char **ret_message)
@@ -189,7 +206,7 @@ static int parse_group(char *text, const struct platform *platform, struct workl
 		*options++ = '\0';
 	r = parse_engine(text, group, ret_message);
 	while (r == 0 && (option = strsep(&options, ",")))
-		r = parse_option(option, platform, group, ret_message);
+		r = parse_option(option, platform, workload, group, ret_message);
 	if (r < 0)
 		return r;
 	return check_group(group, ret_message);
@@ -198,19 +215,23 @@ static int parse_group(char *text, const struct platform *platform, struct workl
 static int check_whole(const struct workload *workload, char **ret_message)
 {
 	uint32_t threads = 0;
+	int r;
 
 	for (uint32_t i = 0; i < workload->n_groups; i++)
 		threads += workload->groups[i].threads;
 	if (threads > WORKLOAD_THREADS_MAX)
 		return sim_refuse(ret_message, "found %u threads, expected at most %d", threads,
 				  WORKLOAD_THREADS_MAX);
-	return 0;
+	r = platform_check_spell("flush", &workload->flush, ret_message);
+	if (r < 0)
+		return r;
+	return platform_check_spell("thermal", &workload->thermal, ret_message);
 }
 
 int workload_parse(const char *text, const struct platform *platform, struct workload *ret,
 		   char **ret_message)
 {
-	struct workload workload = {};
+	struct workload workload = { .thermal_percent = 60 };
 	char copy[WORKLOAD_TEXT_SIZE], *groups = copy, *group;
 	int r = 0;
 

@@ -10,6 +10,7 @@
 
 #define WORKLOAD_GROUPS_MAX  8
 #define WORKLOAD_THREADS_MAX 1024
+#define WORKLOAD_DEPTH_MAX   1024
 #define WORKLOAD_TEXT_SIZE   256
 
 /* How a thread waits for its I/O. */
@@ -40,6 +41,9 @@ struct workload {
 	char text[WORKLOAD_TEXT_SIZE]; /* the SPEC, for the output */
 	uint32_t n_groups;
 	struct workload_group groups[WORKLOAD_GROUPS_MAX];
+	struct platform_spell flush;   /* the devices start no request meanwhile */
+	struct platform_spell thermal; /* frequencies are limited meanwhile */
+	uint32_t thermal_percent;      /* to this share of the highest */
 };
 
 /*

@@ -27,8 +27,9 @@ static inline void test_record_sim_at(struct test_recording *recording, const ch
 	for (uint32_t i = 0; mv && i < platform->n_domains; i++)
 		platform->domains[i].opps[platform->domains[i].n_opps - 2].mv = mv;
 	assert_int_equal(workload_parse(spec, platform, workload, &message), 0);
-	assert_int_equal(
-		result_run(platform, workload, sim_governor_find("wakegov"), &options, &result), 0);
+	assert_int_equal(result_run(platform, workload, sim_governor_find("wakegov"), NULL,
+				    &options, &result),
+			 0);
 	assert_int_equal(recorder_end(recorder, 0), 0);
 	recorder_free(recorder);
 	free(workload);

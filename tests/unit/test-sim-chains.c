@@ -34,9 +34,9 @@ static struct result run_for(const char *machine, const char *spec, const char *
 
 	test_sim_platform(machine, &platform);
 	test_sim_workload(&platform, spec, &workload);
-	assert_int_equal(
-		result_run(&platform, &workload, sim_governor_find(governor), &options, &result),
-		0);
+	assert_int_equal(result_run(&platform, &workload, sim_governor_find(governor), NULL,
+				    &options, &result),
+			 0);
 	return result;
 }
 
@@ -237,7 +237,7 @@ static void test_woken_before_its_start(void **state)
 			  &workload);
 	for (options.seed = 1; options.seed <= 40; options.seed++)
 		assert_int_equal(result_run(&platform, &workload, sim_governor_find("powersave"),
-					    &options, &result),
+					    NULL, &options, &result),
 				 0);
 }
 
@@ -246,7 +246,7 @@ static void call_again(struct sim *sim)
 	sim_set_timer(sim, sim->now_ns);
 }
 
-static int start_stuck(struct sim *sim)
+static int start_stuck(struct sim *sim, const uint32_t *fixed_khz)
 {
 	call_again(sim);
 	return 0;
@@ -272,7 +272,7 @@ static void test_time_that_does_not_go_on(void **state)
 
 	test_sim_platform(TWO_DOMAINS, &platform);
 	test_sim_workload(&platform, "psyncx1", &workload);
-	assert_int_equal(result_run(&platform, &workload, &stuck, &options, &result), -ELOOP);
+	assert_int_equal(result_run(&platform, &workload, &stuck, NULL, &options, &result), -ELOOP);
 }
 
 int main(void)

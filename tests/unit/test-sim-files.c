@@ -131,7 +131,7 @@ static const struct fault specs[] = {
 	{ "libaio1x32:cycles=100,batch-cycles=0,cpus=0/1,device=disk" },
 	{ "chain4x2:cycles=100,first-cycles=200,period=12ms" },
 	{ "chain2x1:look=3us+forkx2:cycles=100,first-cycles=200" },
-	{ "busyx2:think=1ms+psync" },
+	{ "busyx2:think=1ms+psync:flush-every=1s,flush-for=20ms" },
 	{ "sync", "found 'sync', expected psync, io_uring, libaio, busy, chain or fork" },
 	{ "", "found '', expected psync, io_uring, libaio, busy, chain or fork" },
 	{ "psyncx4+", "found '', expected psync, io_uring, libaio, busy, chain or fork" },
@@ -147,12 +147,16 @@ static const struct fault specs[] = {
 	{ "psync:think", "found 'think', expected KEY=VALUE" },
 	{ "psync:thread=4",
 	  "found the key 'thread', expected threads, depth, cycles, first-cycles, batch-cycles, think, "
-	  "period, look, cpus or device" },
+	  "period, look, cpus, device, flush-every, flush-for, thermal-every, thermal-for or thermal-limit" },
 	{ "psync:think=1", "think: found '1', expected a duration from 0ns to 60s with its unit "
 			   "(ns, us, ms, s, min)" },
 	{ "psync:cpus=2", "cpus: found '2', expected CPUs from 0 to 1 such as 0/2-3" },
 	{ "psync:device=tape", "device: found 'tape', expected one of the platform file, such as "
 			       "disk" },
+	{ "psync:flush-every=1s",
+	  "expected both flush-every and flush-for, and flush-for to be less" },
+	{ "psync:thermal-every=1s,thermal-for=2s",
+	  "expected both thermal-every and thermal-for, and thermal-for to be less" },
 	{ "a+b+c+d+e+f+g+h+i", "found 'a', expected psync, io_uring, libaio, busy, chain or fork" },
 	{ "busy+busy+busy+busy+busy+busy+busy+busy+busy",
 	  "found one more group, expected at most 8" },

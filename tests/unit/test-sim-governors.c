@@ -95,11 +95,20 @@ static void test_wakegov_policy(void **state)
 	options.policy = &policy;
 	test_sim_platform(TWO_DOMAINS, &world.platform);
 	test_sim_workload(&world.platform, "psync:cpus=1,think=1ms", &world.workload);
-	assert_int_equal(result_run(&world.platform, &world.workload, &sim_governor_wakegov,
+	assert_int_equal(result_run(&world.platform, &world.workload, &sim_governor_wakegov, NULL,
 				    &options, &result),
 			 0);
 	assert_true(result.iops > 700 && result.iops < 1000);
 	assert_true(result.mhz[1] > 1500);
+}
+
+/* The limit of a thermal pause is obeyed and left again. */
+static void test_wakegov_limit(void **state)
+{
+	struct result result = run(
+		"psync:cpus=1,thermal-every=100ms,thermal-for=50ms,thermal-limit=50%", "wakegov");
+
+	assert_in_range(result.mhz[1], 1400, 1550);
 }
 
 /* 700 MHz take more voltage than 900: they are skipped where the platform says what OPPs take. */
@@ -148,7 +157,7 @@ static struct result run_on_full_disk(const char *spec)
 
 	test_sim_platform(FULL_DISK, &world.platform);
 	test_sim_workload(&world.platform, spec, &world.workload);
-	assert_int_equal(result_run(&world.platform, &world.workload, &sim_governor_wakegov,
+	assert_int_equal(result_run(&world.platform, &world.workload, &sim_governor_wakegov, NULL,
 				    &options, &result),
 			 0);
 	return result;
@@ -174,10 +183,10 @@ static void test_wakegov_rivals(void **state)
 	}
 	/* Only one group finds that its boost pays, and the other one would lose a tenth. */
 	result = run_on_full_disk("psyncx2:cycles=150000,cpus=0-1+psyncx2:cycles=150000,cpus=2-3");
-	assert_in_range(result.thread_iops[0], 1240, 1260);
-	assert_in_range(result.thread_iops[2], 1240, 1260);
+	assert_in_range(result.threads[0].iops, 1240, 1260);
+	assert_in_range(result.threads[2].iops, 1240, 1260);
 	result = run_on_full_disk("psyncx2:cycles=450000,cpus=0-1+psyncx4:cycles=150000,cpus=2-3");
-	assert_in_range(result.thread_iops[0], 710, 720); /* 625 without */
+	assert_in_range(result.threads[0].iops, 710, 720); /* 625 without */
 	assert_in_range(result.mhz[0], 980, 1000);
 	assert_in_range(result.mhz[1], 1950, 2000);
 }
@@ -190,13 +199,34 @@ static void test_boost_governors(void **state)
 	assert_true(run("libaio1x1:cpus=1", "schedutil").mhz[1] < 1300);
 }
 
+/* The device is the limit at any clock: the oracle stays at the bottom, in both domains. */
+static void test_oracle(void **state)
+{
+	struct run_options options = { 1, 100000000, TEST_SIM_S };
+	struct platform platform;
+	struct workload workload;
+	struct result result;
+
+	test_sim_platform(TWO_DOMAINS, &platform);
+	test_sim_workload(&platform, "io_uring2x64:cycles=2000", &workload);
+	assert_int_equal(oracle_run(&platform, &workload, &options, &result), 0);
+	assert_int_equal(result.mean_mhz, 500);
+	assert_string_equal(result.governor, "best-fixed");
+	/* Only the CPU that the reader runs on needs its clock. */
+	test_sim_workload(&platform, "psync:cpus=1", &workload);
+	assert_int_equal(oracle_run(&platform, &workload, &options, &result), 0);
+	assert_int_equal(result.mhz[0], 500);
+	assert_int_equal(result.mhz[1], 2000);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_constant),       cmocka_unit_test(test_wakegov_io),
-		cmocka_unit_test(test_wakegov_load),   cmocka_unit_test(test_wakegov_slow_io),
-		cmocka_unit_test(test_wakegov_policy), cmocka_unit_test(test_boost_governors),
-		cmocka_unit_test(test_wakegov_rivals), cmocka_unit_test(test_wakegov_energy),
+		cmocka_unit_test(test_constant),	cmocka_unit_test(test_wakegov_io),
+		cmocka_unit_test(test_wakegov_load),	cmocka_unit_test(test_wakegov_slow_io),
+		cmocka_unit_test(test_wakegov_policy),	cmocka_unit_test(test_wakegov_limit),
+		cmocka_unit_test(test_boost_governors), cmocka_unit_test(test_wakegov_rivals),
+		cmocka_unit_test(test_oracle),		cmocka_unit_test(test_wakegov_energy),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

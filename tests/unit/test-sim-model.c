@@ -89,7 +89,9 @@ static void test_little(void **state)
 	assert_true(is_near(result.devices[0].mean_depth, result.iops * 100e-6, 0.001));
 	assert_true(
 		is_near(result.devices[0].idle_percent, 100 - 100 * result.iops * 100e-6, 0.001));
-	/* It runs for 65 % of the 50 µs. */
+	/* All of the idle time is this thread's host time, and it runs for 65 % of the 50 µs. */
+	assert_true(is_near(result.host_percent, result.devices[0].idle_percent, 0.001));
+	assert_true(is_near(result.running_percent, 65, 0.002));
 	assert_true(is_near(result.off_queue_percent, 35, 0.002));
 }
 
@@ -157,7 +159,7 @@ static void test_conservation(void **state)
 	static const char *const specs[] = {
 		"psyncx4+busyx2:cycles=3000000,think=5ms",
 		"io_uring2x32+psyncx3:cpus=0,think=200us+busyx1:cycles=100000000",
-		"psyncx8",
+		"psyncx8:flush-every=100ms,flush-for=20ms,thermal-every=300ms,thermal-for=100ms",
 	};
 
 	struct platform platform;
@@ -166,12 +168,13 @@ static void test_conservation(void **state)
 	test_sim_platform(NOISY, &platform);
 	for (size_t i = 0; i < sizeof(specs) / sizeof(specs[0]); i++)
 		for (int g = 0; sim_governors[g]; g++) {
+			static const uint32_t fixed_khz[] = { 400000, 2000000 };
 			uint64_t thread_ns = 0, run_ns = 0;
 			struct sim *sim;
 
 			test_sim_workload(&platform, specs[i], &workload);
-			assert_int_equal(sim_new(&platform, &workload, sim_governors[g], 5, NULL,
-						 NULL, &sim),
+			assert_int_equal(sim_new(&platform, &workload, sim_governors[g], fixed_khz,
+						 5, NULL, NULL, &sim),
 					 0);
 			assert_int_equal(sim_run(sim, TEST_SIM_S), 0);
 			check_conservation(sim);
@@ -182,6 +185,7 @@ static void test_conservation(void **state)
 				assert_true(thread->run_ns > 0);
 				assert_true(thread->io_starts - thread->io_done <=
 					    thread->group->depth);
+				assert_true(thread->host.running_ns <= thread->host.idle_ns);
 			}
 			for (uint32_t cpu = 0; cpu < 3; cpu++)
 				thread_ns += sim->cpus[cpu].thread_ns;
@@ -200,8 +204,12 @@ static void print_csv(const struct platform *platform, const struct workload *wo
 	assert_non_null(out);
 	output_csv_header(out, platform);
 	for (int i = 0; sim_governors[i]; i++) {
-		assert_int_equal(
-			result_run(platform, workload, sim_governors[i], &options, &result), 0);
+		if (sim_governors[i] == &sim_governor_fixed)
+			assert_int_equal(oracle_run(platform, workload, &options, &result), 0);
+		else
+			assert_int_equal(result_run(platform, workload, sim_governors[i], NULL,
+						    &options, &result),
+					 0);
 		output_csv(out, platform, &result);
 	}
 	fclose(out);
@@ -222,6 +230,24 @@ static void test_seed(void **state)
 	assert_string_not_equal(first, other);
 	assert_non_null(strstr(first, "workload,governor,iops,mean_mhz,mhz_little,mhz_big,"
 				      "lowest_opp_pct,changes_per_s,energy_j,rounds_per_s\n"));
+}
+
+/* A flush of 20 ms in 100 takes a fifth of the I/O; a thermal limit shows in the frequency. */
+static void test_pauses(void **state)
+{
+	struct platform platform;
+	struct workload workload;
+	struct result free, paused;
+
+	test_sim_platform(TEST_SIM_TINY, &platform);
+	test_sim_workload(&platform, "psync", &workload);
+	free = test_sim_run(&platform, &workload, "performance", 10 * TEST_SIM_S);
+	test_sim_workload(&platform, "psync:flush-every=100ms,flush-for=20ms", &workload);
+	paused = test_sim_run(&platform, &workload, "performance", 10 * TEST_SIM_S);
+	assert_true(is_near(paused.iops, 0.8 * free.iops, 0.005));
+	test_sim_workload(&platform, "psync:thermal-every=100ms,thermal-for=50ms", &workload);
+	paused = test_sim_run(&platform, &workload, "performance", 10 * TEST_SIM_S);
+	assert_true(is_near(paused.mean_mhz, 750, 0.01));
 }
 
 /* κ · V² · f at the highest OPP for a thread that never sleeps. */
@@ -250,6 +276,7 @@ int main(void)
 		cmocka_unit_test(test_channels_limit),
 		cmocka_unit_test(test_conservation),
 		cmocka_unit_test(test_seed),
+		cmocka_unit_test(test_pauses),
 		cmocka_unit_test(test_energy),
 	};
 

@@ -97,9 +97,9 @@ static void test_reader_beside_batches(void **state)
 			  &workload);
 	theirs = test_sim_run(&platform, &workload, "schedutil", 6 * TEST_SIM_S);
 	ours = test_sim_run(&platform, &workload, "wakegov", 6 * TEST_SIM_S);
-	print_message("%.0f by schedutil, %.0f by wakegov\n", theirs.thread_iops[4],
-		      ours.thread_iops[4]);
-	assert_true(ours.thread_iops[4] > 0.95 * theirs.thread_iops[4]);
+	print_message("%.0f by schedutil, %.0f by wakegov\n", theirs.threads[4].iops,
+		      ours.threads[4].iops);
+	assert_true(ours.threads[4].iops > 0.95 * theirs.threads[4].iops);
 }
 
 int main(int argc, char *argv[])

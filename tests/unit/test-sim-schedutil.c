@@ -24,8 +24,8 @@ static void set_up(struct world *world, const char *platform, const char *spec,
 {
 	test_sim_platform(platform, &world->platform);
 	test_sim_workload(&world->platform, spec, &world->workload);
-	assert_int_equal(sim_new(&world->platform, &world->workload, sim_governor_find(governor), 1,
-				 NULL, NULL, &world->sim),
+	assert_int_equal(sim_new(&world->platform, &world->workload, sim_governor_find(governor),
+				 NULL, 1, NULL, NULL, &world->sim),
 			 0);
 	world->su = world->sim->governor_data;
 }
@@ -67,7 +67,7 @@ static void test_pelt_invariance(void **state)
 
 		/* 1,000,000 cycles in 2 ms of every 4 at 500 MHz: the clock cannot change. */
 		set_up(&world, TEST_SIM_TINY, "busy:cycles=1000000,think=2ms", cases[i].governor);
-		world.platform.domains[0].transition_latency_ns = 10 * TEST_SIM_S;
+		world.sim->domains[0].limit_khz = 500000;
 		for (uint64_t ms = 1000; ms < 1400; ms++, n++) {
 			sim_run(world.sim, ms * MS);
 			pelt_update_cpu(&world.su->pelt, world.sim, 0);

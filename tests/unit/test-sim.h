@@ -62,7 +62,8 @@ static inline struct result test_sim_run(const struct platform *platform,
 		.duration_ns = duration_ns,
 	};
 	struct result result;
-	int r = result_run(platform, workload, sim_governor_find(governor), &options, &result);
+	int r = result_run(platform, workload, sim_governor_find(governor), NULL, &options,
+			   &result);
 
 	assert_int_equal(r, 0);
 	return result;
