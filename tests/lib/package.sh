@@ -23,7 +23,7 @@ architectures() {
 	printf '%s\n' "$(dpkg --print-architecture)" "$ARCH" | uniq | paste -sd ,
 }
 
-# make_root ROOT PACKAGE…: a bare root that reaches the mirror as this machine does.
+# make_root ROOT PACKAGE…: a bare root that reaches the mirror as this machine does; it need not survive a crash.
 make_root() {
 	local root=$1 include
 
@@ -31,8 +31,8 @@ make_root() {
 	include=$(IFS=, && echo "debian-archive-keyring,$*")
 	rm -rf "$root"
 	fetch_write_sources "$SUITE" "$WORK/sources.list"
-	mmdebstrap --quiet --mode=root --variant=apt --include="$include" --architectures="$(architectures)" "$SUITE" "$root" \
-		"$WORK/sources.list" || return 1
+	mmdebstrap --quiet --mode=root --variant=apt --dpkgopt=force-unsafe-io --include="$include" \
+		--architectures="$(architectures)" "$SUITE" "$root" "$WORK/sources.list" || return 1
 	cp -L /etc/resolv.conf /etc/hosts "$root/etc/"
 	in_root "$root" apt-get -qq update
 }
