@@ -210,17 +210,21 @@ static void find_battery(const char *path, void *context)
 	snprintf(name, COMM_SIZE, "%.15s", strrchr(supply, '/') + 1);
 }
 
+/* Before all else: it is what the owner of a laptop asks first. */
 static void advise_on_battery(json_t *findings, const char *sys)
 {
+	json_auto_t *first = json_array();
 	char name[COMM_SIZE] = "";
 
 	sysfs_each(find_battery, name, "%s/class/power_supply/*/type", sys);
-	if (*name)
-		append(findings, "good", "battery", json_string(name),
-		       json_string(
-			       "to save it: when = battery below [profile quiet]; with it alone "
-			       "no CPU runs above 60 % of its highest frequency, and hardware "
-			       "that chooses frequencies prefers power"));
+	if (!*name)
+		return;
+	append(first, "good", "battery", json_string(name),
+	       json_string("to save it: when = battery below [profile quiet], or, by the desktop's "
+			   "switch, systemctl enable --now wakegov-desktop; with quiet no CPU runs "
+			   "above 60 % of its highest frequency, and hardware that chooses "
+			   "frequencies prefers power"));
+	json_array_insert(findings, 0, json_array_get(first, 0));
 }
 
 void doctor_advise(json_t *findings, const char *sys, const char *proc, const json_t *status,
