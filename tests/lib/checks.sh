@@ -107,6 +107,17 @@ words_of_the_field() {
 	! git -C "$REPO" grep -nwiE 'nobody|somebody|lift(s|ed)?' -- src bpf include conf systemd README.md
 }
 
+# The commits since the last release, of before the first one those since the rule is checked: a line that fits a
+# list, and who stands behind it. What is wrong is mended by git rebase -i, reword.
+commits_are_signed() {
+	local range=HEAD tag
+
+	tag=$(git -C "$REPO" describe --tags --abbrev=0 --match 'v*' 2>/dev/null) && range=$tag..HEAD
+	! git -C "$REPO" log --no-merges --format='%at %h %(trailers:key=Signed-off-by,valueonly,separator=%x20)%x09%s' "$range" |
+		awk -F '\t' -v since="${1:-$(date -d 2026-11-29T08:00Z +%s)}" '{ split($1, who, " ") }
+			who[1] >= since && (length($2) > 72 || who[3] == "") { print who[2], $2 }' | grep .
+}
+
 suite_style() {
 	cd "$REPO" || return 1
 	check "C is formatted as .clang-format says" format_is_clean
@@ -116,6 +127,7 @@ suite_style() {
 	check "nothing at the top but what belongs there" top_level
 	check "words are those of the field" words_of_the_field
 	check "what the manual promises has tests" promises_have_tests
+	check "commits are signed off, with subjects of at most 72 characters" commits_are_signed
 	check "README's figures are those that were measured" tests/bench/readme-figures --agree
 	tests/unit/test-budget
 }
