@@ -40,6 +40,7 @@ enum context {
 	SENT_PACKET = 1 << 0, /* … sent the packet that is received here next */
 	AT_INPUT = 1 << 1,    /* … handles an input event, or is a bystander: is_at_input() */
 	OF_INPUT = 1 << 2,    /* … works for an input event, or a piece that is waited for */
+	OF_KERNEL = 1 << 3,   /* … is a kernel thread */
 };
 
 /* ksoftirqd/N: its work was raised by other tasks. */
@@ -313,6 +314,42 @@ static __noinline int hurry(struct wakegov_cpu *cpu, struct chain_task *chain,
 	return 0;
 }
 
+/*
+ * A kernel thread begins or ends what a task with I/O waits for, as who encrypts what is written or
+ * sends it does: what the clock of the task is worth to it, it is worth here. Of two tasks the
+ * first one stays. Returns the task's slot; NULL: it has none.
+ */
+static __noinline struct wakegov_slot *serve(struct wakegov_cpu *cpu, __u32 pid)
+{
+	struct wakegov_slot *slot = find_slot(pid);
+	__u64 now_ns = bpf_ktime_get_ns();
+	bool is_news;
+
+	if (!cpu || !slot)
+		return NULL;
+	is_news = now_ns > cpu->served_ns + WAKEGOV_CHAIN_HOLD_NS;
+	if (cpu->served_pid != pid && now_ns > cpu->served_ns + WAKEGOV_CHAIN_HOLD_NS / 2) {
+		cpu->served_pid = pid;
+		is_news = true;
+	}
+	if (cpu->served_pid == pid)
+		cpu->served_ns = now_ns;
+	if (is_news)
+		emit_chain(cpu, bpf_get_smp_processor_id());
+	return slot;
+}
+
+/* The kernel thread comes to the CPU. If it is not asleep as far as is known, a task woke it. */
+static __noinline int come_to_serve(struct wakegov_cpu *cpu, const struct chain_task *chain)
+{
+	if (!cpu || !chain)
+		return 0; /* for the verifier: never so */
+	cpu->context |= OF_KERNEL;
+	if (!chain->slept_ns && chain->waker.pid && may_be_hot(chain->waker.pid))
+		serve(cpu, chain->waker.pid);
+	return 0;
+}
+
 static __noinline int come_flagged(struct wakegov_cpu *cpu, struct chain_task *chain,
 				   const struct task_struct *task, __u64 now_ns)
 {
@@ -322,6 +359,8 @@ static __noinline int come_flagged(struct wakegov_cpu *cpu, struct chain_task *c
 		chain->generation = 0; /* another task has this number */
 		return 0;
 	}
+	if (chain->flags & CHAIN_KERNEL && task->flags & PF_KTHREAD)
+		come_to_serve(cpu, chain);
 	return chain->flags & CHAIN_HURRIES ? hurry(cpu, chain, task, now_ns) : 0;
 }
 
@@ -410,7 +449,7 @@ static inline struct chain_task *claim_chain(struct task_struct *task, bool is_m
 	}
 	place &= 1;
 	pair->chains[place].generation = 0;
-	pair->chains[place].flags = 0;
+	pair->chains[place].flags = task->flags & PF_KTHREAD ? CHAIN_KERNEL : 0;
 	pair->chains[place].piece = (struct piece){ 0 };
 	pair->chains[place].updated_ns = now_ns; /* it works, even before its first switch */
 	pair->pids[place] = pid;

@@ -131,6 +131,26 @@ static __noinline bool has_waker(struct wakegov_cpu *cpu, const struct task_stru
 	return true;
 }
 
+/* The current kernel thread ends a wait of this task: since when that began, it worked for it. */
+static __noinline int end_wait(struct wakegov_cpu *cpu, __u32 pid)
+{
+	struct wakegov_slot *slot;
+	__u64 now_ns, since_ns;
+
+	if (!cpu || !may_be_hot(pid))
+		return 0;
+	slot = serve(cpu, pid);
+	if (!slot || !settings.learns)
+		return 0;
+	now_ns = bpf_ktime_get_ns();
+	since_ns = cpu->chain_since_ns + chains_skipped_ns + clock_ahead_ns;
+	if (since_ns < slot->last_wait_ns)
+		since_ns = slot->last_wait_ns;
+	if (since_ns < now_ns)
+		slot->interrupts_ns += now_ns - since_ns;
+	return 0;
+}
+
 /*
  * The current task wakes this one. Most wakers are on for longer than the other one slept: then
  * only its place is looked up. A kernel thread that a device or a timer woke meanwhile, such as a
@@ -147,8 +167,12 @@ static inline void wake_chain(struct task_struct *task)
 	if (!cpu)
 		return;
 	interrupts = interrupts_here(cpu);
-	if (cpu->context & (AT_INPUT | OF_INPUT))
-		wake_by_input(cpu, task, interrupts);
+	if (cpu->context & (AT_INPUT | OF_INPUT | OF_KERNEL)) {
+		if (cpu->context & (AT_INPUT | OF_INPUT))
+			wake_by_input(cpu, task, interrupts);
+		if (cpu->context & OF_KERNEL && !is_bystander(cpu, interrupts))
+			end_wait(cpu, task->pid);
+	}
 	if ((!cpu->chain_since_ns || is_bystander(cpu, interrupts)) &&
 	    !has_waker(cpu, task, interrupts))
 		return;

@@ -212,6 +212,8 @@ struct wakegov_cpu {
 	__u64 asked_switches;	/* … and its switches until then */
 	__u64 preempt_count;	/* the kernel's address of it, on x86; 0: not known yet */
 	__u64 interrupted_ns;	/* start of a device's interrupt that ended idleness; 0: none */
+	__u32 served_pid;	/* the hot task for which a kernel thread worked here last … */
+	__u64 served_ns;	/* … and when; by the kernel side */
 
 	/* written by the kernel side */
 	struct wakegov_recent recent[WAKEGOV_RECENT];
@@ -298,7 +300,8 @@ struct wakegov_slot {
 	__u64 io_starts;     /* block requests started */
 	__u64 io_waits;	     /* number of sleeps in an I/O wait */
 	__u64 sync_waits;    /* those of them that could not be interrupted */
-	__u64 interrupts_ns; /* time of interrupts on idle CPUs until they woke the task */
+	__u64 interrupts_ns; /* time of interrupts on idle CPUs, and of kernel threads, until they
+				woke the task */
 	struct wakegov_slot_io ios[WAKEGOV_SLOT_IOS];
 	__u64 told_move_ns;
 	__u64 hold_ns;	  /* set by the daemon: time without I/O until a report, which resets it */

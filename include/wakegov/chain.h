@@ -58,6 +58,7 @@ enum chain_flags {
 	CHAIN_EXITED = 1 << 0, /* another task may have its place */
 	CHAIN_INPUT = 1 << 1,  /* it works for an input event */
 	CHAIN_WAITED = 1 << 2, /* … or for a piece that is waited for */
+	CHAIN_KERNEL = 1 << 3, /* the kernel's own thread */
 };
 
 struct chain_mark {
@@ -295,7 +296,7 @@ static inline void chain_start(struct chain_task *task, __u32 generation, __u64 
 		.util_q = mark.util_q,
 		.waker.pid = known ? task->waker.pid : 0,
 		.generation = generation,
-		.flags = task->flags & (CHAIN_INPUT | CHAIN_WAITED),
+		.flags = task->flags & ~CHAIN_EXITED,
 		.pieces_of = task->pieces_of,
 		.input_ns = task->input_ns,
 		.piece = task->piece,

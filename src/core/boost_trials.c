@@ -70,7 +70,7 @@ static void add_task(const struct engine *engine, const struct io_task *task, ui
 	sums->share += (uint64_t)boost->rate_per_s * io_share_of_ratio(boost->ratio, IO_LEVEL_MAX);
 	sums->driven &= domain->driven;
 	sums->blocked |= domain->trial && domain->trial != trial;
-	level = boost->level ? boost->level : 1;
+	level = boosts_level(engine, task) ?: 1;
 	wanted = boost->wanted_khz ? io_level_at(&domain->info, boost->wanted_khz) : 0;
 	if (engine_places_by_clamps(engine, domain->last.domain))
 		wanted = boost->wanted_cap * (IO_LEVEL_MAX / TOPOLOGY_CAPACITY_MAX);
@@ -201,7 +201,7 @@ static bool may_start(struct engine *engine, uint32_t index, const struct experi
 		experiment_predict(
 			experiment, params,
 			group->device == IO_BOOST_NO_DEVICE ? 0 : predicted_ppm(sums, saved));
-	io_groups_set_trial(engine, index, true);
+	io_groups_begin_trial(engine, index);
 	return true;
 }
 
@@ -255,7 +255,7 @@ static void stop_trying(struct engine *engine, uint32_t index,
 
 	experiment_void(&group->experiment, params, now_ns);
 	switch_arms(engine, index);
-	io_groups_set_trial(engine, index, false);
+	io_groups_end_trial(engine, index);
 	io_groups_rest(engine, index); /* until one of the group's tasks is sampled */
 	set_edge(engine, group->device);
 }
@@ -300,7 +300,7 @@ static void run_pair(struct engine *engine, uint32_t index, const struct experim
 	if (experiment->is_boosted != arm)
 		switch_arms(engine, index);
 	if (over)
-		io_groups_set_trial(engine, index, false);
+		io_groups_end_trial(engine, index);
 	if (experiment->verdict != before && experiment->verdict != EXPERIMENT_OPEN) {
 		group->found_ratio = found_ratio(experiment, params);
 		if (group->device != IO_BOOST_NO_DEVICE)

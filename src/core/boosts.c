@@ -305,6 +305,24 @@ void boosts_move_task(struct engine *engine, struct io_task *task, uint32_t from
 	task->io_boost.wanted_khz = 0; /* an OPP of the other domain */
 }
 
+uint32_t boosts_level(const struct engine *engine, const struct io_task *task)
+{
+	uint32_t least = task->io_boost.level;
+
+	for (uint32_t cpu = 0; task->served && cpu < engine->topology->n_cpus; cpu++) {
+		const struct domain *domain = engine_domain_of(engine, cpu);
+		uint32_t level;
+
+		if (engine->cpus[cpu].served_pid != task->pid || !domain ||
+		    domain->last.reason == REASON_IDLE)
+			continue;
+		level = io_level_at(&domain->info, domain->last.target_khz);
+		if (level < least)
+			least = level;
+	}
+	return least;
+}
+
 /* Adds the task's I/O since the last sample to its group and its device. */
 static void tally(struct engine *engine, const struct io_boost *before, const struct io_task *task)
 {
@@ -312,7 +330,7 @@ static void tally(struct engine *engine, const struct io_boost *before, const st
 	bool has_device = boost->device != IO_BOOST_NO_DEVICE;
 	uint32_t since = has_device ? before->io_starts : before->io_waits;
 	uint32_t n = has_device ? boost->io_starts : boost->io_waits;
-	uint64_t ns = boost->seen_ns - before->seen_ns;
+	uint64_t ns = boost->seen_ns - before->seen_ns, level;
 	struct io_group *group;
 
 	if (!before->seen_ns)
@@ -326,7 +344,10 @@ static void tally(struct engine *engine, const struct io_boost *before, const st
 	group = &engine->groups[boost->group];
 	group->tally.ios += n;
 	group->tally.time_ns += ns;
-	group->tally.level_ns += ((uint64_t)before->level + boost->level) / 2 * ns;
+	level = ((uint64_t)before->level + boost->level) / 2;
+	if (group->experiment.phase && boosts_level(engine, task) < level)
+		level = boosts_level(engine, task);
+	group->tally.level_ns += level * ns;
 }
 
 /* Starts to sample the device. */

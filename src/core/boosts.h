@@ -20,6 +20,11 @@ void boosts_move_task(struct engine *engine, struct io_task *task, uint32_t from
 		      uint64_t now_ns);
 /* Settles a task's boost after a result of an experiment or a change of its conditions. */
 void boosts_settle_task(struct engine *engine, struct io_task *task, uint64_t now_ns);
+/*
+ * The level on which the task's I/O depends: of its CPU, or of the slowest one on which a kernel
+ * thread works for it, as far as is known.
+ */
+uint32_t boosts_level(const struct engine *engine, const struct io_task *task);
 /* Ends a task and its boost. */
 void boosts_forget_task(struct engine *engine, struct io_task *task);
 /* Makes room for another task: drops the entry of one whose boost is over, if there is any. */
@@ -43,8 +48,10 @@ void io_groups_see_end(struct engine *engine, uint32_t index);
 void io_groups_forget(struct engine *engine, uint32_t index);
 /* The number of the device's tasks was counted again. */
 void io_groups_see_users(struct engine *engine, uint32_t device, uint64_t now_ns);
-/* The domains of the group's tasks belong to its experiment, or no longer do. */
-void io_groups_set_trial(struct engine *engine, uint32_t index, bool on);
+/* The domains of the group's tasks, and of who ends their waits, belong to its experiment … */
+void io_groups_begin_trial(struct engine *engine, uint32_t index);
+/* … or no longer do. */
+void io_groups_end_trial(struct engine *engine, uint32_t index);
 /* Computes when the first experiment of all groups is due. */
 void io_groups_plan(struct engine *engine);
 

@@ -40,6 +40,8 @@ struct cpu {
 	uint32_t est_q;
 	bool running;
 	struct input_chain chain;
+	uint32_t served_pid; /* 0: no longer than ENGINE_CHAIN_HOLD_NS ago */
+	uint64_t served_ns;
 	struct chain_claim claim;
 	struct class_run runs[CLAMP_CLASSES_MAX];
 };
@@ -195,6 +197,14 @@ static inline struct io_task *engine_find_due(const struct engine *engine, enum 
 	uint32_t place = due_find(engine->due, which, value, from);
 
 	return place == DUE_NONE ? NULL : io_task_at(engine->tasks, place);
+}
+
+/* The task for which kernel threads worked on the CPU when it was last sampled; NULL: none. */
+static inline const struct io_task *engine_served_on(const struct engine *engine, uint32_t cpu)
+{
+	const struct io_task *task = io_task_find(engine->tasks, engine->cpus[cpu].served_pid);
+
+	return task && !io_boost_is_over(&task->io_boost) ? task : NULL;
 }
 
 /* plan.c: sets when the proposed decision for a domain is to be made again, without an event. */

@@ -50,6 +50,8 @@ struct input_cpu {
 	uint32_t est_q;		/* the known need of its task; 0: not known */
 	uint64_t burst_ns;	/* time without an idle moment, if it matters; or 0 */
 	struct input_chain chain;
+	uint32_t served_pid; /* a task with I/O, for which a kernel thread worked here … */
+	uint64_t served_ns;  /* … and when; 0: never */
 };
 
 /* The I/O of one task on one block device so far. */

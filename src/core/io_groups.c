@@ -193,16 +193,17 @@ struct io_group *io_groups_join(struct engine *engine, struct io_task *task, uin
 	return group;
 }
 
-void io_groups_set_trial(struct engine *engine, uint32_t index, bool on)
+void io_groups_end_trial(struct engine *engine, uint32_t index)
 {
-	if (!on) {
-		for (uint32_t i = 0; i < engine->topology->n_domains; i++)
-			if (engine->domains[i].trial == index + 1) {
-				engine->domains[i].trial = 0;
-				engine_mark_domain(engine, i);
-			}
-		return;
-	}
+	for (uint32_t i = 0; i < engine->topology->n_domains; i++)
+		if (engine->domains[i].trial == index + 1) {
+			engine->domains[i].trial = 0;
+			engine_mark_domain(engine, i);
+		}
+}
+
+void io_groups_begin_trial(struct engine *engine, uint32_t index)
+{
 	for (uint32_t i = 0; i < engine->topology->n_domains; i++)
 		if (engine_places_by_clamps(engine, i) &&
 		    engine->domains[engine->groups[index].kind].clamps)
@@ -213,13 +214,20 @@ void io_groups_set_trial(struct engine *engine, uint32_t index, bool on)
 		if (domain && !io_boost_is_over(&task->io_boost))
 			domain->trial = index + 1;
 	}
+	for (uint32_t cpu = 0; cpu < engine->topology->n_cpus; cpu++) {
+		const struct io_task *task = engine_served_on(engine, cpu);
+		struct domain *domain = engine_domain_of(engine, cpu);
+
+		if (task && task->io_boost.group == index && domain && !domain->trial)
+			domain->trial = index + 1;
+	}
 }
 
 void io_groups_forget(struct engine *engine, uint32_t index)
 {
 	engine_for_each_due(engine, DUE_IN_GROUP, index, task)
 		task->io_boost.group = IO_BOOST_NO_GROUP;
-	io_groups_set_trial(engine, index, false);
+	io_groups_end_trial(engine, index);
 	engine->groups[index].used = false;
 	io_groups_plan(engine);
 }

@@ -263,12 +263,12 @@ static void merge_floor(const struct engine *engine, const struct clamp_at_work 
 
 /* The task's own cap bounds its boost, and the resulting demand. */
 static void merge_boost(const struct engine *engine, const struct io_task *task, uint32_t domain,
-			struct demand *demand)
+			uint32_t cap, uint32_t cpu, struct demand *demand)
 {
 	const struct asked asked = {
 		.reason = REASON_IO_BOOST,
-		.cap = boost_cap_in(engine, task, domain),
-		.cpu = task->cpu,
+		.cap = cap,
+		.cpu = cpu,
 		.pid = task->pid,
 		.comm = task->comm,
 		.rule = -1,
@@ -284,6 +284,18 @@ static void merge_boost(const struct engine *engine, const struct io_task *task,
 	own.cap = clamping_own_cap(engine, task->pid, domain, &own.rule);
 	raise_floor(demand, asked.cap < own.cap ? asked.cap : own.cap);
 	ask_within(demand, &asked, &own);
+}
+
+/* Where kernel threads work for boosted tasks, wherever those are. */
+static void merge_served(const struct engine *engine, uint32_t domain, struct demand *demand)
+{
+	engine_for_each_cpu(engine, cpu, domain) {
+		const struct io_task *task = engine_served_on(engine, cpu);
+
+		if (task)
+			merge_boost(engine, task, domain, engine_task_boost_cap(engine, task), cpu,
+				    demand);
+	}
 }
 
 /*
@@ -316,7 +328,9 @@ static void merge(const struct engine *engine, const struct domain *d,
 	merge_uncap(d, now_ns, demand);
 	merge_floor(engine, &cap->floor, demand);
 	engine_for_each_due(engine, DUE_IN_DOMAIN, domain, task)
-		merge_boost(engine, task, domain, demand);
+		merge_boost(engine, task, domain, boost_cap_in(engine, task, domain), task->cpu,
+			    demand);
+	merge_served(engine, domain, demand);
 }
 
 /* Notes the I/O of the winner, if a task's boost won. */

@@ -93,10 +93,11 @@ static void plan_decay(const struct engine *engine, struct domain *domain,
 }
 
 /*
- * A chain that is still there causes no event, nor does one that is gone: decides again at the end
- * of the hold time of the one that asks for most, if that is above the lowest OPP. As long as the
- * same floor comes of it, and no CPU asks for more by itself, the time to the next look doubles:
- * each wakes up the daemon. What is waited for is over soon, and then costs power.
+ * A chain that is still there causes no event, nor does one that is gone, or a kernel thread that
+ * no longer ends waits: decides again at the end of the hold time of the one that asks for most, if
+ * that is above the lowest OPP. As long as the same floor comes of it, and no CPU asks for more by
+ * itself, the time to the next look doubles: each wakes up the daemon. What is waited for is over
+ * soon, and then costs power.
  */
 static void plan_chains(const struct engine *engine, struct domain *domain,
 			const struct demand *demand, uint64_t now_ns)
@@ -104,12 +105,15 @@ static void plan_chains(const struct engine *engine, struct domain *domain,
 	uint32_t before_khz = engine->domains[domain->last.domain].floor_khz;
 	uint32_t most_q = utilisation_covered_q(&domain->info, domain->info.opp_khz[0],
 						domain->policy.headroom_percent);
-	uint64_t until_ns = 0;
+	uint64_t until_ns = 0, served_ns = 0;
 	bool waited_for = false;
 
 	engine_for_each_cpu(engine, cpu, domain->last.domain) {
 		const struct cpu *c = &engine->cpus[cpu];
+		const struct io_task *served = engine_served_on(engine, cpu);
 
+		if (served && served->io_boost.granted)
+			served_ns = c->served_ns + ENGINE_CHAIN_HOLD_NS;
 		if (!engine->policy.chains || !engine_chain_until_ns(c, now_ns) ||
 		    c->chain.util_q <= most_q)
 			continue;
@@ -117,6 +121,8 @@ static void plan_chains(const struct engine *engine, struct domain *domain,
 		waited_for = !c->chain.waker;
 		until_ns = engine_chain_until_ns(c, now_ns);
 	}
+	if (served_ns > until_ns)
+		until_ns = served_ns;
 	if (!until_ns || waited_for || domain->floor_khz != before_khz ||
 	    demand->reason == REASON_UTILISATION)
 		domain->chain_gap_ns = 0;

@@ -20,8 +20,11 @@ void engine_mark_due(struct engine *engine, uint32_t cpu)
 	engine_mark_cpu(engine, cpu);
 }
 
-static void apply_cpu(struct engine *engine, const struct input_cpu *input)
+static void apply_cpu(struct engine *engine, const struct input_cpu *input, uint64_t now_ns)
 {
+	bool is_served = now_ns < input->served_ns + ENGINE_CHAIN_HOLD_NS;
+	struct io_task *served = is_served ? io_task_find(engine->tasks, input->served_pid) : NULL;
+
 	if (input->cpu >= engine->topology->n_cpus)
 		return;
 	engine->cpus[input->cpu].util_q = input->util_q;
@@ -30,6 +33,10 @@ static void apply_cpu(struct engine *engine, const struct input_cpu *input)
 	engine->cpus[input->cpu].est_q = input->est_q;
 	engine->cpus[input->cpu].burst_ns = input->burst_ns;
 	engine->cpus[input->cpu].chain = input->chain;
+	engine->cpus[input->cpu].served_pid = is_served ? input->served_pid : 0;
+	engine->cpus[input->cpu].served_ns = input->served_ns;
+	if (served)
+		served->served = true;
 	engine_mark_cpu(engine, input->cpu);
 }
 
@@ -195,7 +202,7 @@ void engine_apply(struct engine *engine, const struct input *input)
 	engine_tap_call(engine, &(struct engine_call){ .type = ENGINE_APPLY, .input = input });
 	switch (input->type) {
 	case INPUT_CPU:
-		apply_cpu(engine, &input->cpu);
+		apply_cpu(engine, &input->cpu, input->now_ns);
 		break;
 	case INPUT_TASK:
 		apply_task(engine, &input->task, input->now_ns);

@@ -62,6 +62,7 @@ struct io_task {
 	uint16_t cpu;
 	bool released; /* the handle was given back: the entry is kept, but the task is not followed
 			*/
+	bool served;   /* a kernel thread has worked for it */
 	char comm[TASK_COMM_SIZE];
 	struct io_boost io_boost;
 	struct task_flip flip;

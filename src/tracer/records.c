@@ -216,6 +216,8 @@ void tracer_read_cpu(const struct tracer *tracer, uint32_t cpu, uint64_t now_ns,
 				.waker = chain.waker,
 				.seen_ns = chain.seen_ns,
 			},
+			.served_pid = tracer->cpus[cpu].served_pid,
+			.served_ns = tracer->cpus[cpu].served_ns,
 		},
 	};
 }

@@ -56,6 +56,7 @@ all   benefit    400
 all   fleet      400
 all   idle       200
 all   stalls     200
+all   stacks     800
 all   kernels    600
 all   old_kernels 1600
 all   suspend    200
@@ -427,6 +428,11 @@ stalls_twice() {
 suite_stalls() {
 	stalls_twice "--machine timed --driver hwp --stalls" "test_timed.py Stalls"
 	stalls_twice "--machine timed --driver pstate --stalls --llcs 2" "test_timed.py Shared"
+}
+
+# Storage where the kernel's own threads do part of what a program waits for.
+suite_stacks() {
+	in_lab "--machine timed --driver pstate" test_stacks.py
 }
 
 # What is found out by lending a machine to another governor.

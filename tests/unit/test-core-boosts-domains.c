@@ -27,6 +27,73 @@ static void test_goes_with_task(void **state)
 	world_deinit(&world);
 }
 
+/* A kernel thread ended a wait of task 0 on that CPU, and the kernel side tells of the CPU. */
+static void serve(struct world *world, uint32_t cpu)
+{
+	world->cpus[cpu].served_pid = world->tasks[0].pid;
+	world->cpus[cpu].served_ns = world->now_ns;
+	engine_mark_due(world->engine, cpu);
+	engine_mark_due(world->twin, cpu);
+	world_round(world);
+}
+
+/* What ends the task's waits has its boost, as long as it does, and none in a window without. */
+static void test_goes_with_kernel_thread(void **state)
+{
+	const struct fake_io io = TENTH;
+	uint32_t low[2] = { 0 };
+	struct world world;
+
+	boosts_start(&world, NULL);
+	boosts_start_paying(&world, 0, 0, &io);
+	boosts_run(&world, 200 * NS_PER_MS);
+	boosts_assert_target(&world, 1, LOWEST_KHZ, REASON_IDLE);
+	serve(&world, 3);
+	boosts_assert_target(&world, 1, 2200000, REASON_IO_BOOST);
+	assert_int_equal(world_last(&world, 1)->cpu, 3);
+	assert_int_equal(world_last(&world, 1)->pid, 100);
+	for (uint32_t i = 0; i < 2000; i++) {
+		world.cpus[3].served_ns = world.now_ns;
+		boosts_run(&world, 5 * NS_PER_MS);
+		for (uint32_t j = 0; j < 2; j++)
+			low[j] += world_last(&world, j)->target_khz == LOWEST_KHZ;
+	}
+	print_message("without the boost: %u and %u of 2000 times\n", low[0], low[1]);
+	assert_in_range(low[0], 3, 60);
+	assert_in_range(low[1], low[0] - 2, low[0] + 2);
+	boosts_run(&world, 500 * NS_PER_MS);
+	boosts_assert_target(&world, 1, LOWEST_KHZ, REASON_IDLE);
+	boosts_assert_target(&world, 0, 2200000, REASON_IO_BOOST);
+	world_end_task(&world, 0);
+	serve(&world, 3);
+	boosts_assert_target(&world, 1, LOWEST_KHZ, REASON_IDLE);
+	world_deinit(&world);
+}
+
+/* The task's own CPU is at the highest frequency anyway, that of the kernel thread is not. */
+static void test_kernel_thread_is_slow(void **state)
+{
+	const struct fake_io io = TENTH;
+	struct world world;
+
+	boosts_start(&world, NULL);
+	world_switch(&world, 1, true);
+	world_switch(&world, 2, true);
+	boosts_run(&world, 300 * NS_PER_MS);
+	world_switch(&world, 2, false);
+	boosts_run(&world, 100 * NS_PER_MS);
+	world_start_io(&world, 0, 100, 0, &io);
+	boosts_run(&world, NS_PER_S);
+	boosts_assert_state(&world, 0, IO_BOOST_AT_LEVEL);
+	world_switch_to(&world, 3, true, DECAY_Q(300));
+	serve(&world, 3);
+	boosts_run_to(&world, 0, IO_BOOST_TRYING, 20 * NS_PER_MS);
+	/* Until it works all the time, and has that frequency by itself. */
+	boosts_run(&world, 500 * NS_PER_MS);
+	boosts_assert_state(&world, 0, IO_BOOST_AT_LEVEL);
+	world_deinit(&world);
+}
+
 static void test_another_task_holds_it(void **state)
 {
 	const struct fake_io io = TENTH;
@@ -149,6 +216,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_goes_with_task),
+		cmocka_unit_test(test_goes_with_kernel_thread),
+		cmocka_unit_test(test_kernel_thread_is_slow),
 		cmocka_unit_test(test_another_task_holds_it),
 		cmocka_unit_test(test_capacities_differ),
 		cmocka_unit_test(test_flips),

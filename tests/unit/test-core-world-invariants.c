@@ -80,6 +80,17 @@ static uint32_t chain_cap(const struct world *world, uint32_t cpu,
 	return utilisation_demand_cap(chain->util_q, policy->headroom_percent);
 }
 
+/* Of the task whose waits end there, wherever it is. */
+static uint32_t served_cap(const struct world *world, uint32_t cpu)
+{
+	const struct world_cpu *c = &world->cpus[cpu];
+	const struct io_task *task = io_task_find(engine_tasks(world->engine), c->served_pid);
+
+	if (!task || world->now_ns >= c->served_ns + ENGINE_CHAIN_HOLD_NS)
+		return 0;
+	return boost_cap(world, task, world->topology->cpu_domain[task->cpu]);
+}
+
 /* The demand as the design states it, in the plainest way. */
 uint32_t world_expected_cap(const struct world *world, uint32_t domain)
 {
@@ -95,6 +106,7 @@ uint32_t world_expected_cap(const struct world *world, uint32_t domain)
 					  : cpu_cap(world, cpu, &policy);
 
 		cap = larger(cap, larger(demand, chain_cap(world, cpu, &policy)));
+		cap = larger(cap, served_cap(world, cpu));
 	}
 	while ((task = io_task_next(engine_tasks(world->engine), task)))
 		if (boost_cap(world, task, domain) > cap)

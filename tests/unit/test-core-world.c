@@ -149,6 +149,8 @@ static void sample(struct world *world, uint32_t cpu)
 		.est_q = world->cpus[cpu].load.est_q,
 		.burst_ns = account_burst_ns(&world->cpus[cpu].load, world->now_ns),
 		.chain = world->cpus[cpu].chain,
+		.served_pid = world->cpus[cpu].served_pid,
+		.served_ns = world->cpus[cpu].served_ns,
 	};
 	world_apply(world, &input);
 }

@@ -27,6 +27,8 @@
 struct world_cpu {
 	struct account_cpu load;
 	struct input_chain chain;
+	uint32_t served_pid; /* whose wait a kernel thread ended here … */
+	uint64_t served_ns;  /* … and when */
 	struct engine_band band;
 	bool armed; /* band is yet to be told about */
 };

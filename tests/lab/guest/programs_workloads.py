@@ -7,6 +7,7 @@ import os
 import re
 
 import guest
+from stacks import STACKS
 from workloads import (CPU, DISK, WORK, bound_disk, chainload, cold, completion, drifting_disk, ext4, fio,
                        fio_command, frameload, hackbench, input_devices, latency_disk, listens, objects, printed,
                        python, remount, server, shell, tbench, tbench_command, tbench_server, turns, work_folder,
@@ -397,6 +398,7 @@ WORKLOADS = (
     workload("pool", "maps/s", "higher", python(POOL), printed),
     workload("cyclictest", "ms", "lower",
              "cyclictest --policy=other -t1 -i 3000 -l 400 -q -h 4000", cyclictest),
+    *STACKS,
 )
 
 

@@ -1,0 +1,53 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""Storage where the kernel's own threads do part of what a program waits for, on the timed machine."""
+import unittest
+
+import stacks
+import table_programs as programs
+import tap
+
+# Of performance's rate by each backend. Before boosts went along with kernel threads dm-crypt had 0.756, 0.734 and 0.937 by
+# uclamp, limits and setspeed, RAID 5 0.686, 0.574 and 0.937. The other rows of stacks.py have no bound yet.
+LEAST = {"crypt": 0.94, "raid1": 0.94, "raid5": 0.92, "raid10": 0.94, "zram": 0.97}
+BACKENDS = ("wakegov", "wakegov_limits", "wakegov_setspeed")
+
+
+class Stacks(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        programs.prepare()
+
+    def check(self, name):
+        """A backend has at least its part of performance's rate, and none is slower than schedutil at more energy."""
+        load = next(load for load in stacks.STACKS if load.name == name)
+        programs.set_up((load,))
+        figures = {}
+        for governor in ("performance", "own", *BACKENDS):
+            with programs.governed(governor):
+                run = programs.measure(load, 1, governor)
+            speed = run["figure"] if load.better == "higher" else 1 / run["figure"]
+            figures[governor] = speed, run["joule_per_work"]
+            rate, energy = (mine / best for mine, best in zip(figures[governor], figures["performance"]))
+            tap.note(f"{name}, {governor}: {run['figure']:.0f} {run['unit']}, {rate:.3f} of performance's rate at "
+                     f"{energy:.3f} of its energy, {run['mean_mhz']:.0f} MHz")
+        for governor in BACKENDS:
+            with self.subTest(governor=governor):
+                speed, joule = figures[governor]
+                self.assertGreater(speed / figures["performance"][0], LEAST[name])
+                self.assertTrue(speed > figures["own"][0] or joule < figures["own"][1])
+
+
+def of(load):
+    def test(self):
+        self.check(load.name)
+    test.__doc__ = f"{load.name}: what the kernel does for a task has the clock of the task"
+    return test
+
+
+for stack in stacks.STACKS:
+    if stack.name in LEAST:
+        setattr(Stacks, "test_" + stack.name.replace("-", "_"), of(stack))
+
+if __name__ == "__main__":
+    tap.main()
