@@ -56,7 +56,6 @@ struct command {
 	const struct sim_governor *governors[GOVERNORS_MAX];
 	int n_governors;
 	struct run_options run;
-	uint64_t every_ns;	 /* a row for each such stretch; 0: one for all of the run */
 	const char *policy_path; /* NULL: the built-in one */
 	const char *record_path;
 	bool csv, verbose, help, version;

@@ -8,11 +8,10 @@
 
 #include "core/topology.h"
 
-#define PLATFORM_CPUS_MAX     64
-#define PLATFORM_DOMAINS_MAX  16
-#define PLATFORM_DEVICES_MAX  4
-#define PLATFORM_CHANNELS_MAX 256
-#define PLATFORM_NAME_SIZE    16
+#define PLATFORM_CPUS_MAX    64
+#define PLATFORM_DOMAINS_MAX 16
+#define PLATFORM_DEVICES_MAX 4
+#define PLATFORM_NAME_SIZE   16
 
 struct platform_opp {
 	uint32_t khz;

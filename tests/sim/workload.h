@@ -10,7 +10,6 @@
 
 #define WORKLOAD_GROUPS_MAX  8
 #define WORKLOAD_THREADS_MAX 1024
-#define WORKLOAD_DEPTH_MAX   1024
 #define WORKLOAD_TEXT_SIZE   256
 
 /* How a thread waits for its I/O. */
