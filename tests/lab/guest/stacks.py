@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """The storage stack, for tables of programs: where the kernel's own threads do part of what a program waits for."""
+import contextlib
 import json
 import os
 
 import guest
-from workloads import WORK, shell, workload
+from workloads import WORK, completion, shell, work_folder, workload
 
 KEY = "00" * 64  # of AES-256 in XTS
 
@@ -88,6 +89,28 @@ def zram():
           "head -c 32M /dev/urandom | od -An -tx1 | head -c 32M >/dev/zram0")
 
 
+EXPORT, MOUNTED = f"{WORK}/export", f"{WORK}/nfs"
+
+
+def nfs():
+    """Client and server are this machine, over TCP; the files are in the server's memory."""
+    work_folder()
+    shell(f"modprobe nfsd; mkdir -p {EXPORT} {MOUNTED} /var/lib/nfs/v4recovery; mount -t tmpfs none {EXPORT}; "
+          f"mountpoint -q /proc/fs/nfsd || mount -t nfsd none /proc/fs/nfsd; touch /etc/exports; "
+          f"for i in $(seq 40); do cat src/core/*.c | head -c $((i * 3000)) >{EXPORT}/$i; done; "
+          f"rpcbind -w || :; ip link set lo up; rpc.mountd --no-udp; "
+          f"exportfs -i -o rw,no_root_squash,insecure,fsid=0 127.0.0.1:{EXPORT}; rpc.nfsd -N 3 -U 4")
+
+
+@contextlib.contextmanager
+def mounted_nfs():
+    shell(f"mount -t nfs4 -o vers=4.2,tcp 127.0.0.1:/ {MOUNTED}")
+    try:
+        yield
+    finally:
+        shell(f"umount {MOUNTED}")
+
+
 def rates(text):
     """Of all jobs of fio, in either direction."""
     jobs = json.loads(text[text.index("{"):])["jobs"]
@@ -119,4 +142,5 @@ STACKS = (
     row("raid5", jobs("/dev/md_5", "randwrite", 2), raid(5, 3)),
     row("loop", jobs("/dev/loop7"), loop),
     row("zram", jobs("/dev/zram0", more="--size=32m"), zram),
+    workload("nfs", "ms", "lower", f"cat {MOUNTED}/* | wc -c", completion, (nfs,), mounted_nfs),
 )
