@@ -33,7 +33,7 @@ run   harmless   600
 run   lab         100
 all   sanitize   500 here
 all   fuzz       250 here
-all   browser     60 here
+all   browser    150 here
 all   demo       200
 all   readme    4000
 all   analyze   1200 here
