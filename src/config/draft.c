@@ -135,8 +135,8 @@ static void free_entry(struct policy_origin *entry)
 	free(entry->value);
 }
 
-int policy_origins_note(struct policy_origins *origins, const char *section, const char *key,
-			const char *value, struct policy_place place, bool is_more)
+int policy_origins_add(struct policy_origins *origins, const char *section, const char *key,
+		       const char *value, struct policy_place place, bool is_more)
 {
 	struct policy_origin *entries, entry = { .place = place };
 	size_t kept = 0;
@@ -145,7 +145,7 @@ int policy_origins_note(struct policy_origins *origins, const char *section, con
 	if (!entries)
 		return -ENOMEM;
 	origins->entries = entries;
-	entry.order = ++origins->n_noted;
+	entry.order = ++origins->n_added;
 	entry.section = strdup(section);
 	entry.key = strdup(key);
 	entry.value = strdup(value);
@@ -197,16 +197,16 @@ void policy_origins_deinit(struct policy_origins *origins)
 	*origins = (struct policy_origins){ 0 };
 }
 
-int policy_reader_note(struct policy_reader *reader, const char *name, const char *text,
-		       bool is_more)
+int policy_reader_add(struct policy_reader *reader, const char *name, const char *text,
+		      bool is_more)
 {
 	struct policy_origins *origins = &reader->draft->origins;
 	const struct policy_origin *first = find_own(origins, reader->section, name);
-	bool is_again = first && first->order > reader->noted_before;
+	bool is_again = first && first->order > reader->added_before;
 
 	if (!is_again || is_more)
-		return policy_origins_note(origins, reader->section, name, text, reader->place,
-					   is_more);
+		return policy_origins_add(origins, reader->section, name, text, reader->place,
+					  is_more);
 	if (name[0])
 		return policy_refuse(reader, -EINVAL,
 				     "[%s] %s: found the key again, expected it once; the first is "

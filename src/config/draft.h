@@ -24,15 +24,15 @@ struct policy_origins {
 	const struct policy_origins *below; /* of the files, below those of a profile; or NULL */
 	struct policy_origin *entries;
 	size_t n;
-	unsigned int n_noted;
+	unsigned int n_added;
 };
 
 /*
  * Replaces the section's value of the key, unless it is a further line of a key that may be given
  * several times (is_more). Returns 0 or -ENOMEM.
  */
-int policy_origins_note(struct policy_origins *origins, const char *section, const char *key,
-			const char *value, struct policy_place place, bool is_more);
+int policy_origins_add(struct policy_origins *origins, const char *section, const char *key,
+		       const char *value, struct policy_place place, bool is_more);
 /* NULL: no file gave it. */
 const struct policy_origin *policy_origins_find(const struct policy_origins *origins,
 						const char *section, const char *key);
@@ -67,7 +67,7 @@ int policy_draft_check(const struct policy_draft *draft, char **ret_message);
  */
 struct policy_reader {
 	struct policy_draft *draft;
-	unsigned int noted_before; /* origins.n_noted when this file or setting began */
+	unsigned int added_before; /* origins.n_added when this file or setting began */
 	struct policy_place place;
 	char *message;
 	/* What policy_shown() gave last, and the suggestion for it. */
@@ -112,8 +112,8 @@ int policy_section_apply(struct policy_draft *draft, const struct policy_setting
  * Notes the open section, with an empty name, or a key of it. Refuses what the file at hand gave
  * already, unless is_more.
  */
-int policy_reader_note(struct policy_reader *reader, const char *name, const char *text,
-		       bool is_more);
+int policy_reader_add(struct policy_reader *reader, const char *name, const char *text,
+		      bool is_more);
 /*
  * Refuses a key that the section does not have; list has its keys, and closest is one, or NULL. A
  * key of gone.c is refused with what to do instead.

@@ -2,8 +2,8 @@
 #pragma once
 
 /*
- * By what a rule matches tasks. A key is a field of struct policy_match with its bit, and a row in
- * match.c.
+ * The conditions by which a rule matches tasks. A key is a field of struct policy_match with its
+ * bit, and a row in match.c.
  */
 
 #include <stdbool.h>

@@ -24,8 +24,8 @@ struct parser {
 	char *faults; /* a line for each */
 };
 
-/* Parses the whole text, to report all faults at once. */
-static void note(struct parser *parser, int r)
+/* All faults of a text are reported at once. */
+static void add_fault(struct parser *parser, int r)
 {
 	if (r >= 0)
 		return;
@@ -114,7 +114,7 @@ static char *read_line(char *buffer, int size, void *stream)
 			end--;
 		parser->reader.place.line++;
 		r = copy_line(&parser->reader, line, end - line, buffer, size);
-		note(parser, r);
+		add_fault(parser, r);
 	} while (r < 0);
 	return buffer;
 }
@@ -128,14 +128,14 @@ static int handle_key(void *user, const char *section, const char *name, const c
 	if (reader->is_refused)
 		return 1;
 	if (reader->is_open) {
-		note(parser, policy_section_assign(reader, name, value));
+		add_fault(parser, policy_section_assign(reader, name, value));
 		return 1;
 	}
 	reader->is_refused = true;
-	note(parser,
-	     policy_refuse(reader, -EINVAL,
-			   "found the key '%s' before any section, expected a [section] first",
-			   policy_shown(reader, name)));
+	add_fault(parser,
+		  policy_refuse(reader, -EINVAL,
+				"found the key '%s' before any section, expected a [section] first",
+				policy_shown(reader, name)));
 	return 1;
 }
 
@@ -144,7 +144,7 @@ int policy_parse(struct policy_draft *draft, const char *file, const char *text,
 {
 	struct parser parser = {
 		.reader = { .draft = draft,
-			    .noted_before = draft->origins.n_noted,
+			    .added_before = draft->origins.n_added,
 			    .place.file = file },
 		.next = text,
 		.end = text + size,

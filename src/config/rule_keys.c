@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What a rule gives, and to whom besides those that it matches (config/match.c). */
+/* The keys of a rule besides its conditions (config/match.c): what it gives, class and domain. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>

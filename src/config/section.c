@@ -104,7 +104,7 @@ int policy_section_open(struct policy_reader *reader, const char *header)
 	if (!name)
 		return -ENOMEM;
 	begin(reader, name);
-	r = policy_reader_note(reader, "", "", false);
+	r = policy_reader_add(reader, "", "", false);
 	if (r < 0)
 		return r;
 	if (starts(name, "domain "))
@@ -222,7 +222,7 @@ static int assign_key(struct policy_reader *reader, const char *name, const char
 int policy_section_assign(struct policy_reader *reader, const char *name, const char *text)
 {
 	bool is_power = !strcmp(name, POLICY_OPP_POWER_KEY);
-	int r = policy_reader_note(reader, name, text, is_power && reader->has_powers);
+	int r = policy_reader_add(reader, name, text, is_power && reader->has_powers);
 
 	if (r < 0)
 		return r;
@@ -241,7 +241,7 @@ int policy_section_apply(struct policy_draft *draft, const struct policy_setting
 	struct policy_reader reader = {
 		.draft = draft,
 		.place = setting->place,
-		.noted_before = draft->origins.n_noted,
+		.added_before = draft->origins.n_added,
 	};
 	const char *dot = strrchr(setting->name, '.');
 	_cleanup_free_ char *header = NULL;

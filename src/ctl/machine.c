@@ -40,7 +40,7 @@ struct common {
 	char word[TEXT_SIZE];
 };
 
-static void note_preference(const char *path, void *context)
+static void add_preference(const char *path, void *context)
 {
 	struct common *common = context;
 	char word[TEXT_SIZE];
@@ -58,7 +58,7 @@ static void find_preferences(json_t *found, const char *sys)
 	struct common preference = { "" };
 	char profile[TEXT_SIZE];
 
-	sysfs_each(note_preference, &preference,
+	sysfs_each(add_preference, &preference,
 		   "%s/devices/system/cpu/cpufreq/policy*/energy_performance_preference", sys);
 	if (preference.word[0])
 		json_object_set_new(found, "EPP", format_json(preference.word));
@@ -71,7 +71,7 @@ struct heat {
 	char sensor[TEXT_SIZE];
 };
 
-static void note_temperature(struct heat *heat, const char *path, const char *sensor)
+static void add_temperature(struct heat *heat, const char *path, const char *sensor)
 {
 	double mc;
 
@@ -81,8 +81,8 @@ static void note_temperature(struct heat *heat, const char *path, const char *se
 	snprintf(heat->sensor, sizeof(heat->sensor), "%s", sensor);
 }
 
-/* The drivers of CPUs' sensors, by hwmon. */
-static void note_hwmon(const char *path, void *context)
+/* A temperature of hwmon, if its driver is one of CPUs. */
+static void add_hwmon(const char *path, void *context)
 {
 	static const char *const drivers[] = { "coretemp", "k10temp", "zenpower", "cpu_thermal",
 					       "scpi_sensors" };
@@ -94,11 +94,11 @@ static void note_hwmon(const char *path, void *context)
 		return;
 	for (size_t i = 0; i < ARRAY_SIZE(drivers); i++)
 		if (!strcmp(name, drivers[i]))
-			note_temperature(heat, path, name);
+			add_temperature(heat, path, name);
 }
 
-/* Thermal zones whose type names a CPU: x86_pkg_temp, cpu-thermal, cpu0-thermal, soc-thermal. */
-static void note_zone(const char *path, void *context)
+/* A thermal zone whose type names a CPU: x86_pkg_temp, cpu-thermal, cpu0-thermal, soc-thermal. */
+static void add_zone(const char *path, void *context)
 {
 	struct heat *heat = context;
 	char type[TEXT_SIZE], temperature[SYSFS_PATH_SIZE];
@@ -107,16 +107,16 @@ static void note_zone(const char *path, void *context)
 	    (!strstr(type, "cpu") && !strstr(type, "pkg") && !strstr(type, "soc")))
 		return;
 	snprintf(temperature, sizeof(temperature), "%s/temp", path);
-	note_temperature(heat, temperature, type);
+	add_temperature(heat, temperature, type);
 }
 
 static void find_temperature(json_t *found, const char *sys)
 {
 	struct heat heat = { 0 };
 
-	sysfs_each(note_hwmon, &heat, "%s/class/hwmon/hwmon*/temp*_input", sys);
+	sysfs_each(add_hwmon, &heat, "%s/class/hwmon/hwmon*/temp*_input", sys);
 	if (!heat.highest_mc)
-		sysfs_each(note_zone, &heat, "%s/class/thermal/thermal_zone*", sys);
+		sysfs_each(add_zone, &heat, "%s/class/thermal/thermal_zone*", sys);
 	if (heat.highest_mc) {
 		add_number(found, "temperature_millidegrees", heat.highest_mc);
 		json_object_set_new(found, "temperature_sensor", format_json(heat.sensor));
@@ -127,7 +127,7 @@ struct cooling {
 	unsigned int n, active;
 };
 
-static void note_cooling(const char *path, void *context)
+static void add_cooling(const char *path, void *context)
 {
 	struct cooling *cooling = context;
 	char type[TEXT_SIZE];
@@ -151,7 +151,7 @@ static void find_throttling(json_t *found, const char *sys)
 		      "/devices/system/cpu/cpu*/thermal_throttle/package_throttle_count");
 	sysfs_highest(&ms, sys,
 		      "/devices/system/cpu/cpu*/thermal_throttle/package_throttle_total_time_ms");
-	sysfs_each(note_cooling, &cooling, "%s/class/thermal/cooling_device*", sys);
+	sysfs_each(add_cooling, &cooling, "%s/class/thermal/cooling_device*", sys);
 	if (events >= 0) {
 		add_number(found, "throttle_count", events);
 		add_number(found, "throttled_us", ms * 1000);

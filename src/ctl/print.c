@@ -120,6 +120,7 @@ static const struct unit {
 	{ ":left", format_left },
 	{ ":ago", show_ago },
 	{ ":own", show_own },
+	{ ":seconds", NULL, "", "", 1e6, 3 },
 	{ ":mega", NULL, "", "", 1e6, 2 },
 	{ ":percent1", NULL, "", " %", 10, 1 },
 	{ ":percent2", NULL, "", " %", 10000, 2 },

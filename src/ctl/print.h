@@ -75,6 +75,7 @@ void paragraph_print(FILE *file, const char *title, const char *text);
  *	:mhz  1800 of kHz		:left  a duration in whole seconds
  *	:mega  1.07 of a number		:percent1, :percent2  of permille and ppm, with decimals
  *	:level  "30 %" of "30%"		:own  a pid, and whether it is this command's
+ *	:seconds  12.345 of us
  *	:n  as it is			:all  of an object: its members with their names
  *	:8  padded to 8 columns
  *

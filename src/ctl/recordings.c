@@ -13,9 +13,6 @@
 #include "shared/cleanup.h"
 #include "shared/cpu_mask.h"
 #include "shared/time.h"
-#include "varlink/reply.h"
-
-#define HEAD_MAX (1024 * 1024) /* of a thousand domains */
 
 struct recording {
 	const char *path; /* borrowed */
@@ -61,8 +58,8 @@ static enum ctl_exit open_file(const char *path, struct recording *ret)
 				     : ". A recording is made by: wakegovctl record -o FILE");
 }
 
-/* No failure: everything before the cut is valid. */
-static void note_cut(const struct recording *recording)
+/* A cut is no failure: everything before it is valid. */
+static void say_cut(const struct recording *recording)
 {
 	complain("%s: %s; all before it was read", recording->path, recording->reader->why);
 }
@@ -80,7 +77,7 @@ static enum ctl_exit replay(const struct ctl *ctl, struct recording *recording)
 	json = replay_json(reader, r, &replay);
 	code = ctl_print(ctl, json, "replay", NULL);
 	if (r == REPLAY_CUT)
-		note_cut(recording);
+		say_cut(recording);
 	return code == CTL_OK && r == REPLAY_DIFFERS ? CTL_DIFFERS : code;
 }
 
@@ -89,7 +86,7 @@ static enum ctl_exit end_events(const struct recording *recording, int r)
 	if (r < 0)
 		return complain_file(recording, r, "");
 	if (r == RECORD_CUT)
-		note_cut(recording);
+		say_cut(recording);
 	return CTL_OK;
 }
 
@@ -126,7 +123,7 @@ static enum ctl_exit replay_under(const struct ctl *ctl, struct recording *recor
 	json = what_if_json(&what_if, recording->reader, policy_path);
 	code = ctl_print(ctl, json, "what_if", what_if_add);
 	if (what_if.cut)
-		note_cut(recording);
+		say_cut(recording);
 	return code;
 }
 
@@ -146,27 +143,13 @@ enum ctl_exit command_replay(struct ctl *ctl)
 	return policy_path ? replay_under(ctl, &recording, policy_path) : replay(ctl, &recording);
 }
 
-static char *recording_title(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return format_clean(slash ? slash + 1 : path);
-}
-
 /* What all of the page is about: the domains, as Status has them, and the beginning. */
 static void put_head(FILE *out, const struct recording *recording)
 {
 	const struct topology *topology = recording->reader->topology;
-	_cleanup_free_ char *title = recording_title(recording->path);
-	_cleanup_free_ char *words = json_dumps(words_all(), JSON_COMPACT);
-	struct buffer line = { .max = HEAD_MAX };
-	struct json_out json;
+	const char *slash = strrchr(recording->path, '/');
+	json_t *domains = json_array();
 
-	json_out_init(&json, &line);
-	json_out_open(&json, '{');
-	field_text(&json, "title", title);
-	field_count(&json, "begin_us", recording->reader->begin_ns / NS_PER_US);
-	field_open(&json, "domains", '[');
 	for (uint32_t i = 0; i < topology->n_domains; i++) {
 		const struct topology_domain *info = &topology->domains[i];
 		struct cpu_mask mask = { 0 };
@@ -175,19 +158,16 @@ static void put_head(FILE *out, const struct recording *recording)
 		topology_for_each_cpu(topology, cpu, i)
 			cpu_mask_add(&mask, cpu);
 		cpu_mask_print_list(&mask, cpus, sizeof(cpus));
-		json_out_open(&json, '{');
-		field_text(&json, "name", info->name);
-		field_text(&json, "cpus", cpus);
-		field_count(&json, "lowest_opp_khz", info->opp_khz[0]);
-		field_count(&json, "highest_opp_khz", topology_domain_max_khz(info));
-		json_out_close(&json, '}');
+		json_array_append_new(domains,
+				      json_pack("{so ss sI sI}", "name", format_json(info->name),
+						"cpus", cpus, "lowest_opp_khz",
+						(json_int_t)info->opp_khz[0], "highest_opp_khz",
+						(json_int_t)topology_domain_max_khz(info)));
 	}
-	json_out_close(&json, ']');
-	field_json(&json, "words", words);
-	json_out_close(&json, '}');
-	if (json_out_flush(&json) == 0 && buffer_append(&line, "", 1) == 0)
-		page_put(out, buffer_bytes(&line));
-	buffer_deinit(&line);
+	page_put_object(out, json_pack("{so sI so sO}", "title",
+				       format_json(slash ? slash + 1 : recording->path), "begin_us",
+				       (json_int_t)(recording->reader->begin_ns / NS_PER_US),
+				       "domains", domains, "words", words_all()));
 }
 
 enum ctl_exit report_html_of_recording(const struct ctl *ctl, const char *path)

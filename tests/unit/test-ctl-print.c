@@ -248,24 +248,13 @@ static void test_terminal(void **state)
 	}
 }
 
-static void test_table_of_many_rows(void **state)
-{
-	char rows[16000] = "[{\"n\": 7}";
-	_cleanup_free_ char *text = NULL;
-
-	for (int i = 1; i < 1000; i++)
-		strcat(rows, ", {\"n\": 7}");
-	text = print("[[\"N\", \"{n}\"]]", 0, strcat(rows, "]"));
-	assert_int_equal(strlen(text), 2 * 1001);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_table),	  cmocka_unit_test(test_values),
 		cmocka_unit_test(test_templates), cmocka_unit_test(test_reason),
 		cmocka_unit_test(test_place),	  cmocka_unit_test(test_fit),
-		cmocka_unit_test(test_terminal),  cmocka_unit_test(test_table_of_many_rows),
+		cmocka_unit_test(test_terminal),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -108,7 +108,8 @@ class Exports(unittest.TestCase):
         shown = self.ctl("replay", self.recording, "--policy", self.path("other.conf"))
         self.assertRegex(shown, r"as recorded +1\d\d\d MHz .*1416 MHz \d\d %")
         self.assertRegex(shown, r"other.conf +\d\d\d MHz .*816 MHz \d\d %")
-        self.assertIn("other.conf: 408 MHz -> 816 MHz  io-boost", shown)
+        self.assertRegex(shown, r"(?m)^0\.\d{3} s  cpu0-3\n  as recorded: 408 MHz -> 1416 MHz  io-boost .*\n"
+                                r"  other.conf: 408 MHz -> 816 MHz  io-boost")
 
     def test_cut_and_strange_files(self):
         with open(self.recording, "rb") as file:
