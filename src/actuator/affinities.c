@@ -327,11 +327,6 @@ int affinities_release(struct affinities *affinities, restore_report_t report, v
 	return task_log_release(&affinities->log, report, userdata);
 }
 
-int affinities_restore(const char *directory, restore_report_t report, void *userdata)
-{
-	return task_log_restore(&affinities_log, directory, report, userdata);
-}
-
 void affinities_count(const struct affinities *affinities, struct affinities_counts *ret)
 {
 	*ret = affinities->counts;

@@ -62,9 +62,8 @@ bool affinities_knows(const struct affinities *affinities, uint32_t pid);
 /* Drops the entry: the task has exited, or is to be treated as new. */
 void affinities_forget(struct affinities *affinities, uint32_t pid);
 
-/* Restores each affinity that is kept, as task_log_release() and task_log_restore() say. */
+/* Restores each affinity that is kept, as task_log_release() says. */
 int affinities_release(struct affinities *affinities, restore_report_t report, void *userdata);
-int affinities_restore(const char *directory, restore_report_t report, void *userdata);
 
 void affinities_count(const struct affinities *affinities, struct affinities_counts *ret);
 
@@ -77,4 +76,5 @@ struct affinity {
 	bool foreign;	     /* another program set the affinity while the task was kept */
 };
 
+/* The log, for task_log_restore(). */
 extern const struct task_log_kind affinities_log;

@@ -111,7 +111,7 @@ int actuator_domain_read_limits(struct actuator_domain *domain, uint32_t *ret_mi
 		return r;
 
 	/* The limits of others, without our own. */
-	if (range_is_acquired(&domain->range)) {
+	if (domain->range.is_acquired) {
 		if (max_khz >= max->put_khz || range_limit_was(max, max_khz))
 			max_khz = max->saved_khz;
 		if (min_khz <= min->put_khz || range_limit_was(min, min_khz))
@@ -155,11 +155,6 @@ int actuator_domain_read_back(struct actuator_domain *domain, uint32_t *ret_khz)
 bool actuator_domain_is_request(const struct actuator_domain *domain, uint32_t read_khz)
 {
 	return !domain->measures && opp_is_one(domain->info, read_khz);
-}
-
-void actuator_domain_forget_request(struct actuator_domain *domain)
-{
-	domain->asked_khz = 0;
 }
 
 int actuator_domain_explain(struct actuator_domain *domain, int error, const char *format, ...)

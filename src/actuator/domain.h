@@ -67,7 +67,11 @@ struct actuator_domain {
 	bool held;	      /* acquired by a backend that writes */
 	unsigned int touched; /* bits 1 << enum control, set by actuator_watch, cleared by verify */
 	bool unverified;      /* the last apply found a request that is not ours */
-	uint32_t asked_khz;   /* our request that the kernel holds; 0: not known */
+	/*
+	 * Our request that the kernel holds; 0: not known, and the next apply writes. After a CPU
+	 * of the domain went offline or came online, and after a resume, the governor has lost it.
+	 */
+	uint32_t asked_khz;
 	uint32_t read_back_khz; /* frequency after the last apply; 0: not read yet */
 	bool has_sched_ext;	/* a scheduler of sched_ext had all tasks when it was acquired */
 	bool measures;		/* scaling_cur_freq is a measurement, by cpuinfo_avg_freq */
@@ -143,12 +147,6 @@ int actuator_domain_read_back(struct actuator_domain *domain, uint32_t *ret_khz)
  * the two they show, but a value between OPPs is never a request.
  */
 bool actuator_domain_is_request(const struct actuator_domain *domain, uint32_t read_khz);
-
-/*
- * Makes the next apply write. Call it after a CPU of the domain went offline or came online, and
- * after a resume: the governor restarts and loses the request.
- */
-void actuator_domain_forget_request(struct actuator_domain *domain);
 
 /*
  * For the backends. explain fills domain->why with a sentence and returns error. explain_file fills

@@ -165,7 +165,7 @@ static int check_limit(struct actuator_domain *domain, enum control control,
 {
 	bool by_kernel = control == CONTROL_MAX_FREQ && domain->boost_switched &&
 			 khz == domain->hardware_max_khz;
-	char text[CONTROL_VALUE_SIZE];
+	struct saved_value *entry;
 
 	if (khz == limit->put_khz)
 		return 0;
@@ -173,10 +173,13 @@ static int check_limit(struct actuator_domain *domain, enum control control,
 		domain->asked_khz = 0;
 	else if (limit->put_khz != limit->saved_khz)
 		return 1;
-	snprintf(text, sizeof(text), "%u", khz);
 	limit->saved_khz = limit->put_khz = khz;
 	forget_past(limit);
-	return saved_replace(domain->saved, domain->info->first_cpu, control, text);
+	entry = saved_find(domain->saved, domain->info->first_cpu, control);
+	if (!entry)
+		return 0;
+	snprintf(entry->value, sizeof(entry->value), "%u", khz);
+	return saved_save(domain->saved);
 }
 
 int range_verify(struct actuator_domain *domain)
@@ -246,10 +249,10 @@ int range_apply(struct actuator_domain *domain, const struct actuator_request *r
 		uint32_t min_khz, uint32_t max_khz)
 {
 	struct range *range = &domain->range;
-	bool again = !domain->asked_khz;
+	struct schedutil_visit again = { 0 };
 	int r, written;
 
-	r = range_is_acquired(range) ? 0 : range_acquire(domain);
+	r = range->is_acquired ? 0 : range_acquire(domain);
 	if (r < 0)
 		return fail(domain, r);
 	if (domain->unchecked)
@@ -268,11 +271,12 @@ int range_apply(struct actuator_domain *domain, const struct actuator_request *r
 	range->own_min_khz = request->min_khz;
 	range->own_max_khz = request->max_khz;
 
-	written = range_write(domain, min_khz, max_khz, again);
+	written = range_write(domain, min_khz, max_khz, !domain->asked_khz);
 	if (written < 0)
 		return fail(domain, written);
-	if (written && domain->has_sched_ext)
-		schedutil_visit_again(domain->info->first_cpu);
+	/* With all tasks in a scheduler of sched_ext, none of them calls schedutil after this. */
+	if (written && domain->has_sched_ext && !schedutil_visit(&again, domain->info->first_cpu))
+		schedutil_visit_drop(&again);
 	if (written && request->at_once) {
 		sched_yield(); /* lets the kernel's work item on this CPU apply the limit */
 		schedutil_call(&range->caller, (int)request->cpu);

@@ -46,11 +46,6 @@ static inline void range_init(struct range *range)
 	*range = (struct range){ .min.fd = -1, .max.fd = -1, .own_max_khz = UINT32_MAX };
 }
 
-static inline bool range_is_acquired(const struct range *range)
-{
-	return range->is_acquired;
-}
-
 /*
  * Opens both files, and changes nothing. Returns 0; -EOPNOTSUPP without such files; or another
  * negative errno with domain->why filled.

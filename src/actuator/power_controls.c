@@ -86,10 +86,12 @@ int preference_set(struct actuator_domain *domain, const char *word)
 		return leave(domain->saved, policy, PREFERENCE_FOREIGN);
 	if (!word)
 		word = strcpy(before, saved->value);
-	if (saved && (hidden || strcmp(now, word) == 0))
-		r = saved_hide(domain->saved, saved, hidden);
-	if (r < 0)
-		return r;
+	if (saved && saved->hidden != hidden && (hidden || strcmp(now, word) == 0)) {
+		saved->hidden = hidden;
+		r = saved_save(domain->saved);
+		if (r < 0)
+			return r;
+	}
 	if (strcmp(now, word) == 0)
 		return PREFERENCE_UNCHANGED;
 	if (hidden)

@@ -291,22 +291,3 @@ int saved_add(struct saved_values *saved, const struct saved_value *entries, siz
 	merged = before.entries; /* freed */
 	return 0;
 }
-
-int saved_replace(struct saved_values *saved, uint32_t policy, enum control control,
-		  const char *value)
-{
-	struct saved_value *entry = saved_find(saved, policy, control);
-
-	if (!entry)
-		return 0;
-	snprintf(entry->value, sizeof(entry->value), "%s", value);
-	return saved_save(saved);
-}
-
-int saved_hide(struct saved_values *saved, struct saved_value *entry, bool hidden)
-{
-	if (entry->hidden == hidden)
-		return 0;
-	entry->hidden = hidden;
-	return saved_save(saved);
-}

@@ -109,16 +109,6 @@ bool saved_is_valid(const struct saved_value *entry);
  */
 int saved_add(struct saved_values *saved, const struct saved_value *entries, size_t n);
 
-/*
- * Replaces a saved value, after another program changed the control while we held nothing there,
- * and saves. Returns 0 (also without an entry) or a negative errno.
- */
-int saved_replace(struct saved_values *saved, uint32_t policy, enum control control,
-		  const char *value);
-
-/* Sets whether a preference of the table is hidden, and saves. Returns 0 or a negative errno. */
-int saved_hide(struct saved_values *saved, struct saved_value *entry, bool hidden);
-
 /* Drops an entry (may be NULL) from the table only; later entries move up. */
 void saved_drop(struct saved_values *saved, struct saved_value *entry);
 

@@ -124,14 +124,6 @@ void schedutil_visit_drop(struct schedutil_visit *visit)
 	visit->until_ns = 0;
 }
 
-void schedutil_visit_again(uint32_t policy)
-{
-	struct schedutil_visit visit = { 0 };
-
-	if (!schedutil_visit(&visit, policy))
-		schedutil_visit_drop(&visit);
-}
-
 static void *visit_when_called(void *userdata)
 {
 	struct schedutil_caller *caller = userdata;

@@ -40,12 +40,6 @@ bool schedutil_governs(uint32_t policy);
  */
 bool schedutil_visit(struct schedutil_visit *visit, uint32_t policy);
 
-/*
- * Visits the domain once more, without waiting: after a limit was widened while a scheduler of
- * sched_ext has all tasks, none of which calls schedutil.
- */
-void schedutil_visit_again(uint32_t policy);
-
 /* Waits for its end. After several began together, only the first wait takes time. */
 void schedutil_visit_wait(struct schedutil_visit *visit);
 

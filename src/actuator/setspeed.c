@@ -157,7 +157,7 @@ static int write_speed(struct actuator_domain *domain, const struct actuator_req
 {
 	uint32_t khz = request->target_khz;
 	struct range *range = &domain->range;
-	bool pinned = range_is_acquired(range);
+	bool pinned = range->is_acquired;
 	int r = 0;
 
 	if (pinned && khz > range->max.put_khz)
@@ -215,7 +215,7 @@ static int setspeed_verify(struct actuator_domain *domain)
 	domain->touched = 0;
 	r = verify_governor(domain);
 	if (r == ACTUATOR_DONE)
-		r = range_is_acquired(&domain->range) ? range_verify(domain) : r;
+		r = domain->range.is_acquired ? range_verify(domain) : r;
 	if (r != ACTUATOR_DONE)
 		return r;
 	actuator_domain_mark_driven(domain);

@@ -86,7 +86,7 @@ static int uclamp_apply(struct actuator_domain *domain, const struct actuator_re
 
 	if (!domain->held)
 		return actuator_domain_outcome_unheld(domain);
-	if (limited || range_is_acquired(&domain->range))
+	if (limited || domain->range.is_acquired)
 		return range_apply(domain, request, request->floor_khz, request->max_khz);
 	/* Nothing is written or read back: the target is what schedutil is expected to set. */
 	domain->read_back_khz = 0;
@@ -112,7 +112,7 @@ static int uclamp_verify(struct actuator_domain *domain)
 	if (r == ACTUATOR_TAKEN_OVER)
 		return actuator_domain_yield(domain, CONTROL_GOVERNOR, governor,
 					     GOVERNOR_SCHEDUTIL);
-	if (r == ACTUATOR_DONE && range_is_acquired(&domain->range))
+	if (r == ACTUATOR_DONE && domain->range.is_acquired)
 		r = range_verify(domain);
 	if (r == ACTUATOR_DONE)
 		actuator_domain_mark_driven(domain);

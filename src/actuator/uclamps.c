@@ -395,11 +395,6 @@ int uclamps_release(struct uclamps *clamps, restore_report_t report, void *userd
 	return task_log_release(&clamps->log, report, userdata);
 }
 
-int uclamps_restore(const char *directory, restore_report_t report, void *userdata)
-{
-	return task_log_restore(&uclamps_log, directory, report, userdata);
-}
-
 void uclamps_count(const struct uclamps *clamps, struct uclamps_counts *ret)
 {
 	*ret = clamps->counts;

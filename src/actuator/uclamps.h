@@ -98,9 +98,8 @@ void uclamps_flush(struct uclamps *clamps, uint64_t now_ns);
  */
 int uclamps_forked(struct uclamps *clamps, uint32_t parent, uint32_t child);
 
-/* Restores the clamps of every task, as task_log_release() and task_log_restore() say. */
+/* Restores the clamps of every task, as task_log_release() says. */
 int uclamps_release(struct uclamps *clamps, restore_report_t report, void *userdata);
-int uclamps_restore(const char *directory, restore_report_t report, void *userdata);
 
 void uclamps_count(const struct uclamps *clamps, struct uclamps_counts *ret);
 
@@ -108,7 +107,7 @@ void uclamps_count(const struct uclamps *clamps, struct uclamps_counts *ret);
 bool uclamps_find(const struct uclamps *clamps, uint32_t pid, struct uclamp *ret_own,
 		  struct uclamp *ret_merged);
 
-/* The log, for those who read it. */
+/* The log, for task_log_restore(). */
 extern const struct task_log_kind uclamps_log;
 
 /* uclamped.c: a task with our clamps: an entry of the table (uclamps.c), and a line of its log. */

@@ -75,7 +75,7 @@ static uint64_t bit_of(uint16_t value, uint16_t nothing)
 	return value == nothing ? 0 : 1ULL << value % 64;
 }
 
-/* Until when nothing is to be done about the task: sampling it, or dropping its entry. */
+/* When to sample a followed task, and when to drop the entry of one that is not followed. */
 static uint64_t due_ns(const struct due_key *key)
 {
 	return key->followed ? key->at_ns : DUE_NEVER;
@@ -199,7 +199,7 @@ static bool may_have(const struct summary *sum, enum due_which which, uint64_t v
 }
 
 /* From the start of a block goes up to its summary, which says whether to search the block. */
-static void climb(const struct due *due, uint32_t *level, uint32_t *i)
+static void skip_blocks(const struct due *due, uint32_t *level, uint32_t *i)
 {
 	for (; *i % BLOCK == 0 && *level < due->n_levels; *i /= BLOCK)
 		(*level)++;
@@ -209,7 +209,7 @@ uint32_t due_find(const struct due *due, enum due_which which, uint64_t value, u
 {
 	uint32_t level = 0, i = from;
 
-	climb(due, &level, &i);
+	skip_blocks(due, &level, &i);
 	while (i < due->n[level]) {
 		if (level ? may_have(&due->summaries[level][i], which, value)
 			  : is_one(&due->keys[i], which, value)) {
@@ -219,7 +219,7 @@ uint32_t due_find(const struct due *due, enum due_which which, uint64_t value, u
 			i *= BLOCK;
 		} else {
 			i++;
-			climb(due, &level, &i);
+			skip_blocks(due, &level, &i);
 		}
 	}
 	return DUE_NONE;

@@ -169,7 +169,7 @@ void effective_cap_watch(const struct engine *engine, struct domain *domain,
 	}
 }
 
-static void look_by(struct domain *domain, uint64_t at_ns)
+static void decide_by(struct domain *domain, uint64_t at_ns)
 {
 	if (at_ns < domain->next_ns)
 		domain->next_ns = at_ns;
@@ -182,12 +182,12 @@ void effective_cap_plan(struct domain *domain, const struct effective_cap *cap, 
 	if (cap->capped.until_ns) {
 		/* A task with a higher cap holds the effective cap up until it is done. */
 		if (cap->bound.cap > cap->lowest_cap)
-			look_by(domain, cap->bound.until_ns);
+			decide_by(domain, cap->bound.until_ns);
 		else if (last->target_khz >= khz_of(&domain->info, cap->bound.cap))
-			look_by(domain, now_ns + RECHECK_NS);
+			decide_by(domain, now_ns + RECHECK_NS);
 	}
 	if (domain->uncap.until_ns > now_ns)
-		look_by(domain, domain->uncap.until_ns);
+		decide_by(domain, domain->uncap.until_ns);
 	if (last->reason == REASON_FLOOR || last->reason == REASON_OWN_FLOOR)
-		look_by(domain, cap->floor.until_ns);
+		decide_by(domain, cap->floor.until_ns);
 }

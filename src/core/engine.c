@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The engine as its callers see it: made once with all its memory, given inputs, asked for
- * decisions. What it does with them is in apply.c, round.c and plan.c.
+ * decisions. What it does with them is in round.c, merge.c and plan.c.
  */
 #include <stddef.h>
 #include <stdlib.h>

@@ -185,7 +185,7 @@ int domains_acquire(struct core *core, uint32_t domain)
 	return r;
 }
 
-/* One that fails is left alone until it is adopted. */
+/* A domain that fails is left alone until a user adopts it. */
 static int acquire_again(struct core *core, uint32_t domain)
 {
 	struct actuator_domain *actuator = &core->domains[domain].actuator;
@@ -248,7 +248,7 @@ void domains_verify(struct core *core, uint32_t domain)
 			       "%s: back online, governed again", governed->actuator.info->name);
 	set_active(core, domain, true);
 	domains_read_limits(core, domain);
-	if (range_is_acquired(&governed->actuator.range))
+	if (governed->actuator.range.is_acquired)
 		domains_expect_limits(core, &governed->actuator,
 				      governed->actuator.range.min.put_khz,
 				      governed->actuator.range.max.put_khz);
@@ -403,7 +403,7 @@ void domains_follow_scheduler(struct core *core)
 		acquire_anew(core, i);
 }
 
-static void note_conflict(void *userdata, const struct conflict *conflict)
+static void add_conflict(void *userdata, const struct conflict *conflict)
 {
 	struct conflicts_found *found = userdata;
 
@@ -416,7 +416,7 @@ void domains_find_conflicts(struct core *core)
 	struct conflicts_found *found = &core->conflicts;
 
 	found->n = 0;
-	conflicts_find(note_conflict, found);
+	conflicts_find(add_conflict, found);
 	for (uint32_t i = 0; i < found->n; i++) {
 		const struct conflict *conflict = found->conflicts[i];
 		bool is_known = false;
@@ -443,7 +443,7 @@ void domains_verify_touched(struct core *core)
 	actuator_watch_read(core->watch, verify_touched, core);
 }
 
-/* Returns whether there was a place for it, and memory. */
+/* Returns false without a free place or memory. */
 static bool add_opp(struct core *core, uint32_t domain, uint32_t khz, uint32_t power)
 {
 	const struct input input = {
@@ -462,7 +462,7 @@ static bool add_opp(struct core *core, uint32_t domain, uint32_t khz, uint32_t p
 	return true;
 }
 
-/* Of more OPPs than there are places for, takes as many evenly, the highest included. */
+/* If there are more OPPs than places, adds evenly spaced ones, the highest included. */
 static void add_opps_above(struct core *core, uint32_t domain, const struct topology_domain *now)
 {
 	struct topology_domain *info = &core->topology->domains[domain];

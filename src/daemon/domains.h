@@ -2,9 +2,9 @@
 #pragma once
 
 /*
- * Which domains are ours: what the actuator finds out about them goes to the core, the journal and
- * the account. A domain that another program has taken over stays yielded until it is adopted, or
- * the program puts back what it found.
+ * The state of each domain. What the actuator reports goes to the core, the journal and the
+ * statistics. A domain that another program has taken over stays yielded until a user adopts it, or
+ * the program restores our value.
  */
 
 #include <stdint.h>
@@ -18,9 +18,9 @@
 int domains_acquire(struct core *core, uint32_t domain);
 
 /*
- * Checks whether a domain is still ours and online, and takes one that is free: that is back
- * online, that was handed back, or where another program has put our value back. Applies what the
- * policy says of a domain's controls.
+ * Checks whether we still drive a domain, and whether it is online. Acquires one that is free: it
+ * came back online, was handed back, or another program restored our value. Applies the policy's
+ * energy preference.
  */
 void domains_verify(struct core *core, uint32_t domain);
 
@@ -59,8 +59,8 @@ void domains_take_back(struct core *core);
 int domains_adopt(struct core *core, const char *name, uint32_t *ret_adopted);
 
 /*
- * Has every domain take its backend anew where a scheduler of sched_ext came, went or made way for
- * another: under one that has all tasks no clamps are obeyed.
+ * Chooses the backend of every domain again if a scheduler of sched_ext came, went or was replaced:
+ * a scheduler that has all tasks ignores clamps.
  */
 void domains_follow_scheduler(struct core *core);
 
@@ -68,13 +68,10 @@ void domains_follow_scheduler(struct core *core);
 void domains_find_conflicts(struct core *core);
 
 /*
- * Follows what a domain can do: turbo is switched on, or the driver raises the highest
- * frequency. OPPs are only added, above the others, so that what was counted and recorded by OPP
- * stays right. Those that a domain may not have for now lie above scaling_max_freq, which
- * domains_read_limits() reads.
+ * Adds OPPs when turbo is switched on, or the driver raises the highest frequency. They are only
+ * added, above the others, so that counts and recordings by OPP stay right. OPPs that are not
+ * allowed now lie above scaling_max_freq, which domains_read_limits() reads.
  */
-
-/* Looks whether turbo or the hardware's maximum was switched, and adds OPPs then. */
 void opps_follow(struct core *core, uint32_t domain);
 
 /*

@@ -115,14 +115,14 @@ static void resume(struct core *core)
 	for (uint32_t cpu = 0; cpu < core->topology->n_cpus; cpu++)
 		frequency_forget(core->frequency, cpu);
 	for (uint32_t domain = 0; domain < core->n_domains; domain++) {
-		actuator_domain_forget_request(&core->domains[domain].actuator);
+		core->domains[domain].actuator.asked_khz = 0;
 		domains_verify(core, domain);
 	}
 }
 
 /*
- * A backend that writes limits itself must find out who changed them. The next driver sets limits
- * when it comes: the files of the one before are gone then, also where no decision would write.
+ * A backend that writes limits must find out who changed them. A new driver sets limits when it is
+ * loaded. The old one's files are gone then, which is noticed here even if no decision would write.
  */
 static void on_limits(struct core *core, uint32_t domain)
 {
@@ -130,7 +130,7 @@ static void on_limits(struct core *core, uint32_t domain)
 		return;
 	/* A switch of turbo must be known before the limit that the kernel wrote with it. */
 	opps_follow(core, domain);
-	if (range_is_acquired(&core->domains[domain].actuator.range))
+	if (core->domains[domain].actuator.range.is_acquired)
 		domains_verify(core, domain);
 	else if (domains_read_limits(core, domain) == -ENODEV)
 		domains_set_outcome(core, domain, -ENODEV);

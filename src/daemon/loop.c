@@ -38,8 +38,8 @@ static int on_touched(sd_event_source *source, int fd, uint32_t revents, void *u
 #define SETTLE_US (2 * US_PER_S)
 
 /*
- * What is kept by CPU and domain has its size from the start, and the capabilities to load the
- * programs anew are gone: only another start can take them in. What outlasts a restart is in files.
+ * Tables by CPU and domain have their size from the start, and the capabilities to load programs
+ * are gone, so only a restart can add CPUs. What must outlast it is in files.
  */
 static int on_changed(sd_event_source *source, uint64_t usec, void *userdata)
 {
@@ -53,9 +53,9 @@ static int on_changed(sd_event_source *source, uint64_t usec, void *userdata)
 	return 0;
 }
 
-/* Once for all that change together; said once. */
+/* Several changes at a time cause one restart and one message. */
 static void __attribute__((format(printf, 2, 3)))
-meet_change(struct loop *loop, const char *format, ...)
+plan_restart(struct loop *loop, const char *format, ...)
 {
 	uint64_t at_us = time_now_ns() / NS_PER_US + SETTLE_US;
 	va_list arguments;
@@ -87,8 +87,8 @@ static void verify_capacities(struct loop *loop)
 		uint32_t capacity = cpufreq_discover_capacity(domain->first_cpu);
 
 		if (capacity && capacity != domain->capacity)
-			meet_change(loop, "CPU %u has a capacity of %u, %u at the start",
-				    domain->first_cpu, capacity, domain->capacity);
+			plan_restart(loop, "CPU %u has a capacity of %u, %u at the start",
+				     domain->first_cpu, capacity, domain->capacity);
 	}
 }
 
@@ -101,10 +101,10 @@ static void verify_domain_of(struct loop *loop, uint32_t cpu)
 	if (domain == TOPOLOGY_NO_DOMAIN) {
 		snprintf(path, sizeof(path), CONTROL_CPUS "/cpu%u/cpufreq", cpu);
 		if (access(path, F_OK) == 0)
-			meet_change(loop, "CPU %u was not there at the start", cpu);
+			plan_restart(loop, "CPU %u was not there at the start", cpu);
 		return;
 	}
-	actuator_domain_forget_request(&core->domains[domain].actuator);
+	core->domains[domain].actuator.asked_khz = 0;
 	frequency_forget(core->frequency, cpu);
 	domains_verify(core, domain);
 }

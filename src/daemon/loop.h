@@ -55,8 +55,8 @@ void round_run(struct core *core);
 void rounds_resume(struct core *core);
 
 /*
- * Makes a round as if the timer were its reason, once the present event is dealt with. core is a
- * struct core: a channel that a client holds calls this when the client goes (channel.h), and the
- * module's expire() finds it without a subscriber.
+ * Plans a round of the timer, after the present event. core is a struct core. A channel that a
+ * client holds calls this when the client goes (channel.h); the module's expire() then finds it
+ * without a subscriber.
  */
 void round_soon(void *core);

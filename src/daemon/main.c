@@ -152,8 +152,8 @@ static int restore(const char *run_dir)
 	if (machine_fd == -EBUSY)
 		return EXIT_FAILURE;
 	r = restore_saved(run_dir, journal_report_restore, NULL);
-	clamps = uclamps_restore(run_dir, journal_report_restore, NULL);
-	affinities = affinities_restore(run_dir, journal_report_restore, NULL);
+	clamps = task_log_restore(&uclamps_log, run_dir, journal_report_restore, NULL);
+	affinities = task_log_restore(&affinities_log, run_dir, journal_report_restore, NULL);
 
 	journal_log_left(r, "the settings of domains", run_dir, "originals");
 	journal_log_left(clamps, "the clamps of tasks", run_dir, "clamps");

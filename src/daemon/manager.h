@@ -2,8 +2,8 @@
 #pragma once
 
 /*
- * The daemon: its core, its loop, and the states of its modules. Only its start, its end and the
- * methods of the socket, which show all of it, know the whole.
+ * The daemon: its core, its loop, and the states of its modules. Only the start, the end and the
+ * methods of the socket know the whole daemon.
  */
 
 #include "daemon/api/monitor.h"
@@ -25,8 +25,8 @@
 #define MODULES_MAX 16
 
 /*
- * The user of a run directory holds the one lock, the process that changes the machine's
- * frequencies the other: two would undo each other's work.
+ * One lock is for the run directory, the other for the machine's frequencies: two daemons would
+ * undo each other's work.
  */
 struct locks {
 	int run_dir;

@@ -31,11 +31,11 @@ struct module {
 
 	/* The domains are ours. Returns 0, or a negative errno that ends the daemon's start. */
 	int (*start)(void *state);
-	/* Nothing is decided any more; the domains are ours still. Start may have failed. */
+	/* No more decisions are made; we still drive the domains. start() may have failed. */
 	void (*stop)(void *state);
 	/* The domains are released: time to restore what the module changed. */
 	void (*released)(void *state);
-	/* The clients are gone as well. */
+	/* The clients are disconnected, too. */
 	void (*free)(void *state);
 
 	/* The policy. */
@@ -70,16 +70,16 @@ struct module {
 
 	/* A round. */
 
-	/* Before it where the timer is its reason: something may be due. */
+	/* Before a round that the timer caused: something may be due. */
 	void (*expire)(void *state, uint64_t now_ns);
 	/*
 	 * A CPU ran at this frequency since the last call, idle time excluded, if it is counted;
 	 * else the kernel last reported it.
 	 */
 	void (*measured)(void *state, uint32_t cpu, uint32_t khz, bool is_counted);
-	/* A domain that is driven was decided for. */
+	/* A decision was made for a driven domain. */
 	void (*decided)(void *state, const struct decision *decision);
-	/* That changed the domain's target; line is its text (engine_line.h). */
+	/* The decision changed the domain's target; line is its text (engine_line.h). */
 	void (*target_changed)(void *state, const struct decision *decision, const char *line);
 	/* A domain has this target from now on; 0: it is not ours. */
 	void (*target_set)(void *state, uint32_t domain, uint32_t khz, uint64_t now_ns);

@@ -75,7 +75,7 @@ static struct actuator_request request_of(struct core *core, const struct decisi
 	/* Only its own task's cap bounds a boost or a floor (src/core/merge.c). */
 	if (cap_khz < floor_khz)
 		cap_khz = floor_khz;
-	/* Where a task does not leave its clamp in force, the domain's maximum is what holds it. */
+	/* If a task keeps raising its clamp, the domain's maximum holds it to its cap. */
 	if (decision->now_ns < core->insists_until_ns && cap_khz < request.max_khz)
 		request.max_khz = cap_khz;
 	request.floor_khz = floor_khz > request.min_khz ? floor_khz : request.min_khz;

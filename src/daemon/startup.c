@@ -142,11 +142,13 @@ int startup_restore_predecessor(struct core *core, struct locks *locks)
 	}
 	r = 0;
 	if (!beside_another)
-		r = check_refused(uclamps_restore(run_dir, journal_report_restore, NULL), run_dir,
-				  "clamps", "the tasks' clamps (uclampset)");
+		r = check_refused(
+			task_log_restore(&uclamps_log, run_dir, journal_report_restore, NULL),
+			run_dir, "clamps", "the tasks' clamps (uclampset)");
 	if (!beside_another && r == 0)
-		r = check_refused(affinities_restore(run_dir, journal_report_restore, NULL),
-				  run_dir, "affinities", "the tasks' affinity (taskset)");
+		r = check_refused(
+			task_log_restore(&affinities_log, run_dir, journal_report_restore, NULL),
+			run_dir, "affinities", "the tasks' affinity (taskset)");
 	if (r < 0)
 		return r;
 	if (core->policy.backend == POLICY_BACKEND_OBSERVE) {

@@ -133,8 +133,8 @@ static bool takes_timer(const struct btf *kernel, const struct btf_type *functio
 	return !strcmp(btf__name_by_offset(kernel, type->name_off), "hrtimer");
 }
 
-static void note_function(struct programs *programs, struct wakegov *skel, const struct btf *kernel,
-			  uint32_t id)
+static void probe_function(struct programs *programs, struct wakegov *skel,
+			   const struct btf *kernel, uint32_t id)
 {
 	const struct btf_type *function = btf__type_by_id(kernel, id);
 	const char *name = btf__name_by_offset(kernel, function->name_off);
@@ -158,8 +158,8 @@ static void note_function(struct programs *programs, struct wakegov *skel, const
 	}
 }
 
-static void note_type(struct programs *programs, struct wakegov *skel, const struct btf *kernel,
-		      uint32_t id)
+static void probe_type(struct programs *programs, struct wakegov *skel, const struct btf *kernel,
+		       uint32_t id)
 {
 	const struct btf_type *type = btf__type_by_id(kernel, id);
 	const char *name = btf__name_by_offset(kernel, type->name_off);
@@ -176,7 +176,7 @@ static void note_type(struct programs *programs, struct wakegov *skel, const str
 				programs->states[i] = TRACER_ATTACHED;
 		break;
 	case BTF_KIND_FUNC:
-		note_function(programs, skel, kernel, id);
+		probe_function(programs, skel, kernel, id);
 		break;
 	case BTF_KIND_DATASEC:
 		if (!strcmp(name, ".data..percpu"))
@@ -205,7 +205,7 @@ static int probe(struct programs *programs, struct wakegov *skel)
 	for (int i = 0; i < WAKEGOV_PROGRAMS; i++)
 		states[i] = TRACER_MISSING;
 	for (uint32_t id = 1; id < btf__type_cnt(kernel); id++)
-		note_type(programs, skel, kernel, id);
+		probe_type(programs, skel, kernel, id);
 	btf__free(kernel);
 
 	/* One source of block requests suffices, and the older one counts requeues twice. */

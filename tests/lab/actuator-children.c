@@ -77,7 +77,7 @@ void test_clamps_kept_by_children(void **state)
 	uclamps_count(f->clamps, &after);
 	assert_int_equal(after.writes, before.writes);
 	task_end(pid);
-	assert_int_equal(uclamps_restore(f->run_dir, NULL, NULL), 0);
+	assert_int_equal(task_log_restore(&uclamps_log, f->run_dir, NULL, NULL), 0);
 	task_expect(child, 0, 1024);
 	kill(child, SIGKILL);
 }

@@ -371,13 +371,13 @@ void test_clamps_after_crash(void **state)
 	assert_int_equal(waitpid(daemon, &status, 0), daemon);
 	task_expect(user, 100, 350);
 	task_set_by_user(other, 0, 777);
-	assert_int_equal(uclamps_restore(f->run_dir, fixture_report, f), 0);
+	assert_int_equal(task_log_restore(&uclamps_log, f->run_dir, fixture_report, f), 0);
 	task_expect(user, 20, 900);
 	task_expect(parent, 0, 1024);
 	task_expect(child, 0, 1024);
 	task_expect(other, 0, 777);
 	assert_null(journal_text(f));
-	assert_int_equal(uclamps_restore(f->run_dir, NULL, NULL), 0);
+	assert_int_equal(task_log_restore(&uclamps_log, f->run_dir, NULL, NULL), 0);
 	kill(child, SIGKILL);
 	task_end(parent);
 	task_end(user);
@@ -408,7 +408,7 @@ void test_clamps_of_many_heirs_after_crash(void **state)
 	for (int i = 0; i < FAMILIES; i++)
 		parents[i] = task_start_family(&children[i], f, 300);
 	opened_before = n_opened;
-	assert_int_equal(uclamps_restore(f->run_dir, fixture_report, f), 0);
+	assert_int_equal(task_log_restore(&uclamps_log, f->run_dir, fixture_report, f), 0);
 	print_message("# %d files opened for %d heirs\n", n_opened - opened_before, FAMILIES);
 	assert_in_range(n_opened - opened_before, FAMILIES, 2 * FAMILIES);
 	for (int i = 0; i < FAMILIES; i++) {
@@ -435,7 +435,7 @@ void test_clamps_after_crash_before_the_write(void **state)
 	file = fopen(path, "ae");
 	fprintf(file, "task %d %llu 0-1024 0-600\ntask 77 5 0-", pid, (unsigned long long)start);
 	fflush(file);
-	assert_int_equal(uclamps_restore(f->run_dir, NULL, NULL), 0);
+	assert_int_equal(task_log_restore(&uclamps_log, f->run_dir, NULL, NULL), 0);
 	task_expect(pid, 0, 1024);
 	task_end(pid);
 }
@@ -462,7 +462,7 @@ void test_clamps_of_a_spoilt_journal(void **state)
 		file = fopen(path, "ae");
 		fputs(lines[i], file);
 		fflush(file);
-		assert_int_equal(uclamps_restore(f->run_dir, NULL, NULL), -EBADMSG);
+		assert_int_equal(task_log_restore(&uclamps_log, f->run_dir, NULL, NULL), -EBADMSG);
 		task_expect(pid, 0, 300);
 		uclamps_release(f->clamps, NULL, NULL);
 		task_end(pid);

@@ -91,7 +91,7 @@ static void test_no_log(void **state)
 {
 	assert_int_equal(load(), 0);
 	assert_int_equal(pid_index_count(loaded.index), 0);
-	assert_int_equal(affinities_restore(directory, NULL, NULL), 0);
+	assert_int_equal(task_log_restore(&affinities_log, directory, NULL, NULL), 0);
 }
 
 static void test_damaged(void **state)
@@ -106,7 +106,8 @@ static void test_damaged(void **state)
 	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
 		write_log(1, lines[i]);
 		assert_int_equal(load(), -EBADMSG);
-		assert_int_equal(affinities_restore(directory, NULL, NULL), -EBADMSG);
+		assert_int_equal(task_log_restore(&affinities_log, directory, NULL, NULL),
+				 -EBADMSG);
 		assert_int_equal(access(path, F_OK), 0);
 	}
 }

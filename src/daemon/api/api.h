@@ -74,7 +74,7 @@ int api_list_hints(const struct call *call, struct reply *reply);
 int api_give_hint(const struct call *call, struct reply *reply);
 int api_hold_hint(const struct call *call, struct reply *reply);
 
-/* fields.c: what several methods have. A page of a list whose entries keep their places. */
+/* A page of a list whose entries keep their places. */
 struct api_page {
 	uint32_t from; /* first place of the page */
 	uint32_t left; /* entries that still fit */

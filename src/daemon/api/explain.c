@@ -58,7 +58,7 @@ static void put_limiters(struct json_out *out, struct core *core, uint32_t i)
 			    &(struct throttle){ .who = actuator_state_name(actuator->state) });
 	actuator_domain_read_back(actuator, &domain.current_khz);
 	actuator_domain_read_limits(actuator, &domain.scaling_min_khz, &domain.scaling_max_khz);
-	if (range_is_acquired(&actuator->range))
+	if (actuator->range.is_acquired)
 		requests = (struct wakegov_limits){ .min_khz = actuator->range.min.saved_khz,
 						    .max_khz = actuator->range.max.saved_khz };
 	else

@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The socket's methods that say which rules there are, which tasks they match, and why. */
+/*
+ * The socket's methods that say which rules there are, which tasks they match, and why; properties
+ * and pages as other methods show them too.
+ */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "config/keys.h"
 #include "core/opp.h"
 #include "daemon/api/api.h"
 #include "daemon/process.h"
@@ -13,6 +17,49 @@
 
 /* Keys whose values only privileged users can read: /proc/PID/exe, and cmdline with hidepid=. */
 #define PRIVATE_KEYS (POLICY_MATCH_EXE | POLICY_MATCH_COMMAND)
+
+void api_put_level(struct json_out *out, const char *key, const struct policy_level *level,
+		   enum rule_property property)
+{
+	char buffer[POLICY_LEVEL_SIZE];
+
+	field_text(out, key, policy_level_format(property, level, buffer));
+}
+
+void api_put_properties(struct json_out *out, const struct policy_properties *properties)
+{
+	api_put_level(out, "cap", &properties->cap, RULE_CAP);
+	api_put_level(out, "floor", &properties->floor, RULE_FLOOR);
+	api_put_level(out, "io_boost", &properties->io_boost, RULE_IO_BOOST);
+	api_put_level(out, "placement", &properties->placement, RULE_PLACEMENT);
+	api_put_level(out, "idle_latency", &properties->idle_latency, RULE_IDLE_LATENCY);
+}
+
+struct api_page api_read_page(const struct call *call)
+{
+	return (struct api_page){
+		.from = (uint32_t)call_number(call, "offset"),
+		.left = (uint32_t)call_number_or(call, "limit", API_PAGE_MAX),
+		.next = -1,
+	};
+}
+
+bool api_is_on_page(struct api_page *page, uint32_t place)
+{
+	if (!page->left) {
+		page->next = place;
+		return false;
+	}
+	page->left--;
+	return true;
+}
+
+int api_end_page(struct json_out *out, const struct api_page *page, struct reply *reply)
+{
+	json_out_close(out, ']');
+	field_count_if(out, "next_offset", page->next >= 0, (uint64_t)page->next);
+	return reply_end(reply);
+}
 
 /* The bursts of the tasks that have their floor from this rule, the longest of their classes. */
 static uint64_t longest_burst_ns(const struct core *core, uint32_t rule,

@@ -26,6 +26,22 @@ uint32_t api_count_followed(const struct engine *engine)
 	return n;
 }
 
+void api_count_drops(const struct core *core, struct api_drops ret[static API_DROPS])
+{
+	struct tracer_drops drops;
+
+	tracer_drops(core->tracer, &drops);
+	ret[0] = (struct api_drops){ "ring", drops.ring };
+	ret[1] = (struct api_drops){ "slots", drops.slots };
+	ret[2] = (struct api_drops){ "tasks", io_task_refused(engine_tasks(core->engine)) };
+	ret[3] = (struct api_drops){ "devices", drops.devices };
+	ret[4] = (struct api_drops){ "missed", drops.missed };
+	ret[5] = (struct api_drops){ "processes", drops.processes };
+	ret[6] = (struct api_drops){ "hints", rules_hints(core->rules)->refused };
+	ret[7] = (struct api_drops){ "threads", drops.threads };
+	ret[8] = (struct api_drops){ "chains", drops.chains };
+}
+
 void api_put_policy(struct json_out *out, const struct policies *policies)
 {
 	field_open(out, "policy", '{');
@@ -142,7 +158,7 @@ struct api_asked api_asked(const struct core *core, uint32_t domain)
 		return (struct api_asked){ 0 };
 	if (!governed->backend->leaves_governor)
 		return (struct api_asked){ khz, khz, khz };
-	if (!range_is_acquired(&actuator->range))
+	if (!actuator->range.is_acquired)
 		return (struct api_asked){ .target_khz = khz };
 	return (struct api_asked){ khz, opp_clamp(actuator->info, actuator->range.min.put_khz),
 				   opp_clamp(actuator->info, actuator->range.max.put_khz) };

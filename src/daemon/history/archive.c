@@ -198,7 +198,7 @@ static void write_block(struct archive *archive)
 	archive->unwritten_ns = 0;
 }
 
-static void earn(struct archive *archive, uint64_t now_us)
+static void raise_balance(struct archive *archive, uint64_t now_us)
 {
 	uint64_t bytes = (now_us - archive->earned_us) * ARCHIVE_FILE_BYTES / DAY_US;
 
@@ -220,7 +220,7 @@ void archive_add(struct archive *archive, uint32_t domain, uint64_t now_ns, cons
 
 	if (archive->has_failed)
 		return;
-	earn(archive, now_us);
+	raise_balance(archive, now_us);
 	/* Shares a short balance evenly among the domains. */
 	if (archive->balance <= 0 ||
 	    (archive->balance <= RESERVE_BYTES && now_us < ration->kept_us + apart_us)) {

@@ -72,11 +72,11 @@ const char *decision_ring_find(const struct decision_ring *ring, uint32_t domain
 /*
  * archive.c: the decisions of the last week on disk, in ARCHIVE_FILES files DIRECTORY/history.N of
  * at most ARCHIVE_FILE_BYTES each. When the last one is full another is begun, and the oldest
- * removed. A file lasts a day: while there is room every decision is kept; on a machine that
- * decides without pause, those of each domain are kept at the distance for which there is room,
- * with the number of those left out between.
+ * removed. A file lasts at least a day: every decision is kept while there is room. A machine that
+ * decides without pause keeps those of each domain at even distances, with the number of decisions
+ * left out between.
  *
- * Lines are collected, and written as a block when the oldest is a minute old, so that a killed
+ * * Lines are collected, and written as a block when the oldest is a minute old, so that a killed
  * daemon loses at most a minute; after the last change an idle daemon is woken once for it. A
  * failed write ends the archive, with one message.
  */

@@ -78,7 +78,7 @@ static void on_unsubscribed(void *userdata)
 	sd_event_source_set_enabled(hand_back->timer, SD_EVENT_ONESHOT);
 }
 
-static int arm(struct hand_back *hand_back, uint64_t for_us)
+static int set_end(struct hand_back *hand_back, uint64_t for_us)
 {
 	uint64_t until_us = time_now_ns() / NS_PER_US + for_us;
 	int r = 0;
@@ -104,7 +104,7 @@ int hand_back_start(struct hand_back *hand_back, const char *governor, uint64_t 
 	int r = check_governor(core, governor);
 
 	if (r >= 0)
-		r = arm(hand_back, for_us);
+		r = set_end(hand_back, for_us);
 	if (r < 0)
 		return r;
 	snprintf(hand_back->governor, sizeof(hand_back->governor), "%s", governor ?: "");

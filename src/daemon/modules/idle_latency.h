@@ -2,9 +2,9 @@
 #pragma once
 
 /*
- * Idle latency: while a task works that a rule or class gives one, /dev/cpu_dma_latency is held
- * open with the shortest one of such tasks: no CPU then uses an idle state that takes longer to
- * leave. The kernel ends the request when the descriptor is closed, also after SIGKILL.
+ * Idle latency: while a task with one works, the daemon holds /dev/cpu_dma_latency open with the
+ * shortest of these. No CPU then uses an idle state that takes longer to leave. The kernel ends the
+ * request when the descriptor is closed, also after SIGKILL.
  */
 
 #include "daemon/module.h"

@@ -91,7 +91,9 @@ static void apply(struct placing *placing, uint32_t group)
 	tracer_watch_caches(placing->core->tracer, group, placing->groups[group].placement.held);
 }
 
-/* So long a task that sleeps at times has slept. With twice the time, a queue is slow for longer.
+/*
+ * A task that sleeps now and then has slept within this time. With twice the time, a queue is slow
+ * for longer.
  */
 #define STRANDED_NS (20 * NS_PER_MS)
 

@@ -21,7 +21,7 @@ struct roles {
 };
 
 /* "[source] sink" */
-static void note_role(const char *path, void *context)
+static void add_role(const char *path, void *context)
 {
 	struct roles *roles = context;
 	char line[32];
@@ -36,7 +36,7 @@ static void note_role(const char *path, void *context)
  * online is 1 on fixed voltage, and 2 on one that the machine may set (USB-PD). A controller of
  * USB-C ports says it also while its ports supply others.
  */
-static void note_online(const char *supply, void *context)
+static void check_online(const char *supply, void *context)
 {
 	struct roles roles = { 0 };
 	bool *is_online = context;
@@ -45,11 +45,11 @@ static void note_online(const char *supply, void *context)
 	if (*is_online || says(supply, "type", "Battery") || says(supply, "scope", "Device") ||
 	    !sysfs_read_number(&online, "%s/online", supply) || online < 1)
 		return;
-	sysfs_each(note_role, &roles, "%s/device/typec/port*/power_role", supply);
+	sysfs_each(add_role, &roles, "%s/device/typec/port*/power_role", supply);
 	*is_online = !says(supply, "type", "USB") || !roles.source || roles.sink;
 }
 
-static void note_discharging(const char *supply, void *context)
+static void check_discharging(const char *supply, void *context)
 {
 	bool *discharges = context;
 
@@ -63,8 +63,8 @@ bool power_source_is_battery(void)
 {
 	bool is_online = false, discharges = false;
 
-	sysfs_each(note_online, &is_online, SUPPLIES);
+	sysfs_each(check_online, &is_online, SUPPLIES);
 	if (!is_online)
-		sysfs_each(note_discharging, &discharges, SUPPLIES);
+		sysfs_each(check_discharging, &discharges, SUPPLIES);
 	return discharges;
 }

@@ -63,7 +63,7 @@ static uint64_t trace_all_again(struct saturation *saturation, uint64_t now_ns)
 }
 
 /* Looks whether it begins or ends. Returns when the next round is due for it. */
-static uint64_t look(struct saturation *saturation, uint64_t now_ns)
+static uint64_t update(struct saturation *saturation, uint64_t now_ns)
 {
 	struct core *core = saturation->core;
 	uint64_t *next_ns = &saturation->next_ns;
@@ -95,7 +95,7 @@ static void run(void *state, uint64_t now_ns)
 {
 	struct saturation *saturation = state;
 
-	saturation->round_ns = look(saturation, now_ns);
+	saturation->round_ns = update(saturation, now_ns);
 }
 
 static uint64_t next_ns(void *state, uint64_t now_ns, uint64_t others_ns)

@@ -4,11 +4,10 @@
 #include "daemon/module.h"
 
 /*
- * Where no decision is open, next to no program runs: while every domain is kept at its highest OPP
- * by the work of its CPUs, only the scheduler's ticks are traced. They are counted five times a
- * second, and as soon as a domain has less to do all is traced again; where it has nothing to do,
- * its ticks end, which is news at once. What was not seen meanwhile: how busy single tasks were,
- * and their I/O.
+ * While the work of its CPUs keeps every domain at its highest OPP, no decision can change, and
+ * only the scheduler's ticks are traced. They are counted five times a second. When a domain has
+ * less to do, everything is traced again. A domain without work has no ticks, which is reported at
+ * once. In the meantime neither the load of single tasks nor their I/O is seen.
  */
 
 struct saturation {
