@@ -126,8 +126,6 @@ struct mm_struct {
 struct task_io_accounting {
 	__u64 read_bytes;
 	__u64 write_bytes;
-	__u64 syscr; /* reads and writes, also of pipes and sockets */
-	__u64 syscw;
 };
 
 struct dl_rq {
@@ -177,7 +175,6 @@ struct task_struct {
 	unsigned in_iowait : 1;
 	int softirq_disable_cnt; /* PREEMPT_RT */
 	struct task_struct *real_parent;
-	struct task_struct *group_leader;
 	char comm[16];
 	struct task_io_accounting ioac;
 	struct bpf_local_storage *bpf_storage;
@@ -243,8 +240,6 @@ struct hrtimer {
 struct irqaction {
 	unsigned int flags;
 };
-
-struct linux_binprm;
 
 struct bpf_iter_meta {
 	struct seq_file *seq;

@@ -162,7 +162,7 @@ uint64_t domain_full_since_ns(const struct domain *domain, uint64_t now_ns)
 	return domain->full_since_ns;
 }
 
-static void update_full(struct domain *domain, bool is_full, uint64_t now_ns)
+static void set_full(struct domain *domain, bool is_full, uint64_t now_ns)
 {
 	domain->full_since_ns = domain_full_since_ns(domain, now_ns);
 	if (is_full) {
@@ -195,8 +195,7 @@ void domain_decide(struct domain *domain, const struct demand *demand, uint64_t 
 	domain->floor_khz = khz ? opp_at_or_above(&domain->info, khz, min_khz, max_khz) : 0;
 	khz = opp_at_or_above(&domain->info, opp_khz_for_cap(&domain->info, demand->own_cap),
 			      min_khz, max_khz);
-	update_full(domain, khz >= opp_at_or_above(&domain->info, max_khz, min_khz, max_khz),
-		    now_ns);
+	set_full(domain, khz >= opp_at_or_above(&domain->info, max_khz, min_khz, max_khz), now_ns);
 	last->timing = time_change(domain, demand, max_khz, now_ns);
 	if (last->timing == TIMING_NOW && last->wanted_khz != last->previous_khz) {
 		last->target_khz = last->wanted_khz;

@@ -44,8 +44,6 @@ struct module {
 	void (*add_rules)(void *state, struct policy *policy);
 	/* Other rules are in force; their tasks follow, by task_seen(). */
 	void (*rules_changed)(void *state);
-	/* The files of the policy were read again. */
-	void (*reloaded)(void *state);
 
 	/* Tasks, by the tracer's records and by scans. */
 
@@ -85,11 +83,8 @@ struct module {
 	void (*target_set)(void *state, uint32_t domain, uint32_t khz, uint64_t now_ns);
 	/* After the decisions. */
 	void (*run)(void *state, uint64_t now_ns);
-	/*
-	 * Returns when it needs another round; UINT64_MAX: not before something happens. others_ns
-	 * is the same of the core and the rows above.
-	 */
-	uint64_t (*next_ns)(void *state, uint64_t now_ns, uint64_t others_ns);
+	/* Returns when it needs another round; UINT64_MAX: not before something happens. */
+	uint64_t (*next_ns)(void *state, uint64_t now_ns);
 
 	/* Whether it needs what is traced, also with no domain governed; a round follows a change.
 	 */

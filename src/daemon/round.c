@@ -176,7 +176,7 @@ static void plan_next(struct core *core, uint64_t now_ns)
 		uint64_t row_ns = UINT64_MAX;
 
 		if (row->module->next_ns)
-			row_ns = row->module->next_ns(row->state, now_ns, next_ns);
+			row_ns = row->module->next_ns(row->state, now_ns);
 		if (row_ns < next_ns)
 			next_ns = row_ns;
 	}

@@ -268,7 +268,7 @@ static void on_event(void *state, const struct wakegov_record *record, uint64_t 
 	}
 }
 
-static uint64_t next_ns(void *state, uint64_t now_ns, uint64_t others_ns)
+static uint64_t next_ns(void *state, uint64_t now_ns)
 {
 	const struct rule_tracking *tracking = state;
 	const struct core *core = tracking->core;
@@ -293,7 +293,7 @@ static void expire(void *state, uint64_t now_ns)
 		tracking->children_due_ns = oldest_ns == UINT64_MAX ? oldest_ns
 								    : oldest_ns + CHILD_WAIT_NS;
 	}
-	if (now_ns >= next_ns(state, now_ns, UINT64_MAX))
+	if (now_ns >= next_ns(state, now_ns))
 		rule_tracking_check_scan(core);
 	if (now_ns < tracking->scan_due_ns)
 		return;

@@ -124,7 +124,7 @@ static void pass(uint64_t ns)
 
 static uint64_t next_ns(void)
 {
-	return module->next_ns(&idle, world.now_ns, UINT64_MAX);
+	return module->next_ns(&idle, world.now_ns);
 }
 
 /* Two rules: 50 us and 10 us. */

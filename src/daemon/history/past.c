@@ -128,7 +128,7 @@ static int add_opp(void *state, uint32_t domain)
 	return stats_add_opp(((struct past *)state)->stats, domain);
 }
 
-static uint64_t next_ns(void *state, uint64_t now_ns, uint64_t others_ns)
+static uint64_t next_ns(void *state, uint64_t now_ns)
 {
 	struct past *past = state;
 

@@ -212,7 +212,7 @@ static void run(void *state, uint64_t now_ns)
 	apply_changed(clamps, now_ns);
 }
 
-static uint64_t next_ns(void *state, uint64_t now_ns, uint64_t others_ns)
+static uint64_t next_ns(void *state, uint64_t now_ns)
 {
 	const struct clamps *clamps = state;
 

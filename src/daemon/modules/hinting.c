@@ -312,7 +312,7 @@ static void expire(void *state, uint64_t now_ns)
 }
 
 /* At once, where hints may have lost their last task. */
-static uint64_t next_ns(void *state, uint64_t now_ns, uint64_t others_ns)
+static uint64_t next_ns(void *state, uint64_t now_ns)
 {
 	const struct hinting *hinting = state;
 

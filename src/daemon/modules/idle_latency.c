@@ -102,7 +102,7 @@ static void run(void *state, uint64_t now_ns)
 	idle->next_ns = now_ns + HOLD_NS;
 }
 
-static uint64_t next_ns(void *state, uint64_t now_ns, uint64_t others_ns)
+static uint64_t next_ns(void *state, uint64_t now_ns)
 {
 	const struct idle_latency *idle = state;
 

@@ -140,7 +140,7 @@ static void expire(void *state, uint64_t now_ns)
 		changed(overrides, of_tasks);
 }
 
-static uint64_t next_ns(void *state, uint64_t now_ns, uint64_t others_ns)
+static uint64_t next_ns(void *state, uint64_t now_ns)
 {
 	uint64_t next_ns = UINT64_MAX;
 

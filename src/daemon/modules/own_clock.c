@@ -180,7 +180,7 @@ static void run(void *state, uint64_t now_ns)
 		core->withholds = may_rest && frequency_measured_ns(core->frequency);
 }
 
-static uint64_t next_ns(void *state, uint64_t now_ns, uint64_t others_ns)
+static uint64_t next_ns(void *state, uint64_t now_ns)
 {
 	const struct own_clock *own = state;
 

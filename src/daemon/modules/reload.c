@@ -150,7 +150,6 @@ static int reload(struct policies *policies, char **ret_message)
 	policy_put_into_effect(core, &policy);
 	domains_find_conflicts(core);
 	rule_tracking_check_policy(core);
-	modules_call(core, reloaded);
 	profile_listen(policies);
 	journal_report(core, MESSAGE_POLICY_READ, NULL, "policy read again from %s",
 		       core->options->policy_path);

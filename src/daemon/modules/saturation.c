@@ -98,7 +98,7 @@ static void run(void *state, uint64_t now_ns)
 	saturation->round_ns = update(saturation, now_ns);
 }
 
-static uint64_t next_ns(void *state, uint64_t now_ns, uint64_t others_ns)
+static uint64_t next_ns(void *state, uint64_t now_ns)
 {
 	return ((const struct saturation *)state)->round_ns;
 }

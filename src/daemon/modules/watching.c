@@ -41,7 +41,7 @@ static void run(void *state, uint64_t now_ns)
 	}
 }
 
-static uint64_t next_ns(void *state, uint64_t now_ns, uint64_t others_ns)
+static uint64_t next_ns(void *state, uint64_t now_ns)
 {
 	const struct watching *watching = state;
 
