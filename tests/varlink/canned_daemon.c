@@ -29,7 +29,8 @@
 #include "wakegov/abi.h"
 #include "wakegov/decay.h"
 
-#define FIRST_PID	812
+/* Above what the kernel ever gives, so that no task of this machine, wakegovctl included, has one of them. */
+#define FIRST_PID	5000812
 #define CPUS		4
 #define ROOM_FOR_TASKS	20000
 #define DECISIONS_TOTAL 123456

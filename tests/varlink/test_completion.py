@@ -50,7 +50,7 @@ class CompletionTest(ServiceTest):
         self.assert_asks(f"{socket} profile perf", ["performance"])
         self.assert_asks(f"{socket} explain policy1", ["policy1"])
         self.assertEqual(self.complete("wakegovctl override policy0 --min 1GHz --ma"), ["--max"])
-        self.assertEqual(self.complete("wakegovctl override 812 --resp"), ["--response"])
+        self.assertEqual(self.complete("wakegovctl override 5000812 --resp"), ["--response"])
         self.assertEqual(self.complete("wakegovctl benefit --fi"), ["--figure"])
 
 

@@ -25,7 +25,7 @@ class Methods(ServiceTest):
         return self.raw.call("io.wakegov.Explain", parameters)
 
     def test_the_chain(self):
-        reply = self.explain(pid=812)["parameters"]
+        reply = self.explain(pid=5000812)["parameters"]
         self.assertEqual(reply["domain"]["name"], "policy0")
         decision = reply["decision"]
         self.assertEqual([c["reason"] for c in decision["contenders"]], ["io-boost", "chain", "utilisation"])
@@ -79,9 +79,9 @@ class Control(ServiceTest):
         self.assertEqual(lines[0], "policy0, CPUs 0-3: runs at 1800 MHz; wakegov asked for 2400 MHz")
         for line in ("I/O        25000 per second on nvme0n1; host time is 61 % of each at the lowest", "predicted  46 % more I/O at 2400 MHz than at the lowest frequency",
                      "tried      in 14 pairs: 41 % more, plus or minus 2 %; pays",
-                     "won over   chain of pid 813 and pid 814: together 47 % of a CPU; on CPU 3, 600",
-                     "           of 1024: 2109 MHz; utilisation on CPU 1, 341 of 1024: 1199 MHz",
-                     "rule       backup (/etc/wakegov/wakegov.conf:12) gives a floor, for pid 812",
+                     "won over   chain of pid 5000813 and pid 5000814: together 47 % of a CPU; on CPU",
+                     "           3, 600 of 1024: 2109 MHz; utilisation on CPU 1, 341 of 1024: 1199 MHz",
+                     "rule       backup (/etc/wakegov/wakegov.conf:12) gives a floor, for pid 5000812",
                      "read back  2400 MHz right after that"):
             self.assertIn(line, lines)
         self.assertIn("policy-max 2400 MHz (override 7) <- this one limits it", text)
@@ -90,13 +90,13 @@ class Control(ServiceTest):
 
     def test_task(self):
         """what the task asks for, its I/O, then its CPU's domain and its rules"""
-        text = " ".join(self.run_command("812").split())
-        self.assertRegex(text, r"^task make \(pid 812\), on CPU \d asks for io-boost of .* \(pid 812\) on CPU 2, "
+        text = " ".join(self.run_command("5000812").split())
+        self.assertRegex(text, r"^task make \(pid 5000812\), on CPU \d asks for io-boost of .* \(pid 5000812\) on CPU 2, "
                                r".* MHz; that is the highest demand I/O 25000 per second on nvme0n1; .*"
-                               r"policy0, CPUs 0-3: runs at .* rules for make \(thread 812 of process 800\)")
+                               r"policy0, CPUs 0-3: runs at .* rules for make \(thread 5000812 of process 800\)")
 
-        text = " ".join(self.run_command("814").split())
-        self.assertRegex(text, r"asks for chain of .*pid 813.* and pid 814.*: together 47 % of a CPU; on CPU 3, 600 of 1024: "
+        text = " ".join(self.run_command("5000814").split())
+        self.assertRegex(text, r"asks for chain of .*pid 5000813.* and pid 5000814.*: together 47 % of a CPU; on CPU 3, 600 of 1024: "
                                r"2109 MHz; another is higher pieces of up to 7.0 ms at the highest frequency, 40 so far: "
                                r"they are waited for")
 
@@ -111,9 +111,9 @@ class Control(ServiceTest):
     def test_all_and_json(self):
         self.assertEqual(self.run_command().count(", CPUs "), 3)
         self.assertEqual(len(json.loads(self.run_command("--json"))["explanations"]), 3)
-        reply = json.loads(self.run_command("812", "--json"))
+        reply = json.loads(self.run_command("5000812", "--json"))
         self.assertEqual((reply["domain"]["name"], reply["rules"]["comm"], reply["tasks"][0]["pid"]),
-                         ("policy0", "make", 812))
+                         ("policy0", "make", 5000812))
         self.assertFalse(json.loads(self.run_command("cpu1", "--at", "1s", "--json"))["is_present"])
 
     def test_refused(self):

@@ -117,15 +117,15 @@ class Events(MonitorTest):
         self.assertEqual([e["number"] for e in events], list(range(first, first + 7)))
         self.assertEqual([e["domain"] for e in events],
                          ["policy0", "policy0", "policy1"] * 2 + [None])
-        self.assertEqual([e["pid"] for e in events], [812, None] * 3 + [None])
+        self.assertEqual([e["pid"] for e in events], [5000812, None] * 3 + [None])
         self.assertEqual(events[0]["decision"]["target_khz"], 2400000)
         self.assertEqual((events[6]["decision"], events[6]["message"]),
                          (None, "policy read again"))
 
     def test_filters(self):
         chosen = {"nothing": {}, "kind": {"kinds": ["change", "error"]},
-                  "domain": {"domain": "policy1"}, "pid": {"pid": 812},
-                  "all": {"domain": "policy0", "pid": 812, "kinds": ["decision"]}}
+                  "domain": {"domain": "policy1"}, "pid": {"pid": 5000812},
+                  "all": {"domain": "policy0", "pid": 5000812, "kinds": ["decision"]}}
         raws = {name: self.monitor(**parameters) for name, parameters in chosen.items()}
         for _ in range(3):
             self.reload()

@@ -72,22 +72,22 @@ class Methods(ServiceTest):
                                  ({"settings": {"cap": "30%"}}, "cap")):
             self.refuse({"domain": "policy0", **wrong}, parameter)
         self.refuse({"pid": 0, "settings": {"cap": "1%"}}, "pid")
-        self.refuse({"pid": 812, "settings": {"cap": "much"}}, "cap")
+        self.refuse({"pid": 5000812, "settings": {"cap": "much"}}, "cap")
         self.assertEqual(self.overrides(), [])
 
     def test_of_tasks(self):
         settings = {"cap": "30%", "io-boost": "off", "response": "0.7ms"}
-        added = self.call("AddOverride", pid=812, children=True, settings=settings,
+        added = self.call("AddOverride", pid=5000812, children=True, settings=settings,
                           for_us=90000000)["parameters"]["override"]
         self.assert_left(added, 90)
         self.assertEqual({key: added[key] for key in added if added[key] is not None},
-                         {"id": added["id"], "pid": 812, "comm": "make", "children": True,
+                         {"id": added["id"], "pid": 5000812, "comm": "make", "children": True,
                           "settings": settings, "uid": os.geteuid()})
         added = self.call("AddOverride", rule="backup", settings={"floor": "1.2GHz"})["parameters"]["override"]
         self.assertEqual((added["rule"], added["settings"]), ("backup", {"floor": "1.2GHz"}))
 
     def test_of_tasks_refused(self):
-        for wrong, name in (({"pid": 813}, "Task"), ({"rule": "x"}, "Rule"), ({}, "Task")):
+        for wrong, name in (({"pid": 5000813}, "Task"), ({"rule": "x"}, "Rule"), ({}, "Task")):
             with self.subTest(wrong):
                 # Without all of these it is of the caller, which is not in the fixture.
                 key = name.lower() if name != "Task" else "pid"
@@ -152,7 +152,7 @@ class Control(ServiceTest):
         self.assertEqual(len(json.loads(self.run_command("--json"))["overrides"]), 3)
         self.run_command("cancel", "all")
         self.assertIn("no override is in force", self.run_command("cancel", "all"))
-        self.run_command("812", "--max", "30%", "--min", "1.2GHz")
+        self.run_command("5000812", "--max", "30%", "--min", "1.2GHz")
         listed = json.loads(self.run_command("--json"))["overrides"][0]
         self.assertEqual(listed["settings"], {"floor": "1.2GHz", "cap": "30%"})
         self.run_command("cancel", "all")
@@ -162,12 +162,12 @@ class Control(ServiceTest):
         self.assertIn("no domain 'cpu99'", self.run_command("cpu99", "--freeze", code=REFUSED))
 
     def test_of_tasks(self):
-        for target, limit, words in (("812", "--max", "pid 812 (make): "),
+        for target, limit, words in (("5000812", "--max", "pid 5000812 (make): "),
                                      ("rule:backup", "--min", "rule:backup: floor 1.2GHz for ")):
             text = self.run_command(target, limit, "1.2GHz")
             self.assertIn(words, text)
             self.run_command("cancel", text.split()[-1])
-        for target in "812", "rule:backup":
+        for target in "5000812", "rule:backup":
             text = self.run_command(target, "--response", "0.7ms", "--max", "50%")
             self.assertIn("cap 50%, response 0.7ms for ", text)
             listed = json.loads(self.run_command("--json"))["overrides"][-1]
@@ -178,7 +178,7 @@ class Control(ServiceTest):
             listed = json.loads(self.run_command("--json"))["overrides"][-1]
             self.assertEqual(listed["settings"], {"idle-latency": "50us"})
             self.run_command("cancel", text.split()[-1])
-        self.assertIn("ps -eL", self.run_command("813", "--freeze", code=REFUSED))
+        self.assertIn("ps -eL", self.run_command("5000813", "--freeze", code=REFUSED))
         self.assertIn("wakegovctl rules", self.run_command("rule:x", "--max", "1GHz", code=REFUSED))
         self.assertIn("more than one frequency",
                       self.run_command("rule:backup", "--freeze", code=USAGE))
@@ -192,11 +192,11 @@ class Control(ServiceTest):
                                  (("policy0", "policy2", "--freeze"), "one domain"),
                                  (("policy0", "--response", "2ms"), "for tasks"),
                                  (("all", "--response", "2ms", "--max", "1GHz"), "for tasks"),
-                                 (("812", "--response", "2"), "none, or a time from 10us"),
-                                 (("812", "--response", "2ms", "--min", "9%"), "one of the two"),
+                                 (("5000812", "--response", "2"), "none, or a time from 10us"),
+                                 (("5000812", "--response", "2ms", "--min", "9%"), "one of the two"),
                                  (("rule:backup", "--response", "2ms", "--freeze"), "--freeze"),
                                  (("policy0", "--idle-latency", "50us"), "for tasks"),
-                                 (("812", "--idle-latency", "50"), "none, or a time from 0us"),
+                                 (("5000812", "--idle-latency", "50"), "none, or a time from 0us"),
                                  (("cancel",), "override list"),
                                  (("cancel", "x"), "override list")):
             with self.subTest(arguments):
@@ -213,7 +213,7 @@ class Control(ServiceTest):
 
 @needs_fixture
 class Run(ServiceTest):
-    """There is no process but 812 here: what a command is run under is tested by native-rules."""
+    """There is no process but 5000812 here: what a command is run under is tested by native-rules."""
 
     def refuse(self, *arguments, words, code=USAGE):
         done = subprocess.run([WAKEGOVCTL, "--socket", self.path, "run", *arguments],

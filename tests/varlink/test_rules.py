@@ -22,7 +22,7 @@ class Methods(ServiceTest):
         call = self.raw.call
         self.assert_error(call("io.wakegov.ExplainRules", {"pid": 5}), "io.wakegov.NoSuchTask",
                           pid=5)
-        for wrong in ({"pid": 0}, {"pid": -1}, {"pid": 2 ** 31}, {"pid": "812"}, {}):
+        for wrong in ({"pid": 0}, {"pid": -1}, {"pid": 2 ** 31}, {"pid": "5000812"}, {}):
             with self.subTest(wrong):
                 self.assert_invalid(call("io.wakegov.ExplainRules", wrong), "pid")
         self.assert_error(call("io.wakegov.RuleTasks", {"rule": "none"}), "io.wakegov.NoSuchRule",
@@ -61,7 +61,7 @@ class Methods(ServiceTest):
 @needs_fixture
 class CommandLines(RightsTest):
     def why(self, raw):
-        reply = raw.call("io.wakegov.ExplainRules", {"pid": 812})
+        reply = raw.call("io.wakegov.ExplainRules", {"pid": 5000812})
         self.assertIn("rules", reply["parameters"], reply)
         return reply["parameters"]["rules"][-1]["why"]
 
@@ -109,15 +109,15 @@ class Control(ServiceTest):
                                  "wakegovctl: there is no task with this number. See: ps -eL\n")
 
     def test_one_task(self):
-        text = self.run_command("rules", "812")
-        self.assertIn("rules for make (thread 812 of process 800)", text)
+        text = self.run_command("rules", "5000812")
+        self.assertIn("rules for make (thread 5000812 of process 800)", text)
         self.assertIn("  yes  backup (x.conf:12), cap 30 %, io-boost off: command is 'tar c'", text)
         self.run_command("rules", "5", code=REFUSED)
-        for wrong in (("0",), ("backup", "812")):
+        for wrong in (("0",), ("backup", "5000812")):
             self.run_command("rules", *wrong, code=USAGE)
 
     def test_explained_with_its_domain(self):
-        text = self.run_command("explain", "812")
+        text = self.run_command("explain", "5000812")
         self.assertLess(text.index("policy0, CPUs"), text.index("rules for make"))
         self.assertNotIn("rules for", self.run_command("explain", "policy0"))
 

@@ -92,7 +92,7 @@ class Small(TopTest):
         self.assertEqual(len(titles), 4)
         self.assertIn("1-10/200", lines[titles[0]])
         self.assertIn("▄", lines[2])
-        self.assertIn("io-boost (fio, pid 812), li", lines[2])
+        self.assertIn("io-boost (fio, pid 5000812), li", lines[2])
         self.assertEqual(lines[-1], "q quit  ? keys  s sort (order)  / filter  Tab list  e explain  "
                          "p pause")
         self.screen.keys("?")

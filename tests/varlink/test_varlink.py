@@ -20,15 +20,15 @@ LISTS = {"Domains": "domains", "Tasks": "tasks", "Devices": "devices", "Decision
          "Overrides": "overrides", "Classes": "classes", "Hints": "hints"}
 # What methods are called with that want or take something, in this order.
 CALLS = {"Tasks": ({}, {"sort": "gain", "limit": 1}), "RuleTasks": ({"rule": "backup"},),
-         "ExplainRules": ({"pid": 812},), "Decisions": ({}, {"after_us": 1}),
+         "ExplainRules": ({"pid": 5000812},), "Decisions": ({}, {"after_us": 1}),
          "Explain": ({"domain": "policy0"}, {"domain": "policy1"}, {"domain": "policy2"},
-                     {"cpu": 0, "at_us": 5000}, {"pid": 812}),
+                     {"cpu": 0, "at_us": 5000}, {"pid": 5000812}),
          "AddOverride": ({"domain": "policy0", "settings": {"max-frequency": "50%"}, "for_us": 1000},
-                         {"pid": 812, "settings": {"cap": "30%"}, "for_us": 1000},
+                         {"pid": 5000812, "settings": {"cap": "30%"}, "for_us": 1000},
                          {"rule": "backup", "settings": {"io-boost": "off"}, "for_us": 1000}),
          "CancelOverride": ({"id": 1},), "HandBack": ({"for_us": 1000},), "HoldPolicy": ({"text": "[io-boost]\nslack = 3%\n"},), "Metrics": ({}, {"format": "prometheus"}), "Stats": ({}, {"domain": "policy0"}),
          "ChooseProfile": ({}, {"profile": "quiet"}), "HoldProfile": ({"profile": "quiet"},),
-         "GiveHint": ({"pid": 812, "class": "batch"},), "HoldHint": ({"class": "batch"},)}
+         "GiveHint": ({"pid": 5000812, "class": "batch"},), "HoldHint": ({"class": "batch"},)}
 # There is no engine in the fixture whose life could be recorded.
 ERRORS = {"HandBack": "io.wakegov.NothingToHandBack", "Record": "io.wakegov.Failed", "StopRecording": "io.wakegov.NoRecording"}
 
@@ -131,7 +131,7 @@ class Data(ServiceTest):
     def test_nulls_for_what_is_not_known(self):
         domains = self.connect().call("io.wakegov.Domains")["parameters"]["domains"]
         boosted, yielded, offline = domains
-        self.assertEqual((boosted["current_khz"], boosted["pid"]), (1800000, 812))
+        self.assertEqual((boosted["current_khz"], boosted["pid"]), (1800000, 5000812))
         self.assertEqual((yielded["pid"], yielded["comm"]), (None, None))
         self.assertEqual((offline["current_khz"], offline["reason"]), (None, None))
 
@@ -146,15 +146,15 @@ class Data(ServiceTest):
         """those of a domain, a state, a device, a process; sorted, and in pages"""
         raw = self.connect()
         for parameters, pids, total, next_offset in (
-                ({"sort": "pid"}, [812, 813, 814, 815], 4, None),
-                ({"sort": "comm"}, [814, 812, 813, 815], 4, None),
-                ({"sort": "gain"}, [812, 813, 814, 815], 4, None),
-                ({"sort": "boost", "limit": 3}, [812, 813, 814], 4, 3),
-                ({"sort": "rate", "limit": 3, "offset": 3}, [815], 4, None),
-                ({"state": "trying", "sort": "pid"}, [813, 814, 815], 3, None),
-                ({"device": "nvme0n1"}, [812], 1, None), ({"device": "sda"}, [], 0, None),
-                ({"domain": "policy1"}, [], 0, None), ({"pid": 814}, [814], 1, None),
-                ({"pid": 812, "sort": "pid"}, [812, 813, 814], 3, None),
+                ({"sort": "pid"}, [5000812, 5000813, 5000814, 5000815], 4, None),
+                ({"sort": "comm"}, [5000814, 5000812, 5000813, 5000815], 4, None),
+                ({"sort": "gain"}, [5000812, 5000813, 5000814, 5000815], 4, None),
+                ({"sort": "boost", "limit": 3}, [5000812, 5000813, 5000814], 4, 3),
+                ({"sort": "rate", "limit": 3, "offset": 3}, [5000815], 4, None),
+                ({"state": "trying", "sort": "pid"}, [5000813, 5000814, 5000815], 3, None),
+                ({"device": "nvme0n1"}, [5000812], 1, None), ({"device": "sda"}, [], 0, None),
+                ({"domain": "policy1"}, [], 0, None), ({"pid": 5000814}, [5000814], 1, None),
+                ({"pid": 5000812, "sort": "pid"}, [5000812, 5000813, 5000814], 3, None),
                 ({"offset": 2 ** 63 - 1, "limit": 2 ** 63 - 1}, [], 4, None)):
             with self.subTest(parameters):
                 reply = raw.call("io.wakegov.Tasks", parameters)["parameters"]
@@ -162,12 +162,12 @@ class Data(ServiceTest):
                 self.assertEqual((reply["total"], reply["next_offset"]), (total, next_offset))
         # Of the domain, of a task of it, or of both.
         for parameters, n in (({}, 1), ({"domain": "policy0"}, 1), ({"domain": "policy1"}, 0),
-                              ({"pid": 813}, 1), ({"pid": 814}, 1), ({"pid": 815}, 0)):
+                              ({"pid": 5000813}, 1), ({"pid": 5000814}, 1), ({"pid": 5000815}, 0)):
             with self.subTest(parameters):
                 chains = raw.call("io.wakegov.Tasks", parameters)["parameters"]["chains"]
                 self.assertEqual([(chain["domain"], chain["pid"], chain["chain"]["pid"],
                                    chain["chain"]["share_permille"]) for chain in chains],
-                                 n * [("policy0", 813, 814, 468)])
+                                 n * [("policy0", 5000813, 5000814, 468)])
         for wrong in ({"sort": "colour"}, {"sort": ""}, {"limit": 0}, {"limit": -1},
                       {"offset": -1}, {"pid": -1}, {"pid": 2 ** 32 + 1}):
             with self.subTest(wrong):

@@ -93,9 +93,9 @@ class Output(ControlTest):
         for command in "domains", "tasks", "devices", "decisions":
             with self.subTest(command):
                 lines = re.sub(r"\x1b\[[0-9;]*m", "", self.on_terminal(
-                    command, columns=60).decode()).splitlines()
+                    command, columns=64).decode()).splitlines()
                 self.assertGreater(len(lines), 2)
-                self.assertEqual([line for line in lines if len(line) > 60], [])
+                self.assertEqual([line for line in lines if len(line) > 64], [])
 
     def test_status(self):
         text = self.run_command("status")
@@ -129,7 +129,7 @@ class Output(ControlTest):
                                           "LIMITS", "USED", "REASON"])
         self.assertEqual(re.split(r"  +", boosted),
                          ["policy0", "0-3", "driven", "1800 MHz", "2400 MHz", "800-3600 MHz",
-                          "33 %", "io-boost (fio, pid 812), limited by policy-max"])
+                          "33 %", "io-boost (fio, pid 5000812), limited by policy-max"])
         self.assertTrue(yielded.endswith("scaling_setspeed was changed by someone else"))
         self.assertEqual(offline.split(), ["policy2", "0-3", "offline", "-", "-", "-", "0", "%",
                                            "-"])
@@ -141,7 +141,7 @@ class Output(ControlTest):
         lines = self.run_command("tasks").splitlines()
         self.assertIn("chains, tasks that work in turn, and their share of a CPU:", lines)
         self.assertEqual(" ".join(lines[-2].split()), "PID TASK DOMAIN WORKS FOR IT TOGETHER")
-        self.assertEqual(" ".join(lines[-1].split()), "813 - policy0 ? (pid 814) 47 %")
+        self.assertEqual(" ".join(lines[-1].split()), "5000813 - policy0 ? (pid 5000814) 47 %")
 
     def test_tasks_cannot_write_on_the_terminal(self):
         text = self.run_command("tasks")
@@ -152,9 +152,9 @@ class Output(ControlTest):
         header, boosted, counted, *_ = self.run_command("tasks").splitlines()
         self.assertEqual(header.split(), ["PID", "TASK", "DOMAIN", "STATE", "DEVICE", "I/O/S",
                                           "HOST", "GAIN", "FOUND", "MHZ", "HOLD"])
-        self.assertEqual(boosted.split(), ["812", "fio", "policy0", "pays", "nvme0n1", "25000",
+        self.assertEqual(boosted.split(), ["5000812", "fio", "policy0", "pays", "nvme0n1", "25000",
                                            "61", "%", "+56", "%", "+41", "%", "1416", "9", "h"])
-        self.assertEqual(counted.split(), ["813", "kworker/0:1H", "policy0", "trying", "-",
+        self.assertEqual(counted.split(), ["5000813", "kworker/0:1H", "policy0", "trying", "-",
                                            "25000", "-", "-", "-", "-", "9", "h"])
         self.assertLessEqual(max(map(len, (header, boosted, counted))), 80)
 
@@ -172,7 +172,7 @@ class Output(ControlTest):
         self.assertEqual(len(lines), 6)
         # With its date where that is not today's.
         self.assertRegex(lines[1], r"^(\d\d-\d\d )?\d\d:\d\d:\d\d\.\d{3}  policy0 +-  2400 MHz +2400 MHz  "
-                                   r"io-boost \(fio, pid 812\), limited by policy-max$")
+                                   r"io-boost \(fio, pid 5000812\), limited by policy-max$")
 
     def test_decisions_that_are_wanted(self):
         all_of_them = self.run_command("decisions").splitlines()[1:]
@@ -409,7 +409,7 @@ class Report(ControlTest):
             text = self.run_command(*arguments)
             for name in ("fio", "kworker", "red", "backup", "/etc/shadow", os.uname().nodename):
                 self.assertIsNone(re.search(rf"(?<![\w-]){re.escape(name)}(?![\w-])", text), name)
-        self.assertIn("io-boost (a task, pid 812), limited by policy-max",
+        self.assertIn("io-boost (a task, pid 5000812), limited by policy-max",
                       self.run_command("report"))
 
     def test_without_a_daemon(self):

@@ -40,7 +40,7 @@ class Monitor(FreshServiceTest):
         lines = output.splitlines()
         self.assertEqual((len(lines), errors), (7, ""))
         self.assertRegex("\n".join(lines), r"(?m)^\d\d:\d\d:\d\d\.\d{3}  decision  policy0 +"
-                                           r"\S+( MHz)? -> 2400 MHz, io-boost \(fio, pid 812\)")
+                                           r"\S+( MHz)? -> 2400 MHz, io-boost \(fio, pid 5000812\)")
         self.assertRegex("\n".join(lines), r"(?m)change    - +policy read again$")
 
     def test_chosen(self):
