@@ -46,11 +46,12 @@ def met():
                      if re.search("INJECTED|--- stopped|\\+\\+\\+ killed", line)), None)
 
 
-def counted():
-    """The calls that were, each with its number among those of its name."""
+def counted(words=""):
+    """The calls that were, each with its number among those of its name; those whose lines have these words."""
     with open(LOG, encoding="utf-8", errors="replace") as file:
-        calls = re.findall(r"^\d+ +(\w+)\(", file.read(), re.M)
-    return [(call, calls[:i + 1].count(call)) for i, call in enumerate(calls)]
+        lines = re.findall(r"^\d+ +((\w+)\(.*)", file.read(), re.M)
+    calls = [call for _, call in lines]
+    return [(call, calls[:i + 1].count(call)) for i, (line, call) in enumerate(lines) if words in line]
 
 
 def forget_overrides():
