@@ -39,6 +39,9 @@ const char *load_error_words(int error)
 		return "BPF is not permitted: run as root, or with CAP_BPF and CAP_PERFMON";
 	case -ENOMEM:
 		return "no memory for BPF: raise the memory limit (systemd: LimitMEMLOCK=, MemoryMax=)";
+	case -ESRCH: /* libbpf's for type information that is there, and that it could not load */
+		return "the kernel's type information (/sys/kernel/btf/vmlinux) cannot be loaded: "
+		       "there is no memory for it, or libbpf is older than its format";
 	default:
 		return NULL;
 	}

@@ -201,7 +201,7 @@ static int probe(struct programs *programs, struct wakegov *skel)
 	struct btf *kernel = btf__load_vmlinux_btf();
 
 	if (!kernel)
-		return -ENOENT; /* libbpf's errno is that of the last place where it looked */
+		return -ESRCH; /* libbpf's errno is that of the last place where it looked */
 	for (int i = 0; i < WAKEGOV_PROGRAMS; i++)
 		states[i] = TRACER_MISSING;
 	for (uint32_t id = 1; id < btf__type_cnt(kernel); id++)
@@ -235,10 +235,7 @@ static int load(struct programs *programs, struct wakegov *skel, uint32_t n_cpus
 	int r = probe(programs, skel);
 
 	if (r < 0) {
-		*ret_why =
-			load_error_words(r)
-				?: "the kernel's type information (/sys/kernel/btf/vmlinux) cannot be "
-				   "loaded: there is no memory for it, or libbpf is older than its format";
+		*ret_why = load_error_words(r);
 		return r;
 	}
 	/*
