@@ -353,7 +353,7 @@ suite_harmless() {
 suite_timed() {
 	in_lab "--machine timed --driver pstate" "test_timed.py Timed"
 	# test_capabilities is the last: it sets a counter back, for which the kernel gives up frequency invariance.
-	in_lab "--machine timed --driver pstate" "test_programs.py Machine.test_heat" \
+	in_lab "--machine timed --driver pstate" "test_programs.py Machine.test_heat Machine.test_injected_idle" \
 		"test_response.py MeasuredFrequency" "test_programs.py Machine.test_fallback Machine.test_compile
 		Machine.test_turbo_by_cores Machine.test_capabilities"
 }

@@ -5,6 +5,7 @@
 LAB_DRIVER is the driver that the machine was started for.
 """
 import contextlib
+import glob
 import os
 import re
 import subprocess
@@ -230,6 +231,28 @@ class Machine(unittest.TestCase):
                 figures[governor] = programs.measure(load, 1, governor)["figure"]
         tap.note(f"IOPS while a limit of 600 MHz comes and goes: {figures}")
         self.assertGreater(figures["wakegov"], 0.95 * figures["own"])
+
+    def test_injected_idle(self):
+        """Idle time that a cooling device injects is no work: an idle CPU stays idle"""
+        subprocess.run(["modprobe", "intel_powerclamp"], check=True)
+        device = next(os.path.dirname(path) for path in glob.glob("/sys/class/thermal/cooling_device*/type")
+                      if guest.read(path) == "intel_powerclamp")
+        os.sched_setaffinity(0, {0})
+        self.addCleanup(os.sched_setaffinity, 0, range(os.cpu_count()))
+        with guest.Daemon() as daemon:
+            guest.wait_for(lambda: daemon.domain("policy1")["utilisation_cap"] < 50, 10, "an idle CPU 1")
+            self.addCleanup(guest.write, f"{device}/cur_state", 0)
+            guest.write(f"{device}/cur_state", 50)
+            pid = subprocess.check_output(["pgrep", "-x", "idle_inject/1"], text=True).strip()
+            ran_ns, seen = [], []
+            for _ in range(20):
+                time.sleep(0.1)
+                ran_ns.append(int(guest.read(f"/proc/{pid}/schedstat").split()[0]))
+                seen.append(daemon.domain("policy1"))
+        # For the kernel its thread is a real-time task that runs half of the time.
+        self.assertGreater(ran_ns[-1] - ran_ns[0], 500_000_000)
+        self.assertLess(max(domain["utilisation_cap"] for domain in seen), 50)
+        self.assertEqual({domain["target_khz"] for domain in seen}, {400000})
 
     def test_turbo_by_cores(self):
         """The more CPUs are busy the slower they are, and wakegovd says how fast they run"""
