@@ -29,7 +29,7 @@
 #include "wakegov/abi.h"
 #include "wakegov/decay.h"
 
-/* Above what the kernel ever gives, so that no task of this machine, wakegovctl included, has one of them. */
+/* Above what the kernel ever gives: no task of this machine, wakegovctl included, has one. */
 #define FIRST_PID	5000812
 #define CPUS		4
 #define ROOM_FOR_TASKS	20000

@@ -291,6 +291,9 @@ class Domains(Matrix):
             with self.cell("write"):
                 daemon = self.living()
                 with self.attached("pwrite64", f"error={error}", paths=files_of("policy2")):
+                    # By the work of strace's start it may be at what is asked for, which is then no write.
+                    guest.wait_for(lambda: words in daemon.log() or not self.written("policy2"), 10,
+                                   "another frequency")
                     self.write()
                     guest.wait_for(lambda: words in daemon.log(), 10, "the line")
                     self.goes_on()
