@@ -184,6 +184,18 @@ static struct clamp_at_work chain_cap(const struct engine *engine, const struct 
 	return own.cap < waker.cap ? own : waker;
 }
 
+/* The most that rules allow the chain's task to ask for where somebody waits for it. */
+static uint32_t most_for_waiting(const struct engine *engine, uint32_t pid, uint32_t domain)
+{
+	const struct topology_domain *info = &engine->domains[domain].info;
+	const struct task *ruled = task_find(engine->tasks, pid);
+	int rule = rule_that_gives(&engine->policy, ruled ? ruled->matched : 0, RULE_WAITING, info);
+
+	if (rule < 0)
+		return TOPOLOGY_CAPACITY_MAX;
+	return rule_level_cap(&engine->policy.rules[rule].properties.waiting, info);
+}
+
 /*
  * A chain asks for the frequency that its utilisation would ask for if one CPU did all its work.
  * Where the CPUs' own utilisation does not show it, their own governor does not see it: then it is
@@ -198,7 +210,7 @@ static void merge_chains(const struct engine *engine, uint32_t domain, uint32_t 
 
 	engine_for_each_cpu(engine, cpu, domain) {
 		const struct cpu *c = &engine->cpus[cpu];
-		const struct asked asked = {
+		struct asked asked = {
 			.reason = REASON_CHAIN,
 			.cap = utilisation_demand_cap(c->chain.util_q, policy->headroom_percent),
 			.cpu = cpu,
@@ -207,10 +219,15 @@ static void merge_chains(const struct engine *engine, uint32_t domain, uint32_t 
 			.chain = &c->chain,
 		};
 		struct clamp_at_work own;
-		uint32_t cap;
+		uint32_t cap, most;
 
 		if (!engine->policy.chains || !engine_chain_until_ns(c, now_ns))
 			continue;
+		most = c->chain.waker ? asked.cap : most_for_waiting(engine, c->chain.pid, domain);
+		if (!most)
+			continue;
+		if (asked.cap > most)
+			asked.cap = most;
 		own = chain_cap(engine, &c->chain, domain);
 		cap = asked.cap < own.cap ? asked.cap : own.cap;
 		ask_within(demand, &asked, &own);

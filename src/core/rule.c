@@ -18,6 +18,8 @@ const struct policy_level *rule_level(const struct policy_properties *properties
 		return &properties->cap;
 	case RULE_FLOOR:
 		return &properties->floor;
+	case RULE_WAITING:
+		return &properties->waiting;
 	case RULE_PLACEMENT:
 		return &properties->placement;
 	case RULE_IDLE_LATENCY:

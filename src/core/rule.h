@@ -26,6 +26,7 @@ enum rule_property {
 	RULE_CAP,
 	RULE_FLOOR,
 	RULE_IO_BOOST,
+	RULE_WAITING,
 	RULE_PLACEMENT,
 	RULE_IDLE_LATENCY,
 	RULE_PROPERTIES,
@@ -41,8 +42,7 @@ int rule_that_gives(const struct policy *policy, uint64_t matched, enum rule_pro
 int rule_that_gives_anywhere(const struct policy *policy, uint64_t matched,
 			     enum rule_property property);
 
-/* Whether a rule gives tasks an I/O boost, a placement or an idle latency; "none" and "off" do not.
- */
+/* Whether a rule gives tasks an I/O boost, a placement and the like; "none" and "off" do not. */
 bool rule_any_gives(const struct policy *policy, enum rule_property property);
 
 /* The level of a property; kind POLICY_LEVEL_NONE: not given. Borrowed. */

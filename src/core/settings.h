@@ -159,6 +159,7 @@ struct policy_properties {
 	struct policy_level cap;	  /* 1024: no cap, whatever later rules give */
 	struct policy_level floor;	  /* 0: no floor, whatever later rules give */
 	struct policy_level io_boost;	  /* highest I/O boost; 0: no boost */
+	struct policy_level waiting;	  /* most for work that is waited for; 0: nothing */
 	struct policy_level placement;	  /* for the group of the rule's tasks */
 	struct policy_level idle_latency; /* time that CPUs may take to wake up from idle */
 	bool not_inherited;		  /* for a class: a hint does not extend to children */

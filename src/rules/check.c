@@ -193,8 +193,8 @@ static void check_itself(const struct check *check)
 		gives_any |= gives(check->rule, i);
 	if (!check->rule->is_condition && !check->rule->is_filled && !gives_any)
 		say(check, NULL,
-		    "it has no effect: set cap, floor, response, io-boost, placement, "
-		    "idle-latency or class");
+		    "it has no effect: set cap, floor, response, io-boost, waiting, "
+		    "placement, idle-latency or class");
 	if (check->rule->domain_cpu == POLICY_ANY_DOMAIN)
 		return;
 	if (gives(check->rule, RULE_PLACEMENT))

@@ -238,6 +238,7 @@ static void test_refused(void **state)
 		"[rule r]\nresponse = 2\n",
 		"[rule r]\nresponse = 30%\n",
 		"[rule r]\nio-boost = maybe\n",
+		"[rule r]\nwaiting = 4W\n",
 		"[rule r]\nio-boost = none\n",
 		"[rule r]\ncomm =\n",
 		"[rule r]\nexe = fio\n",
@@ -358,7 +359,7 @@ static void test_messages(void **state)
 			 ", or a section [class slow]");
 	expect("[class c]\nfloor = 1%\nflor = 1%\n", TEST_FILE
 	       ":3: unknown key 'flor' in [class c]; expected one of cap, floor, response, io-boost, "
-	       "placement, idle-latency, inherit; "
+	       "waiting, placement, idle-latency, inherit; "
 	       "did you mean 'floor'?");
 	expect("[rule r]\nwhen = game\n",
 	       TEST_FILE ":2: [rule r] when: found 'game', expected rule and the name of another "

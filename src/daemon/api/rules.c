@@ -31,6 +31,7 @@ void api_put_properties(struct json_out *out, const struct policy_properties *pr
 	api_put_level(out, "cap", &properties->cap, RULE_CAP);
 	api_put_level(out, "floor", &properties->floor, RULE_FLOOR);
 	api_put_level(out, "io_boost", &properties->io_boost, RULE_IO_BOOST);
+	api_put_level(out, "waiting", &properties->waiting, RULE_WAITING);
 	api_put_level(out, "placement", &properties->placement, RULE_PLACEMENT);
 	api_put_level(out, "idle_latency", &properties->idle_latency, RULE_IDLE_LATENCY);
 }
@@ -286,6 +287,7 @@ static int put_task_rule(struct json_out *out, const struct manager *manager, ui
 	field_bool(out, "gives_cap", gives(core, matched, i, RULE_CAP));
 	field_bool(out, "gives_floor", gives(core, matched, i, RULE_FLOOR));
 	field_bool(out, "gives_io_boost", gives(core, matched, i, RULE_IO_BOOST));
+	field_bool(out, "gives_waiting", gives(core, matched, i, RULE_WAITING));
 	field_bool(out, "gives_placement",
 		   rule_that_gives_anywhere(&core->policy, matched, RULE_PLACEMENT) == (int)i);
 	field_bool(out, "gives_idle_latency",
