@@ -129,34 +129,50 @@ static __noinline void emit_chain(struct wakegov_cpu *cpu, __u32 index)
 		keep_news(cpu, WAKEGOV_NEWS_CPU);
 }
 
-/* One step for bpf_loop(). Returns 1 after the last CPU. */
-static long prepare_cpu(__u32 index, const __u64 *now_ns)
+/*
+ * Raises a CPU's frequency before work that is waited for arrives there. A task there may write its
+ * chain at the same time: the same values, or right ones at the next switch.
+ */
+static __noinline int prepare_cpu(__u32 index, __u32 need_q, __u32 pid)
 {
 	struct wakegov_cpu *cpu = cpu_at(index);
+	__u64 now_ns = bpf_ktime_get_ns();
+
+	if (!cpu)
+		return 0;
+	if (cpu->chain.need_q > need_q && now_ns < cpu->chain.seen_ns + WAKEGOV_CHAIN_HOLD_NS)
+		return 0;
+	cpu->chain.need_q = need_q;
+	cpu->chain.pid = pid;
+	cpu->chain.waker = 0;
+	cpu->chain.seen_ns = now_ns;
+	if (cpu->chain_high_q < need_q)
+		emit_chain(cpu, index);
+	return 0;
+}
+
+/* One step for bpf_loop(). Returns 1 after the last CPU. */
+static long prepare_input_cpu(__u32 index, const __u64 *now_ns)
+{
+	const struct wakegov_cpu *cpu = cpu_at(index);
 
 	if (!cpu)
 		return 1;
-	if (!cpu->chain.input_at || (__u32)(*now_ns >> 20) - cpu->chain.input_at > INPUT_LATELY)
-		return 0;
-	cpu->chain.need_q = CHAIN_ONE;
-	cpu->chain.waker = 0;
-	cpu->chain.seen_ns = *now_ns;
-	if (cpu->chain_high_q < CHAIN_ONE)
-		emit_chain(cpu, index);
+	if (cpu->chain.input_at && (__u32)(*now_ns >> 20) - cpu->chain.input_at <= INPUT_LATELY)
+		prepare_cpu(index, CHAIN_ONE, cpu->chain.pid);
 	return 0;
 }
 
 /*
  * Raises the frequency of CPUs with recent input work before the work arrives there. Called after
- * the record of the CPU where the work begins, which would otherwise wait for the others. A task
- * there may write its chain at the same time: the same values, or right ones at the next switch.
+ * the record of the CPU where the work begins, which would otherwise wait for the others.
  */
 static __noinline int prepare_cpus(void)
 {
 	__u64 now_ns = bpf_ktime_get_ns();
 
 	if (now_ns < input_at_ns + WAKEGOV_INPUT_HOLD_NS)
-		bpf_loop(CPUS_MAX, prepare_cpu, &now_ns, 0);
+		bpf_loop(CPUS_MAX, prepare_input_cpu, &now_ns, 0);
 	input_at_ns = 0;
 	return 0;
 }
@@ -305,6 +321,7 @@ static __noinline int hurry(struct wakegov_cpu *cpu, struct chain_task *chain,
 	cpu->context |= OF_INPUT;
 	if (task->flags & PF_KTHREAD) /* it only hands on what others wait for */
 		return 0;
+	chain->cpu = bpf_get_smp_processor_id();
 	need_q = chain->flags & CHAIN_INPUT ? CHAIN_ONE : cpu->waiting_q;
 	if (chain->flags & CHAIN_INPUT)
 		cpu->chain.input_at = at_ns >> 20;
@@ -450,6 +467,8 @@ static inline struct chain_task *claim_chain(struct task_struct *task, bool is_m
 	place &= 1;
 	pair->chains[place].generation = 0;
 	pair->chains[place].flags = task->flags & PF_KTHREAD ? CHAIN_KERNEL : 0;
+	pair->chains[place].next = 0;
+	pair->chains[place].cpu = CHAIN_NO_CPU;
 	pair->chains[place].piece = (struct piece){ 0 };
 	pair->chains[place].updated_ns = now_ns; /* it works, even before its first switch */
 	pair->pids[place] = pid;

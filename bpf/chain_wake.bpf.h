@@ -44,6 +44,8 @@ static __noinline int wake_by_input(struct wakegov_cpu *cpu, struct task_struct 
 						     : find_chain(bpf_get_current_pid_tgid());
 		flags = from ? from->flags & CHAIN_HURRIES : 0;
 		until_ns = flags ? from->input_ns : 0;
+		if (flags)
+			from->next = task->pid;
 	}
 	if (until_ns <= now_ns || (__u32)task->tgid == settings.own_tgid)
 		return 0;
@@ -56,15 +58,63 @@ static __noinline int wake_by_input(struct wakegov_cpu *cpu, struct task_struct 
 }
 
 /*
- * Shorter work, at full capacity, is over before a clock has changed: timers of an idle desktop
- * are. With twice the time, a piece that is twice as long at a low clock goes without.
+ * Shorter work, at full capacity, is over before a clock has changed, or saves less than the
+ * daemon's own work takes: timers of an idle desktop are so short. With twice the time, a piece
+ * that is twice as long at a low clock goes without.
  */
-#define PIECE_LEAST_US 100
+#define PIECE_LEAST_US 250
+
+/*
+ * Whether the clock of the task's pieces is chosen elsewhere: where it does I/O, its boost is tried
+ * and kept only if it pays. Tasks of SCHED_IDLE, and those that want no floor, have said enough.
+ */
+static inline bool is_exempt(const struct task_struct *task)
+{
+	return task->policy == SCHED_IDLE || wants_no_floor(task) ||
+	       (may_be_hot(task->pid) && find_slot(task->pid));
+}
+
+/*
+ * The current task ends another one's wait for I/O, as a file system in user space does: its pieces
+ * are a part of that I/O, whose boost is tried.
+ */
+static __noinline int serve_io(void)
+{
+	struct chain_task *chain = find_chain(bpf_get_current_pid_tgid());
+
+	if (!chain)
+		return 0;
+	chain->flags &= ~CHAIN_WAITED;
+	chain->piece.score = 0;
+	chain->piece.kind = PIECE_UNKNOWN;
+	return 0;
+}
+
+#define PIECE_TASKS 3 /* that are prepared for; those that come after them are raised in turn */
+
+/*
+ * The piece will go through the tasks through which the last one went, and mostly on their CPUs:
+ * raised now, they are fast in time, and take no wake-up of the daemon each.
+ */
+static __noinline int prepare_piece(struct chain_task *chain, __u32 need_q)
+{
+	struct chain_task *next = chain;
+	__u32 pid;
+
+	for (int i = 0; i < PIECE_TASKS && next; i++) {
+		pid = next->next;
+		next = find_chain(pid);
+		if (!next || next == chain || next->flags & CHAIN_EXITED)
+			break;
+		prepare_cpu(next->cpu, need_q, pid);
+	}
+	chain->next = 0;
+	return 0;
+}
 
 /*
  * Something outside ends the task's external wait: votes, and where its pieces are waited for this
- * one has the clock that waiting is worth. The kernel's own threads and SCHED_IDLE
- * are exempt.
+ * one has the clock that waiting is worth. The kernel's own threads are exempt.
  */
 static __noinline int begin_piece(struct wakegov_cpu *cpu, struct chain_task *chain,
 				  const struct task_struct *task)
@@ -80,10 +130,11 @@ static __noinline int begin_piece(struct wakegov_cpu *cpu, struct chain_task *ch
 		    cpu->load.level_q >> DECAY_Q_SHIFT);
 	chain->flags &= ~CHAIN_WAITED;
 	if (chain->piece.kind != PIECE_WAITED_FOR || chain->piece.peak_us < PIECE_LEAST_US ||
-	    !cpu->waiting_q || task->policy == SCHED_IDLE)
+	    !cpu->waiting_q || is_exempt(task))
 		return 0;
 	chain->flags |= CHAIN_WAITED;
 	chain->input_ns = now_ns + INPUT_NS;
+	prepare_piece(chain, cpu->waiting_q);
 	return 0;
 }
 
@@ -167,6 +218,8 @@ static inline void wake_chain(struct task_struct *task)
 	if (!cpu)
 		return;
 	interrupts = interrupts_here(cpu);
+	if (!interrupts && (is_in_iowait(task) || task->flags & PF_IO_WORKER))
+		serve_io();
 	if (cpu->context & (AT_INPUT | OF_INPUT | OF_KERNEL)) {
 		if (cpu->context & (AT_INPUT | OF_INPUT))
 			wake_by_input(cpu, task, interrupts);

@@ -18,6 +18,14 @@ static inline bool has_clamps(const struct task_struct *task)
 	       BPF_CORE_READ_BITFIELD(task, uclamp_req[1].user_defined);
 }
 
+/* Whether the task has asked for no floor, as by uclampset -m 0, or has taken its floor back. */
+static inline bool wants_no_floor(const struct task_struct *task)
+{
+	return bpf_core_field_exists(task->uclamp_req) &&
+	       BPF_CORE_READ_BITFIELD(task, uclamp_req[0].user_defined) &&
+	       !BPF_CORE_READ_BITFIELD(task, uclamp_req[0].value);
+}
+
 /* The task's maximum clamp within the limits of its cgroup and the sysctls. */
 static inline __u32 own_most(const struct task_struct *task)
 {

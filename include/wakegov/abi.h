@@ -55,7 +55,7 @@
  * The same for an input event's work, which may never return there; another of its tasks there ends
  * it too. Twice the time: each key press costs that much more time at the highest frequency.
  */
-#define WAKEGOV_INPUT_HOLD_NS 10000000ULL
+#define WAKEGOV_INPUT_HOLD_NS 6000000ULL
 #define WAKEGOV_CHAIN_STEP_NS 2000000ULL  /* its time there may be too early by this */
 #define WAKEGOV_IDLE_ANY      0xffffffffU /* an idle latency: none is asked for */
 

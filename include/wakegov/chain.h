@@ -54,6 +54,8 @@
 /* After this long without on-time nothing is known of a task. */
 #define CHAIN_KEPT_NS 1000000000ULL
 
+#define CHAIN_NO_CPU  0xffffffffU
+
 enum chain_flags {
 	CHAIN_EXITED = 1 << 0, /* another task may have its place */
 	CHAIN_INPUT = 1 << 1,  /* it works for an input event */
@@ -86,6 +88,8 @@ struct chain_task {
 	__u32 flags;	 /* enum chain_flags */
 	__u32 pieces_of; /* the generation in which `piece` began */
 	__u64 input_ns;	 /* end of the work that is waited for, by CLOCK_MONOTONIC */
+	__u32 next;	 /* the task that it last woke during such work; 0: none */
+	__u32 cpu;	 /* where it last did such work, or CHAIN_NO_CPU */
 	struct piece piece;
 };
 
@@ -299,6 +303,8 @@ static inline void chain_start(struct chain_task *task, __u32 generation, __u64 
 		.flags = task->flags & ~CHAIN_EXITED,
 		.pieces_of = task->pieces_of,
 		.input_ns = task->input_ns,
+		.next = task->next,
+		.cpu = task->cpu,
 		.piece = task->piece,
 	};
 }

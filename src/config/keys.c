@@ -71,7 +71,7 @@ static const struct policy_key keys[] = {
 
 	{ POLICY_SECTION_UTILISATION, "chains", "on", .words = { [false] = "off", [true] = "on" },
 	  FIELD(chains, NUMBER) },
-	{ POLICY_SECTION_UTILISATION, "waiting", "none", .words = { "none" },
+	{ POLICY_SECTION_UTILISATION, "waiting", "4W", .words = { "none" },
 	  RANGE(power, "1mW", "1000W"), FIELD(waiting_uw, NUMBER) },
 
 	{ POLICY_SECTION_IO_BOOST, "enabled", "yes", .words = { [false] = "no", [true] = "yes" },
@@ -119,7 +119,7 @@ static const struct policy_key keys[] = {
 static const struct policy_class classes[] = {
 	{ "interactive", { .floor = PERCENT(40), .not_inherited = true } },
 	{ "tail-latency", { .floor = PERCENT(80), .not_inherited = true } },
-	{ "background", { .cap = PERCENT(40) } },
+	{ "background", { .cap = PERCENT(40), .waiting = { POLICY_LEVEL_CAPACITY, 0 } } },
 	{ "efficient", { .cap = PERCENT(60) } },
 	{ "batch", { .cap = PERCENT(80) } },
 	/* Names of other systems' classes. */

@@ -184,7 +184,7 @@ static struct clamp_at_work chain_cap(const struct engine *engine, const struct 
 	return own.cap < waker.cap ? own : waker;
 }
 
-/* The most that rules allow the chain's task to ask for where somebody waits for it. */
+/* The most that rules allow a task to ask for in work that is waited for. */
 static uint32_t most_for_waiting(const struct engine *engine, uint32_t pid, uint32_t domain)
 {
 	const struct topology_domain *info = &engine->domains[domain].info;

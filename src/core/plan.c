@@ -13,10 +13,11 @@
  */
 #define CHAIN_GAP_MOST_NS (400 * NS_PER_MS)
 /*
- * What is waited for goes through several domains, whose ends take one wake-up at these steps. With
- * twice the time, fewer are missed, and the frequency stays up for longer.
+ * By so much what is waited for may take longer without another look; the looks at the domains that
+ * it goes through are one, within this time. With twice the time, fewer take a wake-up more, and
+ * the frequency stays up for longer.
  */
-#define WAITED_STEP_NS (4 * NS_PER_MS)
+#define WAITED_STEP_NS (8 * NS_PER_MS)
 #define LOOK_NS	       (100 * NS_PER_MS) /* between looks at domains whose target nothing depends on */
 /* Utilisation takes as long to grow: what is shorter is no saturation. */
 #define FULL_NS (100 * NS_PER_MS)
@@ -92,6 +93,18 @@ static void plan_decay(const struct engine *engine, struct domain *domain,
 		domain->next_ns = at_ns;
 }
 
+/* When a domain that is waited for until then is decided for again: with others. */
+static uint64_t end_with_others(const struct engine *engine, uint64_t until_ns)
+{
+	uint64_t at_ns = UINT64_MAX;
+
+	for (uint32_t i = 0; i < engine->topology->n_domains; i++)
+		if (engine->due_ns[i] >= until_ns && engine->due_ns[i] < at_ns)
+			at_ns = engine->due_ns[i];
+	/* One that was raised a moment later is due a moment after this one would be. */
+	return at_ns < until_ns + WAITED_STEP_NS * 5 / 4 ? at_ns : until_ns + WAITED_STEP_NS;
+}
+
 /*
  * A chain that is still there causes no event, nor does one that is gone, or a kernel thread that
  * no longer ends waits: decides again at the end of the hold time of the one that asks for most, if
@@ -131,7 +144,7 @@ static void plan_chains(const struct engine *engine, struct domain *domain,
 	if (domain->chain_gap_ns > CHAIN_GAP_MOST_NS)
 		domain->chain_gap_ns = CHAIN_GAP_MOST_NS;
 	if (waited_for)
-		until_ns += WAITED_STEP_NS - until_ns % WAITED_STEP_NS;
+		until_ns = end_with_others(engine, until_ns);
 	if (until_ns < now_ns + domain->chain_gap_ns)
 		until_ns = now_ns + domain->chain_gap_ns;
 	if (until_ns > now_ns && until_ns < domain->next_ns)

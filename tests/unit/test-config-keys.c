@@ -183,7 +183,7 @@ static const struct key_case cases[] = {
 	  { { "on", 1 }, { "off", 0 } },
 	  "off or on",
 	  { "", "yes", "1", "On" } },
-	{ "utilisation", "waiting", get_waiting, 0,
+	{ "utilisation", "waiting", get_waiting, 4000000,
 	  { { "none", 0 }, { "1mW", 1000 }, { "1000W", 1000000000 }, { "0.5W", 500000 } },
 	  "none or a power from 1mW to 1000W with its unit (uW, mW, W)",
 	  { "", "0W", "2", "999uW", "1001W", "off" } },

@@ -274,6 +274,7 @@ static void test_waited_for(void **state)
 		.cpu = { .running = true, .util_q = DECAY_Q(100), .est_q = DECAY_Q(100) },
 	};
 	struct engine_band band;
+	uint64_t look_ns;
 
 	begin(&machine, true);
 	machine.policy.waiting_uw = 4000000;
@@ -288,10 +289,21 @@ static void test_waited_for(void **state)
 	input.cpu.chain = (struct input_chain){ band.waiting_q, 812, 0, machine.now_ns };
 	engine_apply(machine.engine, &input);
 	assert_int_equal(decide(&machine, 0)->target_khz, HIGH_KHZ);
-	assert_in_range(engine_next_ns(machine.engine), machine.now_ns + HOLD_NS,
-			machine.now_ns + HOLD_NS + 4 * NS_PER_MS);
-	machine.now_ns += HOLD_NS + NS_PER_MS;
+	look_ns = engine_next_ns(machine.engine);
+	assert_int_equal(look_ns, machine.now_ns + HOLD_NS + 8 * NS_PER_MS);
+
+	/* A domain to which it goes on is looked at with the first one. */
+	machine.now_ns += NS_PER_MS;
+	input.now_ns = machine.now_ns;
+	input.cpu.cpu = 2;
+	input.cpu.chain.seen_ns = machine.now_ns;
+	engine_apply(machine.engine, &input);
+	assert_int_equal(decide(&machine, 1)->target_khz, HIGH_KHZ);
+	assert_int_equal(engine_next_ns(machine.engine), look_ns);
+	machine.now_ns = look_ns;
 	assert_int_equal(decide(&machine, 0)->target_khz, LOW_KHZ);
+	assert_int_equal(decide(&machine, 1)->target_khz, LOW_KHZ);
+	assert_true(engine_next_ns(machine.engine) > look_ns + NS_PER_MS);
 
 	machine.policy.waiting_uw = 0;
 	engine_set_policy(machine.engine, &machine.policy, machine.now_ns);
@@ -300,14 +312,59 @@ static void test_waited_for(void **state)
 	end(&machine);
 }
 
+/* A rule bounds what its tasks ask for while somebody waits for them; 0: nothing. */
+static void test_waiting_of_rule(void **state)
+{
+	const struct {
+		struct policy_level level;
+		uint32_t khz;
+	} cases[] = {
+		{ { POLICY_LEVEL_NONE, 0 }, HIGH_KHZ },
+		{ { POLICY_LEVEL_CAPACITY, TOPOLOGY_CAPACITY_MAX }, HIGH_KHZ },
+		{ { POLICY_LEVEL_PERCENT, 60 }, HALF_KHZ },
+		{ { POLICY_LEVEL_CAPACITY, 0 }, LOW_KHZ },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct machine machine;
+		struct input input = {
+			.type = INPUT_CPU,
+			.now_ns = START_NS,
+			.cpu = { .chain = { DECAY_Q(819), 812, 0, START_NS } },
+		};
+
+		begin(&machine, true);
+		machine.policy.rules[0].properties =
+			(struct policy_properties){ .waiting = cases[i].level };
+		engine_set_policy(machine.engine, &machine.policy, START_NS);
+		engine_apply(machine.engine,
+			     &(struct input){ .now_ns = START_NS,
+					      .type = INPUT_TASK_RULES,
+					      .task_rules = { .pid = 812, .matched = CAP_30 } });
+		engine_apply(machine.engine, &input);
+		assert_int_equal(decide(&machine, 0)->target_khz, cases[i].khz);
+		/* Of a chain that nobody waits for it is no bound. */
+		input.cpu.chain.waker = 811;
+		engine_apply(machine.engine, &input);
+		assert_int_equal(decide(&machine, 0)->want_cap, 1024);
+		end(&machine);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_demand),	      cmocka_unit_test(test_highest_is_no_news),
-		cmocka_unit_test(test_hold),	      cmocka_unit_test(test_looks),
-		cmocka_unit_test(test_off),	      cmocka_unit_test(test_cap),
-		cmocka_unit_test(test_saturation),    cmocka_unit_test(test_saturation_ends),
-		cmocka_unit_test(test_cap_elsewhere), cmocka_unit_test(test_waited_for),
+		cmocka_unit_test(test_demand),
+		cmocka_unit_test(test_highest_is_no_news),
+		cmocka_unit_test(test_hold),
+		cmocka_unit_test(test_looks),
+		cmocka_unit_test(test_off),
+		cmocka_unit_test(test_cap),
+		cmocka_unit_test(test_saturation),
+		cmocka_unit_test(test_saturation_ends),
+		cmocka_unit_test(test_cap_elsewhere),
+		cmocka_unit_test(test_waited_for),
+		cmocka_unit_test(test_waiting_of_rule),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

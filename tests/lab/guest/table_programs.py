@@ -49,7 +49,7 @@ def set_governor(name):
 
 
 @contextlib.contextmanager
-def governed(name, waiting="none"):
+def governed(name):
     if not name.startswith("wakegov"):
         set_governor(own_governor() if name == "own" else name)
         yield
@@ -59,7 +59,7 @@ def governed(name, waiting="none"):
     # A daemon that only watches is compared with performance: what differs is its cost.
     set_governor("performance" if backend == "observe" else own_governor())
     with guest.Daemon(f"[wakegov]\nbackend = {backend}\n"
-                      f"[utilisation]\nchains = {chains or 'on'}\nwaiting = {waiting}\n") as daemon:
+                      f"[utilisation]\nchains = {chains or 'on'}\n") as daemon:
         try:
             yield
         finally:

@@ -92,10 +92,10 @@ class Harmless(unittest.TestCase):
             self.assertEqual({line.split()[0] for line in lines}, {line.split()[0] for line in file})
 
 
-# Of schedutil's time on Linux 7.2, by uclamp, limits and setspeed with `waiting = 4W`: a command at a terminal took 0.67, 0.63
-# and 0.65, a service asked now and then 0.28, and three processes that pass it on 0.27 to 0.29. By default the first took 1.0, 1.0
-# and 1.1. A collector's round, due after 50 ms, had 0.83 to 1.13 and was on time; two runs of schedutil differ by up to 12 %.
-MOST_TERMINAL, MOST_COLLECTOR, MOST_ASKED, MOST_BY_DEFAULT = 0.8, 1.25, 0.4, 1.2
+# Of schedutil's time on Linux 7.2, by uclamp, limits and setspeed: a command at a terminal took 0.67, 0.63 and 0.65, a service
+# asked now and then 0.27, and three processes that pass it on 0.26. A collector's round, due after 50 ms, had 0.83 to 1.13 and was
+# on time; two runs of schedutil differ by up to 12 %.
+MOST_TERMINAL, MOST_COLLECTOR, MOST_ASKED = 0.8, 1.25, 0.4
 
 
 class Commands(unittest.TestCase):
@@ -106,9 +106,9 @@ class Commands(unittest.TestCase):
         cls.own = cls.measured("own")
 
     @classmethod
-    def measured(cls, governor, waiting="none", loads=None):
-        with programs.governed(governor, waiting):
-            runs = [programs.measure(load, 0, governor) for load in loads or cls.loads]
+    def measured(cls, governor):
+        with programs.governed(governor):
+            runs = [programs.measure(load, 0, governor) for load in cls.loads]
         for run in runs:
             tap.note(f"{run['workload']}, {governor}: {run['figure']:.1f} {run['unit']}, p50 {run['p50_us'] / 1000:.1f} ms, "
                      f"longest {run['p99_us'] / 1000:.1f}, {run['mean_mhz']:.0f} MHz, {run['joule'] or 0:.2f} J")
@@ -116,13 +116,10 @@ class Commands(unittest.TestCase):
 
     def check(self, backend):
         """Short commands after a pause are as fast as by the kernel's governor, and what somebody waits for is faster"""
-        terminal, collector, *asked = self.measured(f"wakegov_{backend}", "4W")
+        terminal, collector, *asked = self.measured(f"wakegov_{backend}")
         for run, own in zip(asked, self.own[2:]):
             self.assertLess(run["figure"], MOST_ASKED * own["figure"])
         self.assertLess(terminal["figure"], MOST_TERMINAL * self.own[0]["figure"])
-        self.assertLess(collector["p50_us"], MOST_COLLECTOR * self.own[1]["p50_us"])
-        terminal, collector = self.measured(f"wakegov_{backend}", loads=self.loads[:2])
-        self.assertLess(terminal["figure"], MOST_BY_DEFAULT * self.own[0]["figure"])
         self.assertLess(collector["p50_us"], MOST_COLLECTOR * self.own[1]["p50_us"])
 
     def test_setspeed(self):
