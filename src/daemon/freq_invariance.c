@@ -99,7 +99,7 @@ static void measure(struct core *core, uint32_t cpu, uint64_t now_ns)
 	switch (frequency_measure(core->frequency, cpu, now_ns, reported_khz, reported_ns, &khz)) {
 	case FREQUENCY_MEASURED:
 		tracer_set_measured(core->tracer, cpu, khz);
-		modules_call(core, measured, cpu, khz, true);
+		modules_call(core, measured, cpu, khz);
 		break;
 	case FREQUENCY_DROPPED:
 		journal_report(core, MESSAGE_SOURCE_DROPPED,
@@ -109,8 +109,6 @@ static void measure(struct core *core, uint32_t cpu, uint64_t now_ns)
 		freq_invariance_drop_capabilities(core);
 		break;
 	case FREQUENCY_NOTHING:
-		if (reported_khz)
-			modules_call(core, measured, cpu, reported_khz, false);
 		break;
 	}
 }

@@ -70,11 +70,8 @@ struct module {
 
 	/* Before a round that the timer caused: something may be due. */
 	void (*expire)(void *state, uint64_t now_ns);
-	/*
-	 * A CPU ran at this frequency since the last call, idle time excluded, if it is counted;
-	 * else the kernel last reported it.
-	 */
-	void (*measured)(void *state, uint32_t cpu, uint32_t khz, bool is_counted);
+	/* A CPU ran at this frequency since the last call, by its counters, idle time excluded. */
+	void (*measured)(void *state, uint32_t cpu, uint32_t khz);
 	/* A decision was made for a driven domain. */
 	void (*decided)(void *state, const struct decision *decision);
 	/* The decision changed the domain's target; line is its text (engine_line.h). */

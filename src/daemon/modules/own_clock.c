@@ -72,7 +72,7 @@ static void end_trial(struct own_clock *own, uint64_t again_ns)
 	round_soon(own->core);
 }
 
-static void measured(void *state, uint32_t cpu, uint32_t khz, bool is_counted)
+static void measured(void *state, uint32_t cpu, uint32_t khz)
 {
 	struct own_clock *own = state;
 	struct core *core = own->core;
@@ -83,13 +83,13 @@ static void measured(void *state, uint32_t cpu, uint32_t khz, bool is_counted)
 		return;
 	if (!is_highest(core, domain, khz) || !core->domains[domain].backend->leaves_governor) {
 		end_trial(own, now_ns + REFUTED_NS);
-	} else if (is_counted) {
-		if (!own->trial_ends_ns)
-			own->trial_ends_ns = now_ns + TRIAL_NS;
-		if ((core_withholds(core, domain) || !engine_floor_khz(core->engine, domain)) &&
-		    !is_busy(core, domain, cpu, now_ns))
-			own->n_seen++;
+		return;
 	}
+	if (!own->trial_ends_ns)
+		own->trial_ends_ns = now_ns + TRIAL_NS;
+	if ((core_withholds(core, domain) || !engine_floor_khz(core->engine, domain)) &&
+	    !is_busy(core, domain, cpu, now_ns))
+		own->n_seen++;
 }
 
 /* Whether no CPU had a lower mean frequency since the last call. */
@@ -177,7 +177,7 @@ static void run(void *state, uint64_t now_ns)
 	else if (own->trial_ends_ns && now_ns >= own->trial_ends_ns)
 		end_trial(own, now_ns + BETWEEN_NS);
 	else
-		core->withholds = may_rest && frequency_measured_ns(core->frequency);
+		core->withholds = may_rest && own->trial_ends_ns;
 }
 
 static uint64_t next_ns(void *state, uint64_t now_ns)
