@@ -127,7 +127,7 @@ class Service(Installed):
         self.assertIn(400000, targets[targets.index(1400000):])
         explained = run("wakegovctl", "explain", "policy2", "--at", busy).stdout
         self.assertRegex(explained, r"chosen +1400 MHz")
-        self.assertRegex(explained, r"changed +(from \d+ )?to 1400 MHz at (\d\d-\d\d )?\d\d:")
+        self.assertRegex(explained, r"changed +(from \d+ MHz )?to 1400 MHz at (\d\d-\d\d )?\d\d:")
         nobody = ("setpriv", "--reuid=65534", "--clear-groups")
         decisions, told = self.past(user=nobody)
         # Those of the daemon that runs are everyone's.
