@@ -332,9 +332,10 @@ static __noinline int hurry(struct wakegov_cpu *cpu, struct chain_task *chain,
 }
 
 /*
- * A kernel thread begins or ends what a task with I/O waits for, as who encrypts what is written or
- * sends it does: what the clock of the task is worth to it, it is worth here. Of two tasks the
- * first one stays. Returns the task's slot; NULL: it has none.
+ * A kernel thread ends what a task with I/O waits for, as who decrypts what is read does: what the
+ * clock of the task is worth to it, it is worth here. Of two tasks the first one stays. Who only
+ * begins it is not known: any task may wake RCU's thread, whose CPU has no part in its trial.
+ * Returns the task's slot; NULL: it has none.
  */
 static __noinline struct wakegov_slot *serve(struct wakegov_cpu *cpu, __u32 pid)
 {
@@ -356,17 +357,6 @@ static __noinline struct wakegov_slot *serve(struct wakegov_cpu *cpu, __u32 pid)
 	return slot;
 }
 
-/* The kernel thread comes to the CPU. If it is not asleep as far as is known, a task woke it. */
-static __noinline int come_to_serve(struct wakegov_cpu *cpu, const struct chain_task *chain)
-{
-	if (!cpu || !chain)
-		return 0; /* for the verifier: never so */
-	cpu->context |= OF_KERNEL;
-	if (!chain->slept_ns && chain->waker.pid && may_be_hot(chain->waker.pid))
-		serve(cpu, chain->waker.pid);
-	return 0;
-}
-
 static __noinline int come_flagged(struct wakegov_cpu *cpu, struct chain_task *chain,
 				   const struct task_struct *task, __u64 now_ns)
 {
@@ -377,7 +367,7 @@ static __noinline int come_flagged(struct wakegov_cpu *cpu, struct chain_task *c
 		return 0;
 	}
 	if (chain->flags & CHAIN_KERNEL && task->flags & PF_KTHREAD)
-		come_to_serve(cpu, chain);
+		cpu->context |= OF_KERNEL;
 	return chain->flags & CHAIN_HURRIES ? hurry(cpu, chain, task, now_ns) : 0;
 }
 
