@@ -182,6 +182,32 @@ static __noinline bool has_waker(struct wakegov_cpu *cpu, const struct task_stru
 	return true;
 }
 
+/*
+ * A kernel thread ends what a task with I/O waits for, as who decrypts what is read does: what the
+ * clock of the task is worth to it, it is worth here. Of two tasks the first one stays. Who only
+ * begins it is not known: any task may wake RCU's thread, whose CPU has no part in its trial.
+ * Returns the task's slot; NULL: it has none.
+ */
+static __noinline struct wakegov_slot *serve(struct wakegov_cpu *cpu, __u32 pid)
+{
+	struct wakegov_slot *slot = find_slot(pid);
+	__u64 now_ns = bpf_ktime_get_ns();
+	bool is_news;
+
+	if (!cpu || !slot)
+		return NULL;
+	is_news = now_ns > cpu->served_ns + WAKEGOV_CHAIN_HOLD_NS;
+	if (cpu->served_pid != pid && now_ns > cpu->served_ns + WAKEGOV_CHAIN_HOLD_NS / 2) {
+		cpu->served_pid = pid;
+		is_news = true;
+	}
+	if (cpu->served_pid == pid)
+		cpu->served_ns = now_ns;
+	if (is_news)
+		emit_chain(cpu, bpf_get_smp_processor_id());
+	return slot;
+}
+
 /* The current kernel thread ends a wait of this task: since when that began, it worked for it. */
 static __noinline int end_wait(struct wakegov_cpu *cpu, __u32 pid)
 {
