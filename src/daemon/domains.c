@@ -130,10 +130,11 @@ void domains_set_outcome(struct core *core, uint32_t domain, int outcome)
 	struct governed *governed = &core->domains[domain];
 	const char *name = governed->actuator.info->name;
 	struct message_about about = { .domain = name };
-	uint64_t now_ns = time_now_ns();
+	uint64_t now_ns;
 
 	switch (outcome) {
 	case ACTUATOR_TAKEN_OVER:
+		now_ns = time_now_ns();
 		/* A program that sets and restores a control all the time is named once a minute.
 		 */
 		governed->yield_said = !governed->yield_said_ns ||
@@ -280,7 +281,7 @@ int domains_hand_back(struct core *core, const char *governor)
 	return r < 0 ? r : 0;
 }
 
-void domains_take_back(struct core *core)
+void domains_end_hand_back(struct core *core)
 {
 	/* Reads take-overs by other programs while the domain is not ours: they keep it. */
 	domains_verify_touched(core);

@@ -46,11 +46,11 @@ void domains_set_preference(struct core *core, uint32_t domain);
 
 /*
  * Gives all driven domains to a governor, NULL: those from before wakegov, until
- * domains_take_back(). The caller has set core->handed_back_until_ns. Returns 0 or the negative
+ * domains_end_hand_back(). The caller has set core->handed_back_until_ns. Returns 0 or the negative
  * errno of the first that failed: then the caller takes back.
  */
 int domains_hand_back(struct core *core, const char *governor);
-void domains_take_back(struct core *core);
+void domains_end_hand_back(struct core *core);
 
 /*
  * Takes back a domain that was yielded to another program, or all (NULL), and returns their number.
@@ -97,7 +97,13 @@ int freq_invariance_start(struct core *core);
  */
 int freq_invariance_drop_capabilities(struct core *core);
 
-/* Accounts a CPU at its measured frequency, if it works; an idle CPU is not read. */
+/*
+ * Measures a CPU since the last call and accounts it at that frequency. To read an idle CPU wakes
+ * it. Returns kHz, idle time excluded; 0: it could not be measured.
+ */
+uint32_t freq_invariance_measure(struct core *core, uint32_t cpu, uint64_t now_ns);
+
+/* The same of a CPU that works; an idle one is not read. */
 void freq_invariance_measure_cpu(struct core *core, uint32_t cpu, uint64_t now_ns);
 
 /*

@@ -90,7 +90,7 @@ int freq_invariance_drop_capabilities(struct core *core)
 	return process_drop_capabilities(frequency_capabilities(core->frequency));
 }
 
-static void measure(struct core *core, uint32_t cpu, uint64_t now_ns)
+uint32_t freq_invariance_measure(struct core *core, uint32_t cpu, uint64_t now_ns)
 {
 	const char *dropped = frequency_source(core->frequency);
 	uint64_t reported_ns;
@@ -100,7 +100,7 @@ static void measure(struct core *core, uint32_t cpu, uint64_t now_ns)
 	case FREQUENCY_MEASURED:
 		tracer_set_measured(core->tracer, cpu, khz);
 		modules_call(core, measured, cpu, khz);
-		break;
+		return khz;
 	case FREQUENCY_DROPPED:
 		journal_report(core, MESSAGE_SOURCE_DROPPED,
 			       &(struct message_about){ .reason = dropped },
@@ -111,13 +111,14 @@ static void measure(struct core *core, uint32_t cpu, uint64_t now_ns)
 	case FREQUENCY_NOTHING:
 		break;
 	}
+	return 0;
 }
 
 void freq_invariance_measure_cpu(struct core *core, uint32_t cpu, uint64_t now_ns)
 {
 	if (topology_domain_of(core->topology, cpu) != TOPOLOGY_NO_DOMAIN &&
 	    tracer_cpu_works(core->tracer, cpu))
-		measure(core, cpu, now_ns);
+		freq_invariance_measure(core, cpu, now_ns);
 }
 
 void freq_invariance_measure_tried(struct core *core, struct input_task *task, uint64_t now_ns)
@@ -126,6 +127,6 @@ void freq_invariance_measure_tried(struct core *core, struct input_task *task, u
 
 	if (domain == TOPOLOGY_NO_DOMAIN || !engine_tries(core->engine, domain))
 		return;
-	measure(core, task->cpu, now_ns);
+	freq_invariance_measure(core, task->cpu, now_ns);
 	task->level_q = tracer_level_q(core->tracer, task->cpu);
 }

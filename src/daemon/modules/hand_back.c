@@ -39,7 +39,7 @@ static int check_governor(const struct core *core, const char *governor)
 static void end(struct hand_back *hand_back)
 {
 	hand_back->governor[0] = '\0';
-	domains_take_back(hand_back->core);
+	domains_end_hand_back(hand_back->core);
 }
 
 static int on_end(sd_event_source *source, uint64_t usec, void *userdata)

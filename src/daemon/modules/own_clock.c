@@ -8,7 +8,6 @@
 #include "core/rule.h"
 #include "daemon/domains.h"
 #include "daemon/loop.h"
-#include "frequency/frequency.h"
 #include "shared/log.h"
 #include "shared/time.h"
 #include "wakegov/decay.h"
@@ -99,14 +98,9 @@ static bool were_highest(struct core *core, uint64_t now_ns)
 
 	for (uint32_t domain = 0; domain < core->n_domains; domain++)
 		topology_for_each_cpu(core->topology, cpu, domain) {
-			uint64_t reported_ns;
-			uint32_t reported_khz = tracer_reported_khz(core->tracer, cpu,
-								    &reported_ns);
-			uint32_t khz;
+			uint32_t khz = freq_invariance_measure(core, cpu, now_ns);
 
-			if (frequency_measure(core->frequency, cpu, now_ns, reported_khz,
-					      reported_ns, &khz) == FREQUENCY_MEASURED &&
-			    !is_highest(core, domain, khz))
+			if (khz && !is_highest(core, domain, khz))
 				are_so = false;
 		}
 	return are_so;
@@ -143,7 +137,7 @@ void own_clock_end(struct own_clock *own)
 	if (!own->core->rests)
 		return;
 	own->core->rests = false;
-	domains_take_back(own->core);
+	domains_end_hand_back(own->core);
 }
 
 /* A rest is over: begins another one if the CPUs were fast in it. */
@@ -164,20 +158,24 @@ static void run(void *state, uint64_t now_ns)
 {
 	struct own_clock *own = state;
 	struct core *core = own->core;
-	bool may_rest = asks_only_boosts(core);
+	bool may_rest;
 
+	/* Mostly there is neither, and rounds are frequent. */
+	if (!core->rests && (core->handed_back_until_ns || !own->trial_ends_ns))
+		return;
+	may_rest = asks_only_boosts(core);
 	if (core->rests && !may_rest)
 		own_clock_end(own);
 	else if (core->rests && now_ns >= core->handed_back_until_ns)
 		end_rest(own, now_ns);
-	else if (core->handed_back_until_ns || now_ns < own->again_ns)
+	else if (core->rests)
 		return;
 	else if (own->n_seen >= ENOUGH && may_rest && core_drives_any(core))
 		begin_rest(own, now_ns);
-	else if (own->trial_ends_ns && now_ns >= own->trial_ends_ns)
+	else if (now_ns >= own->trial_ends_ns)
 		end_trial(own, now_ns + BETWEEN_NS);
 	else
-		core->withholds = may_rest && own->trial_ends_ns;
+		core->withholds = may_rest;
 }
 
 static uint64_t next_ns(void *state, uint64_t now_ns)
@@ -186,7 +184,7 @@ static uint64_t next_ns(void *state, uint64_t now_ns)
 
 	if (own->core->rests)
 		return own->core->handed_back_until_ns;
-	return own->core->withholds && own->trial_ends_ns ? own->trial_ends_ns : UINT64_MAX;
+	return own->core->withholds ? own->trial_ends_ns : UINT64_MAX;
 }
 
 static void rules_changed(void *state)
