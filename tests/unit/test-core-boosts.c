@@ -93,10 +93,15 @@ static void test_settles(void **state)
 	}
 }
 
-static void start_alike(struct world *world, uint32_t n, const struct fake_io *io)
+/* One to six tasks of the same I/O, with a variation of its own. */
+static void start_alike(struct world *world, uint32_t i, struct fake_io *io,
+			struct test_random *random)
 {
-	for (uint32_t i = 0; i < n; i++)
-		world_start_io(world, i, 100 + i, i % 4, io);
+	io->variation_percent = test_random_below(random, 31);
+	io->random = i + 1;
+	boosts_start(world, NULL);
+	for (uint32_t task = 0; task < 1 + i % 6; task++)
+		world_start_io(world, task, 100 + task, task % 4, io);
 }
 
 /* I/O that goes on as it is settles: an experiment has at most 100 pairs, of two changes each. */
@@ -111,10 +116,7 @@ static void test_any_settles(void **state)
 
 		io.kind = i % 2 ? FAKE_IO_PACED : FAKE_IO_SYNC;
 		io.work = test_random_below(&random, 100000) * IO_LEVEL_MAX;
-		io.variation_percent = test_random_below(&random, 31);
-		io.random = i + 1;
-		boosts_start(&world, NULL);
-		start_alike(&world, 1 + i % 6, &io);
+		start_alike(&world, i, &io, &random);
 		boosts_run(&world, 3 * NS_PER_S);
 		for (uint32_t j = 0; j < 2; j++)
 			changes[j] = world.domains[j].changes;
@@ -137,10 +139,7 @@ static void test_nothing_to_try(void **state)
 
 		if (i % 2)
 			io.work = test_random_below(&random, 100000) * IO_LEVEL_MAX;
-		io.variation_percent = test_random_below(&random, 31);
-		io.random = i + 1;
-		boosts_start(&world, NULL);
-		start_alike(&world, 1 + i % 6, &io);
+		start_alike(&world, i, &io, &random);
 		boosts_run(&world, 5 * NS_PER_S);
 		assert_int_equal(world.domains[0].changes, 1);
 		assert_int_equal(world.domains[1].changes, 1);

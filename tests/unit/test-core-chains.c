@@ -312,7 +312,7 @@ static void test_waited_for(void **state)
 	end(&machine);
 }
 
-/* A rule bounds what its tasks ask for while somebody waits for them; 0: nothing. */
+/* The rule's level is the most that its tasks get for work that is waited for; 0 is nothing. */
 static void test_waiting_of_rule(void **state)
 {
 	const struct {
@@ -343,7 +343,7 @@ static void test_waiting_of_rule(void **state)
 					      .task_rules = { .pid = 812, .matched = CAP_30 } });
 		engine_apply(machine.engine, &input);
 		assert_int_equal(decide(&machine, 0)->target_khz, cases[i].khz);
-		/* Of a chain that nobody waits for it is no bound. */
+		/* A chain that is not waited for has no such bound. */
 		input.cpu.chain.waker = 811;
 		engine_apply(machine.engine, &input);
 		assert_int_equal(decide(&machine, 0)->want_cap, 1024);
