@@ -102,7 +102,8 @@ in_lab() {
 		script+="$part || echo 'not ok - $part passes whole'; "
 	done
 	# shellcheck disable=SC2086 # one word per option
-	"$LAB" run $options -- sh -c "$script"
+	"$LAB" run $options -- sh -c "$script" ||
+		echo "not ok - the lab was cut off (status $?, options $options)"
 }
 
 # meson_tests DIRECTORY LOG [meson test's OPTION…]: builds what those need, and runs them; meson's own log, by

@@ -14,6 +14,7 @@ import unittest
 
 import guest
 import tap
+import utilisation
 
 DRIVERS = {"acpi": "acpi-cpufreq", "msr": "acpi-cpufreq", "pstate": "intel_cpufreq",
            "hwp-passive": "intel_cpufreq", "pstate-active": "intel_pstate", "hwp": "intel_pstate",
@@ -416,7 +417,11 @@ class Driver(unittest.TestCase):
         """The driver binds, and its limits decide the speed"""
         name = guest.read(guest.policy("policy0", "scaling_driver"))
         self.assertEqual(name, DRIVERS[os.environ["LAB_DRIVER"]])
-        guest.write(guest.policy("policy0", "scaling_governor"), "performance")
+        governor = guest.policy("policy0", "scaling_governor")
+        self.addCleanup(guest.write, governor, guest.read(governor))
+        guest.write(governor, "performance")
+        utilisation.keep_limits(self, "policy0")
+        self.addCleanup(os.sched_setaffinity, 0, os.sched_getaffinity(0))
         os.sched_setaffinity(0, {0})
         set_mhz(0, 1800)
         loop()
