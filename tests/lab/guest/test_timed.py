@@ -29,9 +29,7 @@ REPETITIONS = 12
 
 def set_mhz(cpu, mhz):
     """By the limits, which every driver obeys; an HWP looks at them each half a millisecond."""
-    name = f"policy{cpu}"
-    for control in ("scaling_min_freq", "scaling_max_freq", "scaling_min_freq"):
-        guest.write(guest.policy(name, control), mhz * 1000)
+    utilisation.set_mhz(f"policy{cpu}", mhz)
     time.sleep(0.01)
 
 
