@@ -26,8 +26,8 @@
 #define PIECE_SCORE_MOST 4
 /* So many votes are a verdict, which holds until there is another one. */
 #define PIECE_SCORE_VERDICT 2
-/* Of the last 16 pieces or so: the decay of their longest work with each. */
-#define PIECE_PEAK_DECAY 16
+/* The decay of their longest work with each. Twice as much: a program's start counts for longer. */
+#define PIECE_PEAK_DECAY 2
 
 enum piece_kind {
 	PIECE_UNKNOWN,
