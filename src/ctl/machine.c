@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "ctl/format.h"
+#include "diag/diag.h"
 #include "shared/cleanup.h"
 #include "shared/sysfs.h"
 #include "shared/time.h"
@@ -24,44 +25,27 @@ static void add_number(json_t *found, const char *key, double number)
 	json_object_set_new(found, key, json_integer((json_int_t)number));
 }
 
-static void find_turbo(json_t *found, const char *sys)
+/* common, of TEXT_SIZE: a word that all have, or "mixed". */
+static void add_preference(const char *path, void *common)
 {
-	bool is_on;
-	const char *file = sysfs_read_turbo(sys, &is_on);
-
-	if (file) {
-		json_object_set_new(found, "turbo", json_boolean(is_on));
-		json_object_set_new(found, "turbo_file", json_string(file));
-	}
-}
-
-/* A word that all have, or "mixed". */
-struct common {
-	char word[TEXT_SIZE];
-};
-
-static void add_preference(const char *path, void *context)
-{
-	struct common *common = context;
 	char word[TEXT_SIZE];
 
 	if (!sysfs_read_line(word, sizeof(word), "%s", path))
 		return;
-	if (!common->word[0])
-		snprintf(common->word, sizeof(common->word), "%s", word);
-	else if (strcmp(common->word, word) != 0)
-		snprintf(common->word, sizeof(common->word), "mixed");
+	if (!*(char *)common)
+		strcpy(common, word);
+	else if (strcmp(common, word) != 0)
+		strcpy(common, "mixed");
 }
 
 static void find_preferences(json_t *found, const char *sys)
 {
-	struct common preference = { "" };
-	char profile[TEXT_SIZE];
+	char preference[TEXT_SIZE] = "", profile[TEXT_SIZE];
 
-	sysfs_each(add_preference, &preference,
+	sysfs_each(add_preference, preference,
 		   "%s/devices/system/cpu/cpufreq/policy*/energy_performance_preference", sys);
-	if (preference.word[0])
-		json_object_set_new(found, "EPP", format_json(preference.word));
+	if (preference[0])
+		json_object_set_new(found, "EPP", format_json(preference));
 	if (sysfs_read_line(profile, sizeof(profile), "%s/firmware/acpi/platform_profile", sys))
 		json_object_set_new(found, "platform_profile", format_json(profile));
 }
@@ -131,11 +115,11 @@ static void add_cooling(const char *path, void *context)
 {
 	struct cooling *cooling = context;
 	char type[TEXT_SIZE];
+	bool is_idle;
 	double state;
 
 	if (!sysfs_read_line(type, sizeof(type), "%s/type", path) ||
-	    (strcmp(type, "Processor") != 0 && strncmp(type, "cpufreq-", 8) != 0 &&
-	     strncmp(type, "thermal-cpufreq", 15) != 0) ||
+	    !cooling_limits_cpus(type, &is_idle) ||
 	    !sysfs_read_number(&state, "%s/cur_state", path))
 		return;
 	cooling->n++;
@@ -262,8 +246,13 @@ static void find_power(json_t *found, const char *sys)
 json_t *machine_find(const char *sys)
 {
 	json_t *found = json_object();
+	bool is_on;
+	const char *turbo = sysfs_read_turbo(sys, &is_on);
 
-	find_turbo(found, sys);
+	if (turbo) {
+		json_object_set_new(found, "turbo", json_boolean(is_on));
+		json_object_set_new(found, "turbo_file", json_string(turbo));
+	}
 	find_preferences(found, sys);
 	find_temperature(found, sys);
 	find_throttling(found, sys);

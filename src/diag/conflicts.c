@@ -238,10 +238,13 @@ static void find_firmware(struct search *search)
 	report(search, &(struct throttle){ .who = "firmware", .khz = (uint32_t)bios_khz });
 }
 
-/*
- * A cooling device that limits CPUs now. Drivers name those that lower the maximum Processor or
- * cpufreq-cpuN, and those that inject idle time intel_powerclamp or idle-cpuN.
- */
+bool cooling_limits_cpus(const char *type, bool *ret_injects_idle)
+{
+	*ret_injects_idle = !strcmp(type, "intel_powerclamp") || !strncmp(type, "idle-", 5);
+	return *ret_injects_idle || !strcmp(type, "Processor") || strstr(type, "cpufreq");
+}
+
+/* A cooling device that limits CPUs now. */
 static void find_cooling(const char *path, void *context)
 {
 	struct search *search = context;
@@ -252,11 +255,9 @@ static void find_cooling(const char *path, void *context)
 
 	if (!sysfs_read_line(type, sizeof(type), "%s/type", path) ||
 	    !sysfs_read_number(&state, "%s/cur_state", path) ||
-	    !sysfs_read_number(&most, "%s/max_state", path) || state <= 0)
-		return;
-	is_idle = !strcmp(type, "intel_powerclamp") || !strncmp(type, "idle-", 5);
-	if (!is_idle && (!is_lowered || search->lowers_max ||
-			 (strcmp(type, "Processor") != 0 && !strstr(type, "cpufreq"))))
+	    !sysfs_read_number(&most, "%s/max_state", path) || state <= 0 ||
+	    !cooling_limits_cpus(type, &is_idle) ||
+	    (!is_idle && (!is_lowered || search->lowers_max)))
 		return;
 	search->lowers_max |= !is_idle;
 	search->lowers |= is_idle;
@@ -319,14 +320,6 @@ static void find_turbo(struct search *search)
 		report(search, &(struct throttle){ .who = "boost-off", .name = of_policy });
 }
 
-static void find_scheduler(struct search *search)
-{
-	char name[SCHED_EXT_NAME_SIZE];
-
-	if (sched_ext_has_all(search->sys, name))
-		report(search, &(struct throttle){ .who = "sched-ext", .name = name });
-}
-
 static uint32_t clamp_khz(uint32_t khz, const struct throttle_domain *domain)
 {
 	if (khz < domain->scaling_min_khz)
@@ -356,13 +349,15 @@ int throttle_find(const char *sys, const struct throttle_domain *domain,
 		  int (*emit)(void *context, const struct throttle *found), void *context)
 {
 	struct search search = { sys, domain, emit, context };
+	char scheduler[SCHED_EXT_NAME_SIZE];
 
 	find_firmware(&search);
 	sysfs_each(find_cooling, &search, "%s/class/thermal/cooling_device*", sys);
 	find_percent(&search);
 	find_requests(&search);
 	find_turbo(&search);
-	find_scheduler(&search);
+	if (sched_ext_has_all(sys, scheduler))
+		report(&search, &(struct throttle){ .who = "sched-ext", .name = scheduler });
 	find_driver(&search);
 	return search.r;
 }

@@ -30,6 +30,12 @@ struct conflict {
  */
 void conflicts_find(void (*found)(void *userdata, const struct conflict *conflict), void *userdata);
 
+/*
+ * Whether a cooling device of this type limits CPUs. Drivers name those that lower the maximum
+ * Processor or cpufreq-cpuN, and those that inject idle time intel_powerclamp or idle-cpuN.
+ */
+bool cooling_limits_cpus(const char *type, bool *ret_injects_idle);
+
 struct throttle_domain {
 	uint32_t first_cpu;  /* the N of policyN */
 	uint32_t lowest_khz; /* its lowest OPP */

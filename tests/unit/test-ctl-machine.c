@@ -101,8 +101,13 @@ static void test_throttling(void **state)
 	fake_file("class/thermal/cooling_device1/cur_state", "3");
 	fake_file("class/thermal/cooling_device2/type", "Fan");
 	fake_file("class/thermal/cooling_device2/cur_state", "1");
-	assert_number("cooling_devices", 2);
-	assert_number("cooling_limiting", 1);
+	/* Injects no idle time, as this state is. */
+	fake_file("class/thermal/cooling_device3/type", "intel_powerclamp");
+	fake_file("class/thermal/cooling_device3/cur_state", "-1");
+	fake_file("class/thermal/cooling_device4/type", "idle-cpu0");
+	fake_file("class/thermal/cooling_device4/cur_state", "20");
+	assert_number("cooling_devices", 4);
+	assert_number("cooling_limiting", 2);
 	for (int cpu = 0; cpu < 2; cpu++) {
 		char path[96];
 
