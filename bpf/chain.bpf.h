@@ -14,7 +14,7 @@
  * one test.
  */
 
-#include "clamped.bpf.h"
+#include "burst.bpf.h"
 #include "following.bpf.h"
 #include "interrupt.bpf.h"
 #include "slot.bpf.h"
@@ -215,6 +215,29 @@ static inline bool is_tiny(const struct wakegov_cpu *cpu, const struct task_stru
 	       account_util_q(&cpu->load) < util_q / CHAIN_ELSEWHERE;
 }
 
+#define CHAIN_HOPS 4
+
+/*
+ * The one with the lowest cap among the task's waker, who woke that one, and so on; the waker where
+ * none has a cap. The cap of a task holds for all that it wakes, directly or through others.
+ */
+static __noinline __u32 capped_waker(__u32 waker)
+{
+	__u32 pid = waker, lowest = NO_CAP;
+
+	for (int hop = 0; hop < CHAIN_HOPS && settings.n_clamp_classes; hop++) {
+		const __u32 *class = bpf_map_lookup_elem(&task_classes, &pid);
+		const struct chain_task *chain = find_chain(pid);
+
+		if (class && cap_of(*class) < lowest) {
+			lowest = cap_of(*class);
+			waker = pid;
+		}
+		pid = chain ? chain->waker.pid : 0;
+	}
+	return waker;
+}
+
 /*
  * Keeps the highest need above the CPU's own demand within the last half of a hold time, and emits
  * a record if the present frequency does not cover it. A lower need may replace it in the other
@@ -236,7 +259,7 @@ static __noinline int note_chain(struct wakegov_cpu *cpu, __u32 util_q, __u32 wa
 	if (need_q > noted->need_q || over) {
 		noted->need_q = need_q;
 		noted->pid = task->pid;
-		noted->waker = waker;
+		noted->waker = capped_waker(waker);
 		__builtin_memcpy(cpu->chain_comm, task->comm, sizeof(cpu->chain_comm));
 	}
 	if (clock_ns > noted->clock_ns + WAKEGOV_CHAIN_STEP_NS) {

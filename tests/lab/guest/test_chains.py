@@ -49,6 +49,13 @@ for (reader, _), cpu in zip(pipes, {CPUS}):
     if os.fork() == 0:
         rename("sleeper"); os.sched_setaffinity(0, [cpu])
         while os.read(reader, 1): work({{work_s}})
+if {{relayed}}:
+    reader, writer = os.pipe()
+    if os.fork() == 0:
+        rename("relay"); os.sched_setaffinity(0, [0])
+        while os.read(reader, 1):
+            for _, end in pipes: os.write(end, b"x")
+    pipes = [(reader, writer)]
 rename("loop"); os.sched_setaffinity(0, [1])
 while True:
     for _, writer in pipes: os.write(writer, b"x")
@@ -342,11 +349,11 @@ class Takers(LoadAlone):
 
 
 class Sleepers(LoadAlone):
-    def targets(self, work_s, policy=""):
+    def targets(self, work_s, policy="", relayed=False):
         """Where a loop on another CPU wakes one each 30 ms, which works so long, and for which it does not wait"""
         daemon = guest.KeptDaemon.with_policy(POLICY.format("setspeed", "on") + policy)
         domains = [name for name in programs.policies() if set(CPUS) & set(guest.cpus_of(name))]
-        with subprocess.Popen(["python3", "-c", LOOP.format(work_s=work_s)], start_new_session=True) as loop:
+        with subprocess.Popen(["python3", "-c", LOOP.format(work_s=work_s, relayed=relayed)], start_new_session=True) as loop:
             try:
                 time.sleep(1)
                 targets = [daemon.domain(name)["target_khz"] for _ in range(LOOKS) for name in domains
@@ -361,9 +368,12 @@ class Sleepers(LoadAlone):
         self.assertLess(max(self.targets(0)), 2 * LOWEST_KHZ)
 
     def test_capped(self):
-        """The cap of a loop holds for those that it wakes, which have none, on each CPU"""
-        self.assertGreater(max(self.targets(0.003)), 2 * LOWEST_KHZ)
-        self.assertLess(max(self.targets(0.003, "[rule loop]\ncomm = loop\ncap = 30%\n")), 2 * LOWEST_KHZ)
+        """The cap of a loop holds for those that it wakes, itself or through another, which have none, on each CPU"""
+        for relayed in False, True:
+            with self.subTest(relayed=relayed):
+                self.assertGreater(max(self.targets(0.003, "", relayed)), 2 * LOWEST_KHZ)
+                capped = self.targets(0.003, "[rule loop]\ncomm = loop\ncap = 30%\n", relayed)
+                self.assertLess(max(capped), 2 * LOWEST_KHZ)
 
 
 class Frames(LoadAlone):
