@@ -36,6 +36,7 @@ while time.monotonic() < end:
     os.waitpid(pid, 0)
 """
 LOOP = "while True: pass"
+PF_KTHREAD = 0x200000
 
 
 def burst_for_ever():
@@ -231,6 +232,16 @@ class OwnClamps(unittest.TestCase):
             time.sleep(0.03)
             self.assertEqual(clamps_of(task.pid)[1], self.cap, f"after reset {i}")
         self.assertEqual(self.counted() - before, 30)
+
+    def test_kernel_threads(self):
+        """a kernel thread beside a capped task is not clamped: its children would inherit that"""
+        self.start(LOOP)
+        for _ in range(100):
+            guest.read("/proc/sys/vm/stat_refresh")  # wakes a worker on each CPU
+            time.sleep(0.01)
+        threads = [pid for pid in map(int, filter(str.isdigit, os.listdir("/proc")))
+                   if int(guest.read(f"/proc/{pid}/stat").rsplit(")", 1)[1].split()[6]) & PF_KTHREAD]
+        self.assertEqual([guest.read(f"/proc/{pid}/comm") for pid in threads if clamps_of(pid)[1] < 1024], [])
 
     def test_insists(self):
         """a task that asks for more each millisecond is held by its domain, which is free after it"""

@@ -136,7 +136,7 @@ class Hints(Installed):
         run("wakegovctl", "override", str(task.pid), "--max", "600MHz")
         self.wait_khz(600000)
         chain = run("wakegovctl", "rules", str(task.pid)).stdout
-        self.assertRegex(chain, r"(?s)yes  override-1, cap 600 MHz.*yes  busy \(.*yes  hint/background: ")
+        self.assertRegex(chain, r"(?s)yes  override-1, cap 600 MHz.*yes  busy \(.*yes  hint/background, waiting none: ")
         self.stop()
 
     def test_explained(self):
