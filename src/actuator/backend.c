@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "actuator/discovery.h"
 #include "actuator/governor.h"
 #include "shared/cleanup.h"
 #include "shared/text.h"
@@ -19,21 +20,7 @@ static int observe_acquire(struct actuator_domain *domain)
 	return ACTUATOR_DONE;
 }
 
-/* asked_khz is what another backend would have written. */
-static int observe_apply(struct actuator_domain *domain, const struct actuator_request *request)
-{
-	uint32_t khz;
-	int r = actuator_domain_read_back(domain, &khz);
-
-	/* Nothing is written, so there is nothing to read back. */
-	domain->read_back_khz = 0;
-	domain->asked_khz = request->target_khz;
-	if (r == -EBUSY)
-		return ACTUATOR_OFFLINE;
-	return r < 0 ? r : ACTUATOR_UNCHANGED;
-}
-
-/* No control is ours, so none can be taken over. */
+/* No control is ours, so none can be taken over, and nothing is read back. */
 static int observe_verify(struct actuator_domain *domain)
 {
 	uint32_t khz;
@@ -43,7 +30,17 @@ static int observe_verify(struct actuator_domain *domain)
 	domain->state = r == -EBUSY ? ACTUATOR_STATE_OFFLINE : ACTUATOR_STATE_OBSERVED;
 	if (r == -EBUSY)
 		return ACTUATOR_OFFLINE;
-	return r < 0 ? r : ACTUATOR_DONE;
+	return r == -ENODEV ? r : ACTUATOR_DONE;
+}
+
+/* asked_khz is what another backend would have written. */
+static int observe_apply(struct actuator_domain *domain, const struct actuator_request *request)
+{
+	int r = observe_verify(domain);
+
+	domain->read_back_khz = 0;
+	domain->asked_khz = request->target_khz;
+	return r == ACTUATOR_DONE ? ACTUATOR_UNCHANGED : r;
 }
 
 const struct backend backend_observe = {
@@ -80,6 +77,8 @@ int backend_acquire(struct actuator_domain *domain, enum policy_backend wanted,
 	int r = -EOPNOTSUPP;
 
 	passed_over[0] = '\0';
+	if (cpufreq_find_fault(domain->info->first_cpu, passed_over))
+		named = &backend_observe;
 	if (named) {
 		*ret = named;
 		return named->acquire(domain);

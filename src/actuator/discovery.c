@@ -6,7 +6,6 @@
 #include "actuator/discovery.h"
 
 #include <cpufreq.h>
-#include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,26 +28,20 @@
 
 struct khz_list {
 	size_t n;
-	uint32_t *khz;
+	uint32_t khz[LIST_SIZE / 2];
 };
 
 /* Appends the frequencies that fit a uint32_t and are not 0. */
-static int append(struct khz_list *list, const struct cpufreq_available_frequencies *first)
+static void append(struct khz_list *list, uint32_t policy, const char *file)
 {
-	size_t n = list->n;
-	uint32_t *grown;
+	char text[LIST_SIZE] = "", *at = text, *end;
 
-	for (const struct cpufreq_available_frequencies *at = first; at; at = at->next)
-		n++;
-	grown = realloc(list->khz, (n + 1) * sizeof(*grown));
-	if (!grown)
-		return -ENOMEM;
-
-	list->khz = grown;
-	for (const struct cpufreq_available_frequencies *at = first; at; at = at->next)
-		if (at->frequency > 0 && at->frequency <= UINT32_MAX)
-			list->khz[list->n++] = (uint32_t)at->frequency;
-	return 0;
+	sysfs_read_line(text, sizeof(text), CONTROL_DIRECTORY "/policy%u/%s", policy, file);
+	for (unsigned long khz = strtoul(at, &end, 10); end != at; khz = strtoul(at, &end, 10)) {
+		at = end;
+		if (khz > 0 && khz <= UINT32_MAX && list->n < ARRAY_SIZE(list->khz))
+			list->khz[list->n++] = (uint32_t)khz;
+	}
 }
 
 static int compare_u32(const void *a, const void *b)
@@ -93,52 +86,20 @@ static int set_opp_steps(struct topology_domain *domain)
 
 int cpufreq_discover_opps(struct topology_domain *domain)
 {
-	struct cpufreq_available_frequencies *first;
 	uint32_t policy = domain->first_cpu;
 	struct khz_list list = { 0 };
 	double boost = 0;
-	int r;
 
-	first = cpufreq_get_available_frequencies(policy);
-	r = append(&list, first);
-	cpufreq_put_available_frequencies(first);
+	append(&list, policy, "scaling_available_frequencies");
+	if (!list.n)
+		return set_opp_steps(domain);
 	/* Newer kernels have a boost switch per domain, older ones one for the machine. */
 	if (!sysfs_read_number(&boost, CONTROL_DIRECTORY "/policy%u/boost", policy))
 		sysfs_read_number(&boost, CONTROL_DIRECTORY "/boost");
-	if (r == 0 && list.n > 0 && boost == 1) {
-		first = cpufreq_get_boost_frequencies(policy);
-		r = append(&list, first);
-		cpufreq_put_boost_frequencies(first);
-	}
-	if (r == 0 && list.n > 0)
-		set_opps(domain, &list);
-	else if (r == 0)
-		r = set_opp_steps(domain);
-	free(list.khz);
-	return r;
-}
-
-/* Fills in the N of each policyN, ascending. Returns their number, or a negative errno. */
-static int list_policies(uint32_t policies[TOPOLOGY_DOMAINS_MAX])
-{
-	_cleanup_closedir_ DIR *directory = opendir(CONTROL_DIRECTORY);
-	struct dirent *entry;
-	int n = 0;
-
-	if (!directory)
-		return errno == ENOENT ? 0 : -errno;
-
-	while ((entry = readdir(directory))) {
-		uint32_t policy;
-		int end = 0;
-
-		if (sscanf(entry->d_name, "policy%9u%n", &policy, &end) != 1 || entry->d_name[end])
-			continue;
-		if (policy < TOPOLOGY_CPUS_MAX)
-			policies[n++] = policy;
-	}
-	qsort(policies, (size_t)n, sizeof(*policies), compare_u32);
-	return n;
+	if (boost == 1)
+		append(&list, policy, "scaling_boost_frequencies");
+	set_opps(domain, &list);
+	return 0;
 }
 
 /*
@@ -180,75 +141,53 @@ uint32_t cpufreq_discover_capacity(uint32_t policy)
 	return (uint32_t)capacity;
 }
 
-#define FAULT_SIZE 128
-
-/* Whether an online domain cannot even be observed, and why. */
-static bool has_fault(uint32_t policy, char ret_why[static FAULT_SIZE])
+bool cpufreq_find_fault(uint32_t policy, char ret_why[static CPUFREQ_FAULT_SIZE])
 {
 	static const char *const needed[] = { "scaling_governor", "scaling_min_freq",
 					      "scaling_max_freq", "scaling_cur_freq",
 					      "cpuinfo_max_freq" };
-	struct topology_domain domain = { .first_cpu = policy };
 	char value[CONTROL_VALUE_SIZE];
+	int r = 0;
 
-	for (size_t i = 0; i < ARRAY_SIZE(needed); i++) {
-		int r = control_read_file(policy, needed[i], value, sizeof(value));
-
-		if (r == -EBUSY)
-			return false;
-		if (r >= 0 || r == -EAGAIN)
+	for (size_t i = 0; i < ARRAY_SIZE(needed) && r != -EBUSY; i++) {
+		r = control_read_file(policy, needed[i], value, sizeof(value));
+		if (r >= 0 || r == -EAGAIN || r == -EBUSY)
 			continue;
-		snprintf(ret_why, FAULT_SIZE, "its %s cannot be read (%s)", needed[i],
+		snprintf(ret_why, CPUFREQ_FAULT_SIZE, "its %s cannot be read (%s)", needed[i],
 			 strerror(-r));
 		return true;
 	}
-	if (cpufreq_discover_opps(&domain) != -ENODATA)
-		return false;
-	snprintf(ret_why, FAULT_SIZE,
-		 "its driver names no frequencies (cpuinfo_min_freq, cpuinfo_max_freq)");
-	return true;
+	return false;
 }
 
 /* Leaves out a domain that cannot be read, such as an offline one. */
-static int add_domain(struct topology *topology, uint32_t policy, cpufreq_left_out_t left_out,
-		      void *userdata)
+static void add_domain(struct topology *topology, uint32_t policy, cpufreq_left_out_t left_out,
+		       void *userdata)
 {
 	struct topology_domain *domain = &topology->domains[topology->n_domains];
 	unsigned long latency_ns = cpufreq_get_transition_latency(policy);
-	char why[FAULT_SIZE], name[16];
-	int r;
+	char governor[CONTROL_VALUE_SIZE];
 
-	snprintf(name, sizeof(name), "policy%u", policy);
-	if (has_fault(policy, why)) {
-		if (left_out)
-			left_out(userdata, name, why);
-		return 0;
-	}
 	*domain = (struct topology_domain){
 		.first_cpu = policy,
 		.capacity = cpufreq_discover_capacity(policy) ?: TOPOLOGY_CAPACITY_MAX,
 		.transition_latency_ns = latency_ns >= LATENCY_UNKNOWN ? 0 : latency_ns,
 	};
-	memcpy(domain->name, name, sizeof(name));
-	r = cpufreq_discover_opps(domain);
-	if (r < 0)
-		return r == -ENODATA ? 0 : r;
-
-	if (claim_cpus(topology, policy))
-		topology->n_domains++;
-	return 0;
+	snprintf(domain->name, sizeof(domain->name), "policy%u", policy);
+	if (cpufreq_discover_opps(domain) == 0)
+		topology->n_domains += claim_cpus(topology, policy) > 0;
+	else if (left_out && control_read_file(policy, "scaling_governor", governor,
+					       sizeof(governor)) != -EBUSY)
+		left_out(userdata, domain->name);
 }
 
 int cpufreq_discover(struct topology **ret, cpufreq_left_out_t left_out, void *userdata)
 {
-	_cleanup_free_ struct topology *topology = NULL;
-	uint32_t policies[TOPOLOGY_DOMAINS_MAX];
+	struct topology *topology =
+		calloc(1, sizeof(*topology) + TOPOLOGY_DOMAINS_MAX * sizeof(topology->domains[0]));
 	long n_cpus = sysconf(_SC_NPROCESSORS_CONF);
-	int n = list_policies(policies), r;
+	char path[CONTROL_PATH_SIZE];
 
-	if (n < 0)
-		return n;
-	topology = calloc(1, sizeof(*topology) + (size_t)n * sizeof(topology->domains[0]));
 	if (!topology)
 		return -ENOMEM;
 	topology->n_cpus = n_cpus > 0 ? (uint32_t)n_cpus : 1;
@@ -257,12 +196,12 @@ int cpufreq_discover(struct topology **ret, cpufreq_left_out_t left_out, void *u
 	for (size_t cpu = 0; cpu < TOPOLOGY_CPUS_MAX; cpu++)
 		topology->cpu_domain[cpu] = TOPOLOGY_NO_DOMAIN;
 
-	for (int i = 0; i < n; i++) {
-		r = add_domain(topology, policies[i], left_out, userdata);
-		if (r < 0)
-			return r;
+	for (uint32_t policy = 0; policy < TOPOLOGY_CPUS_MAX; policy++) {
+		snprintf(path, sizeof(path), CONTROL_DIRECTORY "/policy%u", policy);
+		if (access(path, F_OK) == 0)
+			add_domain(topology, policy, left_out, userdata);
 	}
-	*ret = take_ptr(topology);
+	*ret = topology;
 	return 0;
 }
 

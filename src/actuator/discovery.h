@@ -10,20 +10,30 @@
 #include "core/topology.h"
 #include "shared/cpu_mask.h"
 
-/* A domain that cannot even be observed, with a sentence that names the faulty file. */
-typedef void (*cpufreq_left_out_t)(void *userdata, const char *name, const char *why);
+#define CPUFREQ_NO_FREQUENCIES \
+	"its driver names no frequencies (cpuinfo_min_freq, cpuinfo_max_freq)"
+
+/* An online domain whose driver names no frequencies. */
+typedef void (*cpufreq_left_out_t)(void *userdata, const char *name);
 
 /*
  * Finds the cpufreq domains through libcpupower. Fills a topology that the caller frees with
  * free(). Domains are in ascending order of policyN. A domain is left out if it is wholly offline,
- * if it lacks a file or has an unreadable one, or if its driver names neither a table nor limits. A
- * driver without a table gets OPPs in steps of 100 MHz between its limits, or larger steps if those
- * do not fit. From a table with more than DOMAIN_OPPS_MAX frequencies that many are taken evenly,
- * both ends included. Without cpufreq n_domains is 0, which is no error. CPUs from
- * TOPOLOGY_CPUS_MAX on, and domains with such a CPU, are left out. left_out (may be NULL) is called
- * for each online policyN with a fault. Returns 0 or a negative errno.
+ * or if its driver names neither a table nor limits. A driver without a table gets OPPs in steps of
+ * 100 MHz between its limits, or larger steps if those do not fit. From a table with more than
+ * DOMAIN_OPPS_MAX frequencies that many are taken evenly, both ends included. Without cpufreq
+ * n_domains is 0, which is no error. CPUs from TOPOLOGY_CPUS_MAX on, and domains with such a CPU,
+ * are left out. Returns 0 or a negative errno. left_out may be NULL.
  */
 int cpufreq_discover(struct topology **ret, cpufreq_left_out_t left_out, void *userdata);
+
+#define CPUFREQ_FAULT_SIZE 128
+
+/*
+ * Whether an online domain can only be observed, as it lacks a file or has an unreadable one, and
+ * which.
+ */
+bool cpufreq_find_fault(uint32_t policy, char ret_why[static CPUFREQ_FAULT_SIZE]);
 
 /*
  * The present capacity of policyN's CPUs, read from an online one: 1…TOPOLOGY_CAPACITY_MAX; 0: the
@@ -34,7 +44,7 @@ uint32_t cpufreq_discover_capacity(uint32_t policy);
 /*
  * Fills opp_khz and n_opps of the domain whose first_cpu is set: the driver's table, boost
  * frequencies included where boost is on, else steps of 100 MHz between the hardware's limits.
- * Returns 0, -ENODATA when the driver names neither, or -ENOMEM.
+ * Returns 0, or -ENODATA when the driver names neither.
  */
 int cpufreq_discover_opps(struct topology_domain *domain);
 

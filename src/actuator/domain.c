@@ -61,11 +61,12 @@ int actuator_domain_init(struct actuator_domain *domain, const struct topology_d
 	for (size_t i = 0; i < ARRAY_SIZE(files); i++) {
 		int fd = control_open(info->first_cpu, files[i].file, O_RDONLY);
 
-		if (fd < 0) {
+		/* A domain that lacks one is only observed. */
+		if (fd < 0 && fd != -ENOENT) {
 			actuator_domain_deinit(domain);
 			return fd;
 		}
-		*files[i].fd = fd;
+		*files[i].fd = fd < 0 ? -1 : fd;
 	}
 	measurement_fd = control_open(info->first_cpu, "cpuinfo_avg_freq", O_RDONLY);
 	domain->measures = measurement_fd >= 0;
@@ -177,6 +178,16 @@ int actuator_domain_explain_file(struct actuator_domain *domain, int error, cons
 		advice = ": /sys is read-only here; with systemd, ProtectKernelTunables=no";
 	return actuator_domain_explain(domain, error, "%s cannot be opened or written (%s)%s", file,
 				       strerror(-error), advice);
+}
+
+int actuator_domain_open(struct actuator_domain *domain, enum control control)
+{
+	int fd = control_open(domain->info->first_cpu, control_name(control), O_RDWR);
+
+	if (fd == -ENOENT)
+		return actuator_domain_explain(domain, -EOPNOTSUPP, "there is no %s",
+					       control_name(control));
+	return fd < 0 ? actuator_domain_explain_file(domain, fd, control_name(control)) : fd;
 }
 
 int actuator_domain_hold(struct actuator_domain *domain)

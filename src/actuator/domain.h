@@ -156,6 +156,8 @@ __attribute__((format(printf, 3, 4))) int actuator_domain_explain(struct actuato
 								  int error, const char *format,
 								  ...);
 int actuator_domain_explain_file(struct actuator_domain *domain, int error, const char *file);
+/* Opens a control for writing. Returns a descriptor, or a negative errno, explained. */
+int actuator_domain_open(struct actuator_domain *domain, enum control control);
 
 /*
  * For the backends that set frequencies: 0, or -EOPNOTSUPP with domain->why when the domain has a

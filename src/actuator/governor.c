@@ -207,10 +207,9 @@ int governor_switch(struct actuator_domain *domain)
 	int r;
 
 	domain->why[0] = '\0';
-	fd = control_open(domain->info->first_cpu, control_name(CONTROL_SETSPEED), O_RDWR);
+	fd = actuator_domain_open(domain, CONTROL_SETSPEED);
 	if (fd < 0)
-		return actuator_domain_explain_file(domain, fd, control_name(CONTROL_SETSPEED));
-
+		return fd;
 	domain->setspeed_fd = fd;
 	r = save_and_set(domain);
 	if (r < 0) {

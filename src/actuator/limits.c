@@ -37,16 +37,6 @@ static void init_limit(struct actuator_domain *domain, struct range_limit *limit
 	forget_past(limit);
 }
 
-static int open_limit(struct actuator_domain *domain, enum control control)
-{
-	int fd = control_open(domain->info->first_cpu, control_name(control), O_RDWR);
-
-	if (fd == -ENOENT)
-		return actuator_domain_explain(domain, -EOPNOTSUPP, "there is no %s",
-					       control_name(control));
-	return fd < 0 ? actuator_domain_explain_file(domain, fd, control_name(control)) : fd;
-}
-
 int range_open(struct actuator_domain *domain)
 {
 	struct range *range = &domain->range;
@@ -54,10 +44,10 @@ int range_open(struct actuator_domain *domain)
 
 	if (range->max.fd >= 0)
 		return 0;
-	min_fd = open_limit(domain, CONTROL_MIN_FREQ);
+	min_fd = actuator_domain_open(domain, CONTROL_MIN_FREQ);
 	if (min_fd < 0)
 		return min_fd;
-	max_fd = open_limit(domain, CONTROL_MAX_FREQ);
+	max_fd = actuator_domain_open(domain, CONTROL_MAX_FREQ);
 	if (max_fd < 0)
 		return max_fd;
 	range->min.fd = take_fd(&min_fd);

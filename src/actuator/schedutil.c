@@ -72,11 +72,8 @@ static bool begin(struct schedutil_visit *visit, uint32_t policy)
 {
 	pthread_attr_t attributes;
 	cpu_set_t cpus;
-	int cpu, r;
+	int cpu = schedutil_governs(policy) ? find_cpu(policy) : -1, r;
 
-	if (!schedutil_governs(policy))
-		return false;
-	cpu = find_cpu(policy);
 	if (cpu < 0)
 		return false;
 	CPU_ZERO(&cpus);
@@ -85,10 +82,9 @@ static bool begin(struct schedutil_visit *visit, uint32_t policy)
 	pthread_attr_setaffinity_np(&attributes, sizeof(cpus), &cpus);
 	r = pthread_create(&visit->thread, &attributes, sleep_briefly, NULL);
 	pthread_attr_destroy(&attributes);
-	if (r != 0)
-		return false;
-	visit->until_ns = time_now_ns() + WAIT_NS;
-	return true;
+	if (r == 0)
+		visit->until_ns = time_now_ns() + WAIT_NS;
+	return r == 0;
 }
 
 bool schedutil_visit(struct schedutil_visit *visit, uint32_t policy)

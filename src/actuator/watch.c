@@ -80,11 +80,10 @@ static int watch_file(struct actuator_watch *watch, struct actuator_domain *doma
 static int watch_control(struct actuator_watch *watch, struct actuator_domain *domain,
 			 enum control control)
 {
-	bool is_optional = control == CONTROL_PREFERENCE || control == CONTROL_BOOST;
 	char path[CONTROL_PATH_SIZE];
 
 	control_path(control, domain->info->first_cpu, path);
-	if (is_optional && access(path, F_OK) < 0)
+	if (access(path, F_OK) < 0)
 		return 0;
 	return watch_file(watch, domain, control, path, IN_MASK_CREATE);
 }
@@ -179,32 +178,18 @@ int hotplug_read(int fd, uint32_t *ret_cpu, bool *ret_online)
 	return (int)n;
 }
 
-/* The first string is the header "action@path"; KEY=value strings follow. */
+/* The first string is the header "action@path". */
 bool hotplug_parse(const char *text, size_t size, uint32_t *ret_cpu, bool *ret_online)
 {
-	bool is_cpu = false, has_path = false, has_action = false, online = false;
-	uint32_t cpu = 0;
+	char action[8];
+	uint32_t cpu;
 	int end = 0;
 
-	if (size == 0 || text[size - 1] != '\0')
+	if (size == 0 || text[size - 1] != '\0' ||
+	    sscanf(text, "%7[a-z]@/devices/system/cpu/cpu%5u%n", action, &cpu, &end) != 2 ||
+	    text[end] || (strcmp(action, "online") != 0 && strcmp(action, "offline") != 0))
 		return false;
-
-	for (const char *field = text; field < text + size; field += strlen(field) + 1) {
-		if (strcmp(field, "SUBSYSTEM=cpu") == 0)
-			is_cpu = true;
-		else if (strncmp(field, "DEVPATH=", 8) == 0)
-			has_path = sscanf(field, "DEVPATH=/devices/system/cpu/cpu%5u%n", &cpu,
-					  &end) == 1 &&
-				   !field[end];
-		else if (strncmp(field, "ACTION=", 7) == 0) {
-			online = strcmp(field + 7, "online") == 0;
-			has_action = online || strcmp(field + 7, "offline") == 0;
-		}
-	}
-	if (!is_cpu || !has_path || !has_action)
-		return false;
-
 	*ret_cpu = cpu;
-	*ret_online = online;
+	*ret_online = !strcmp(action, "online");
 	return true;
 }

@@ -226,9 +226,9 @@ static int init_domain(struct core *core, uint32_t i)
 	return 0;
 }
 
-static void log_left_out(void *userdata, const char *name, const char *why)
+static void log_left_out(void *userdata, const char *name)
 {
-	log_warning("%s: left to the kernel: %s", name, why);
+	log_warning("%s: left to the kernel: " CPUFREQ_NO_FREQUENCIES, name);
 }
 
 int startup_find_domains(struct core *core)

@@ -28,6 +28,7 @@
 #include "shared/text.h"
 #include "tracer/tracer.h"
 
+#define ADVICE_ON_FAULT "see what its driver says (journalctl -k), and restart wakegovd"
 #define TEXT_SIZE	256
 #define POWER_ZONE	"/sys/class/powercap/intel-rapl:%d"
 #define POWER_ZONES_MAX 8
@@ -188,9 +189,14 @@ static bool examine_energy(const struct examination *e, struct topology_domain *
 
 static void examine_domain(const struct examination *e, const struct topology_domain *domain)
 {
-	char driver[32] = "unknown";
+	char driver[32] = "unknown", fault[CPUFREQ_FAULT_SIZE];
 	const char *advice;
 
+	if (cpufreq_find_fault(domain->first_cpu, fault)) {
+		report_domain(e, FINDING_BAD, domain->name, "only observed", fault,
+			      ADVICE_ON_FAULT);
+		return;
+	}
 	control_read_file(domain->first_cpu, "scaling_driver", driver, sizeof(driver));
 	advice = advise_on_driver(driver);
 	report_domain(e, *advice ? FINDING_NOTE : FINDING_GOOD, domain->name, "driver", driver,
@@ -245,13 +251,13 @@ static void examine_placement(const struct examination *e, const struct topology
 		       "kernel.sched_energy_aware=0");
 }
 
-static void report_left_out(void *userdata, const char *name, const char *why)
+static void report_left_out(void *userdata, const char *name)
 {
 	struct examination *e = userdata;
 
 	e->n_left_out++;
-	report_domain(e, FINDING_BAD, name, "left to the kernel", why,
-		      "see what its driver says (journalctl -k), and restart wakegovd");
+	report_domain(e, FINDING_BAD, name, "left to the kernel", CPUFREQ_NO_FREQUENCIES,
+		      ADVICE_ON_FAULT);
 }
 
 static int examine_domains(struct examination *e)

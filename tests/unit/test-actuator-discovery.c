@@ -9,62 +9,12 @@
 #include "core/topology.h"
 #include "shared/cleanup.h"
 
-static char left_out[256];
-
-static void add_left_out(void *userdata, const char *name, const char *why)
-{
-	snprintf(left_out + strlen(left_out), sizeof(left_out) - strlen(left_out), "%s: %s\n", name,
-		 why);
-}
-
 static struct topology *discover(void)
 {
 	struct topology *topology = NULL;
 
-	left_out[0] = '\0';
-	assert_int_equal(cpufreq_discover(&topology, add_left_out, NULL), 0);
+	assert_int_equal(cpufreq_discover(&topology, NULL, NULL), 0);
 	return topology;
-}
-
-static void fake_remove(const char *file)
-{
-	char path[128];
-
-	snprintf(path, sizeof(path), "/sys/devices/system/cpu/%s", file);
-	assert_int_equal(unlink(path), 0);
-}
-
-/* One odd domain is left out, and named; the other stays. */
-static void test_left_out(void **state)
-{
-	static const struct {
-		const char *file, *value, *why;
-	} cases[] = {
-		{ "scaling_cur_freq", NULL,
-		  "policy1: its scaling_cur_freq cannot be read (No such" },
-		{ "cpuinfo_min_freq", "0", "policy1: its driver names no frequencies" },
-	};
-
-	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
-		_cleanup_free_ struct topology *topology = NULL;
-		char path[96];
-
-		assert_int_equal(fake_reset(state), 0);
-		fake_policy(0, 0);
-		fake_policy(1, 1);
-		fake_remove("cpufreq/policy1/scaling_available_frequencies");
-		free(discover());
-		assert_string_equal(left_out, "");
-		snprintf(path, sizeof(path), "cpufreq/policy1/%s", cases[i].file);
-		if (cases[i].value)
-			fake_write(path, "%s", cases[i].value);
-		else
-			fake_remove(path);
-		topology = discover();
-		assert_int_equal(topology->n_domains, 1);
-		assert_string_equal(topology->domains[0].name, "policy0");
-		assert_memory_equal(left_out, cases[i].why, strlen(cases[i].why));
-	}
 }
 
 /* By an online CPU: that of the first one may be offline, and has no such file then. */
@@ -262,19 +212,6 @@ static void test_unreadable_domain_is_left_out(void **state)
 	free(topology);
 }
 
-static void test_foreign_names_are_ignored(void **state)
-{
-	struct topology *topology;
-
-	fake_policy(0, 0);
-	fake_write("cpufreq/policy0x/scaling_governor", "a");
-	fake_write("cpufreq/policy/scaling_governor", "a");
-	fake_write("cpufreq/schedutil/rate_limit_us", "1");
-	topology = discover();
-	assert_int_equal(topology->n_domains, 1);
-	free(topology);
-}
-
 /* The first 1024 are governed, as far as their domains have no others. */
 static void test_too_many_cpus(void **state)
 {
@@ -304,7 +241,6 @@ static void test_too_many_cpus(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_left_out),
 		TEST(test_capacity_by_an_online_cpu),
 		TEST(test_no_cpufreq),
 		TEST(test_two_domains),
@@ -314,7 +250,6 @@ int main(void)
 		TEST(test_boost_per_policy),
 		TEST(test_capacity_and_latency),
 		TEST(test_unreadable_domain_is_left_out),
-		TEST(test_foreign_names_are_ignored),
 		TEST(test_too_many_cpus),
 	};
 
