@@ -87,6 +87,19 @@ static inline bool are_own(const struct wakegov_limits *limits, const struct wak
 	       limits->hardware_max_khz == own->hardware_max_khz;
 }
 
+/* A governor is set in its writer's own context, limits by a kernel thread. */
+static inline void keep_writer(struct wakegov_writer *writer)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+
+	if (task->flags & PF_KTHREAD || (__u32)task->tgid == settings.own_tgid)
+		return;
+	writer->at_ns = bpf_ktime_get_ns();
+	BPF_CORE_READ_STR_INTO(&writer->comm, task, comm);
+	bpf_probe_read_kernel_str(writer->cgroup, sizeof(writer->cgroup),
+				  BPF_CORE_READ(task, cgroups, dfl_cgrp, kn, name));
+}
+
 /* The daemon's own write is no news, unless limits of others, turbo or the governor changed. */
 SEC("tp_btf/cpu_frequency_limits")
 int BPF_PROG(on_cpu_frequency_limits, struct cpufreq_policy *policy)
@@ -98,6 +111,8 @@ int BPF_PROG(on_cpu_frequency_limits, struct cpufreq_policy *policy)
 	read_policy(policy, &limits);
 	if (cpu && are_own(&limits, &cpu->own_limits))
 		return 0;
+	if (cpu)
+		keep_writer(&cpu->writer);
 	keep_news(cpu, WAKEGOV_NEWS_LIMITS);
 	emit(WAKEGOV_RECORD_NEWS, 0, 0);
 	return 0;

@@ -29,6 +29,7 @@ struct uclamp_se {
 
 struct kernfs_node {
 	__u64 id;
+	const char *name;
 	struct kernfs_node *parent; /* __parent since 6.15 */
 	void *priv;		    /* of a directory in sysfs: the kobject */
 };

@@ -172,6 +172,13 @@ struct wakegov_limits {
 	__u64 governor; /* the address of the domain's governor; 0: unknown */
 };
 
+/* The process that set a governor; cgroup is the last part of its path, as of a unit. */
+struct wakegov_writer {
+	__u64 at_ns;
+	char comm[TASK_COMM_SIZE];
+	char cgroup[48];
+};
+
 /* A task that ran on this CPU lately, and on no other since; see comes_unseen(). */
 struct wakegov_recent {
 	__u32 pid;	/* 0: none */
@@ -249,6 +256,8 @@ struct wakegov_cpu {
 	__u32 freq_khz; /* sets load.level_q; the daemon replaces that by the measured level */
 	__u32 level_before_q; /* the level before … */
 	__u64 level_since_ns; /* … the change at this time */
+
+	struct wakegov_writer writer; /* who last set the domain's governor */
 
 	/* written by the daemon */
 	__u64 watch_ran; /* clamp classes, as bits: report when one of their tasks runs … */

@@ -19,6 +19,7 @@
 #include "diag/diag.h"
 #include "shared/cleanup.h"
 #include "shared/log.h"
+#include "shared/text.h"
 #include "shared/time.h"
 #include "wakegov/abi.h"
 
@@ -124,6 +125,22 @@ static void end_without_driver(struct core *core, const char *name)
 	sd_event_exit(core->event, -ENODEV);
 }
 
+/* Adds to the reason of a yield who has set the governor just now. */
+static void name_writer(struct core *core, uint32_t domain)
+{
+	struct actuator_domain *actuator = &core->domains[domain].actuator;
+
+	topology_for_each_cpu(core->topology, cpu, domain) {
+		const struct wakegov_writer writer = tracer_last_writer(core->tracer, cpu);
+
+		if (actuator->taken_control == CONTROL_GOVERNOR && writer.at_ns &&
+		    time_now_ns() - writer.at_ns < NS_PER_S)
+			text_append(actuator->why, sizeof(actuator->why), " (by %s%s%s)",
+				    writer.comm, writer.cgroup[0] ? " of " : "", writer.cgroup);
+	}
+	text_clean(actuator->why);
+}
+
 /* Applies an outcome of the actuator to the state of the domain. */
 void domains_set_outcome(struct core *core, uint32_t domain, int outcome)
 {
@@ -135,6 +152,7 @@ void domains_set_outcome(struct core *core, uint32_t domain, int outcome)
 	switch (outcome) {
 	case ACTUATOR_TAKEN_OVER:
 		now_ns = time_now_ns();
+		name_writer(core, domain);
 		/* A program that sets and restores a control all the time is named once a minute.
 		 */
 		governed->yield_said = !governed->yield_said_ns ||

@@ -115,6 +115,11 @@ bool tracer_read_limits(const struct tracer *tracer, int fd, struct wakegov_limi
 	return true;
 }
 
+struct wakegov_writer tracer_last_writer(const struct tracer *tracer, uint32_t cpu)
+{
+	return tracer->cpus[cpu].writer;
+}
+
 void tracer_expect_limits(struct tracer *tracer, uint32_t cpu, const struct wakegov_limits *limits)
 {
 	tracer->cpus[cpu].own_limits = *limits;

@@ -79,6 +79,8 @@ bool tracer_chain_name(const struct tracer *tracer, uint32_t cpu, uint32_t pid,
 		       char ret[static TASK_COMM_SIZE]);
 /* The frequency that the kernel last reported, 0: none yet, and when. */
 uint32_t tracer_reported_khz(const struct tracer *tracer, uint32_t cpu, uint64_t *ret_ns);
+/* The last process that set the governor of the CPU's domain; at_ns is 0 if there was none. */
+struct wakegov_writer tracer_last_writer(const struct tracer *tracer, uint32_t cpu);
 /*
  * Reads in one call the limits of the domain that fd, an open file of it, belongs to, and the
  * requests, which the files do not show. Returns false, with nothing read, if fd is not in sysfs.

@@ -4,6 +4,7 @@
 
 What can fail at each step is in test_matrix.py.
 """
+import os
 import signal
 import subprocess
 import unittest
@@ -21,11 +22,15 @@ def online(cpu, value):
 
 class Faults(guest.PutBack, unittest.TestCase):
     def test_foreign_governor(self):
-        """another program's governor is left alone, named once, and not restored over"""
+        """another program's governor is left alone, named once with who set it, and not restored over"""
+        group = "/sys/fs/cgroup/late.service"
+        os.makedirs(group, exist_ok=True)
         with guest.Daemon(SETSPEED) as daemon:
-            guest.shell_write(guest.policy("policy2", "scaling_governor"), "performance")
+            subprocess.run(["sh", "-c", f"echo $$ > {group}/cgroup.procs; echo performance > "
+                            + guest.policy("policy2", "scaling_governor")], check=True)
             guest.wait_for(lambda: daemon.domain("policy2")["state"] == "yielded", 2, "a yield")
-            self.assertIn("performance", daemon.domain("policy2")["state_why"])
+            self.assertEqual(daemon.domain("policy2")["state_why"],
+                             "another program set scaling_governor to performance (by sh of late.service)")
             load = guest.start_load("cpu", "--cpus", "2", "--time", "1")
             load.wait()
             self.assertEqual(daemon.domain("policy0")["state"], "driven")
