@@ -3,7 +3,9 @@
 # Checks of the sources, of what is installed, and by analyzers: suites of tests/run that boot nothing. For
 # sourcing; REPO and BUILD are set.
 
-ANALYZERS=(clang-tidy-14 cppcheck jq valgrind)
+# Of Debian's release; .clang-format is of 14, as each version formats in its own way.
+CLANG=$(. /etc/os-release && case $VERSION_ID in 12) echo 14 ;; *) echo 19 ;; esac)
+ANALYZERS=("clang-tidy-$CLANG" cppcheck jq valgrind)
 
 # check NAME COMMAND…: one TAP line; what the command printed follows when it fails.
 check() {
@@ -120,7 +122,8 @@ commits_are_signed() {
 
 suite_style() {
 	cd "$REPO" || return 1
-	check "C is formatted as .clang-format says" format_is_clean
+	[ "$CLANG" != 14 ] || check "C is formatted as .clang-format says" format_is_clean
+	[ "$CLANG" = 14 ] || echo "ok - C is formatted as .clang-format says # SKIP clang-format-14 is not packaged here"
 	check "shellcheck finds nothing" shell_is_clean
 	check "manual pages are free of warnings, have a date, and name files that are there" manual_is_clean
 	check "every file carries its SPDX line, and reuse finds nothing" spdx_everywhere
@@ -143,7 +146,7 @@ analyzed_by_gcc() {
 
 analyzed_by_clang_tidy() {
 	files 'src/*.c' | xargs -P "$(nproc)" -n 8 \
-		clang-tidy-14 -p "$BUILD" --quiet --warnings-as-errors='*' 2>/dev/null
+		"clang-tidy-$CLANG" -p "$BUILD" --quiet --warnings-as-errors='*' 2>/dev/null
 }
 
 # It knows neither macros of libraries nor __attribute__((cleanup)).
@@ -166,7 +169,6 @@ clean_under_valgrind() {
 			'valgrind --quiet --error-exitcode=1 --leak-check=full --errors-for-leak-kinds=definite'
 }
 
-# By hand: some minutes.
 suite_analyze() {
 	cd "$REPO" && packages_install "${ANALYZERS[@]}" || return 1
 	check "gcc -fanalyzer finds nothing" analyzed_by_gcc
@@ -176,8 +178,7 @@ suite_analyze() {
 }
 
 suite_clang() {
-	export CC=clang-14
-	check "clang-14 builds without a warning" build_tree "$REPO/build-clang" -Dwerror=true -Doptimization=0
+	CC=clang check "clang builds without a warning" build_tree "$REPO/build-clang" -Dwerror=true -Doptimization=0
 }
 
 installs() {

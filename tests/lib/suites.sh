@@ -7,8 +7,8 @@
 . "$REPO/tests/lib/checks.sh"
 
 TEST_PACKAGES=(
-	clang-format-14 shellcheck man-db python3-venv python3-hypothesis fio util-linux libcap2-bin
-	git reuse tmux zsh fish libclang-rt-14-dev dbus-daemon python3-dbus python3-gi
+	"clang-format-$CLANG" shellcheck man-db python3-venv python3-hypothesis fio util-linux libcap2-bin
+	git reuse tmux zsh fish "libclang-rt-$CLANG-dev" dbus-daemon python3-dbus python3-gi
 )
 
 # A row for each suite: its tier, its name, and its budget in seconds of a CPU, twice what it took with both

@@ -419,7 +419,6 @@ class Driver(unittest.TestCase):
         self.addCleanup(guest.write, governor, guest.read(governor))
         guest.write(governor, "performance")
         utilisation.keep_limits(self, "policy0")
-        self.addCleanup(os.sched_setaffinity, 0, os.sched_getaffinity(0))
         os.sched_setaffinity(0, {0})
         set_mhz(0, 1800)
         loop()
