@@ -41,6 +41,7 @@ enum context {
 	AT_INPUT = 1 << 1,    /* … handles an input event, or is a bystander: is_at_input() */
 	OF_INPUT = 1 << 2,    /* … works for an input event, or a piece that is waited for */
 	OF_KERNEL = 1 << 3,   /* … is a kernel thread */
+	OF_PIECES = 1 << 4,   /* … has pieces that are due or waited for, or may be */
 };
 
 /* ksoftirqd/N: its work was raised by other tasks. */
@@ -344,7 +345,7 @@ static __noinline int hurry(struct wakegov_cpu *cpu, struct chain_task *chain,
 	cpu->context |= OF_INPUT;
 	if (task->flags & PF_KTHREAD) /* it only hands on what others wait for */
 		return 0;
-	chain->cpu = bpf_get_smp_processor_id();
+	chain->cpu_next = bpf_get_smp_processor_id() + 1;
 	need_q = chain->flags & CHAIN_INPUT ? CHAIN_ONE : cpu->waiting_q;
 	if (chain->flags & CHAIN_INPUT)
 		cpu->chain.input_at = at_ns >> 20;
@@ -361,10 +362,13 @@ static __noinline int come_flagged(struct wakegov_cpu *cpu, struct chain_task *c
 		return 0; /* for the verifier: never so */
 	if (chain->flags & CHAIN_EXITED && !(task->flags & PF_EXITING)) {
 		chain->generation = 0; /* another task has this number */
+		chain->pieces_of = 0;
 		return 0;
 	}
 	if (chain->flags & CHAIN_KERNEL && task->flags & PF_KTHREAD)
 		cpu->context |= OF_KERNEL;
+	if (chain->flags & CHAIN_VOTED)
+		cpu->context |= OF_PIECES;
 	return chain->flags & CHAIN_HURRIES ? hurry(cpu, chain, task, now_ns) : 0;
 }
 
@@ -453,10 +457,11 @@ static inline struct chain_task *claim_chain(struct task_struct *task, bool is_m
 	}
 	place &= 1;
 	pair->chains[place].generation = 0;
-	pair->chains[place].flags = task->flags & PF_KTHREAD ? CHAIN_KERNEL : 0;
+	/* A child has its parent's. */
+	pair->chains[place].flags = is_met && task->flags & PF_KTHREAD ? CHAIN_KERNEL : 0;
 	pair->chains[place].next = 0;
-	pair->chains[place].cpu = CHAIN_NO_CPU;
-	pair->chains[place].piece = (struct piece){ 0 };
+	pair->chains[place].pieces_of = 0;
+	pair->chains[place].cpu_next = 0;
 	pair->chains[place].updated_ns = now_ns; /* it works, even before its first switch */
 	pair->pids[place] = pid;
 	pair->users[place] = user;
@@ -478,7 +483,8 @@ static inline void tick_chains(struct wakegov_cpu *cpu, struct task_struct *task
 	claim_chain(parent, true, now_ns);
 	if (chain && followed_chains && cpu->context & OF_INPUT)
 		hurry(cpu, chain, task, now_ns);
-	if (!chain || cpu->chain_since_ns || !followed_chains)
+	if (!chain || !followed_chains ||
+	    (cpu->chain_since_ns && chain->generation == settings.chains))
 		return;
 	resume_current(cpu, chain, now_ns);
 }

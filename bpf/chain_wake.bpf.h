@@ -84,7 +84,7 @@ static __noinline int serve_io(void)
 
 	if (!chain)
 		return 0;
-	chain->flags &= ~CHAIN_WAITED;
+	chain->flags &= ~(CHAIN_WAITED | CHAIN_VOTED);
 	chain->piece.score = 0;
 	chain->piece.kind = PIECE_UNKNOWN;
 	return 0;
@@ -106,7 +106,7 @@ static __noinline int prepare_piece(struct chain_task *chain, __u32 need_q)
 		next = find_chain(pid);
 		if (!next || next == chain || next->flags & CHAIN_EXITED)
 			break;
-		prepare_cpu(next->cpu, need_q, pid);
+		prepare_cpu(next->cpu_next - 1, need_q, pid);
 	}
 	chain->next = 0;
 	return 0;
@@ -123,12 +123,16 @@ static __noinline int begin_piece(struct wakegov_cpu *cpu, struct chain_task *ch
 
 	if (!cpu || !chain)
 		return 0; /* for the verifier: never so */
-	if (chain->pieces_of != settings.chains)
+	if (!chain->pieces_of)
+		chain->piece = (struct piece){ 0 };
+	else if (chain->pieces_of != settings.chains)
 		piece_miss(&chain->piece);
 	chain->pieces_of = settings.chains;
 	piece_begin(&chain->piece, chain->slept_ns + chains_skipped_ns + clock_ahead_ns, now_ns,
 		    cpu->load.level_q >> DECAY_Q_SHIFT);
-	chain->flags &= ~CHAIN_WAITED;
+	chain->flags &= ~(CHAIN_WAITED | CHAIN_VOTED);
+	if (chain->piece.kind != PIECE_UNKNOWN || chain->piece.score)
+		chain->flags |= CHAIN_VOTED;
 	if (chain->piece.kind != PIECE_WAITED_FOR || chain->piece.peak_us < PIECE_LEAST_US ||
 	    !cpu->waiting_q || is_exempt(task))
 		return 0;
@@ -165,7 +169,6 @@ static __noinline bool has_waker(struct wakegov_cpu *cpu, const struct task_stru
 {
 	__u32 pid = bpf_get_current_pid_tgid();
 	struct chain_task *chain;
-
 	bool outside;
 
 	if (!cpu)
@@ -244,9 +247,10 @@ static inline void wake_chain(struct task_struct *task)
 	if (!cpu)
 		return;
 	interrupts = interrupts_here(cpu);
-	if (!interrupts && (is_in_iowait(task) || task->flags & PF_IO_WORKER))
-		serve_io();
-	if (cpu->context & (AT_INPUT | OF_INPUT | OF_KERNEL)) {
+	if (cpu->context & (AT_INPUT | OF_INPUT | OF_KERNEL | OF_PIECES)) {
+		if (cpu->context & OF_PIECES && !interrupts &&
+		    (is_in_iowait(task) || task->flags & PF_IO_WORKER))
+			serve_io();
 		if (cpu->context & (AT_INPUT | OF_INPUT))
 			wake_by_input(cpu, task, interrupts);
 		if (cpu->context & OF_KERNEL && !is_bystander(cpu, interrupts))

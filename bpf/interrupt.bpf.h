@@ -36,12 +36,6 @@ static inline __u32 read_number(__u64 address)
 	return number;
 }
 
-/* Whether the kernel keeps the count in each task. */
-static inline bool is_count_in_task(void)
-{
-	return bpf_core_field_exists(((struct task_struct *)NULL)->thread_info.preempt_count);
-}
-
 static inline bool has_queue(void)
 {
 	return bpf_core_field_exists(
@@ -50,7 +44,8 @@ static inline bool has_queue(void)
 
 static inline __u32 preempt_count(struct wakegov_cpu *cpu)
 {
-	if (is_count_in_task())
+	/* Whether the kernel keeps it in each task. */
+	if (bpf_core_field_exists(((struct task_struct *)NULL)->thread_info.preempt_count))
 		return bpf_get_current_task_btf()->thread_info.preempt_count;
 	if (!preempt_count_at || !has_queue())
 		return 0;

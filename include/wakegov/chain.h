@@ -54,13 +54,12 @@
 /* After this long without on-time nothing is known of a task. */
 #define CHAIN_KEPT_NS 1000000000ULL
 
-#define CHAIN_NO_CPU  0xffffffffU
-
 enum chain_flags {
 	CHAIN_EXITED = 1 << 0, /* another task may have its place */
 	CHAIN_INPUT = 1 << 1,  /* it works for an input event */
 	CHAIN_WAITED = 1 << 2, /* … or for a piece that is waited for */
 	CHAIN_KERNEL = 1 << 3, /* the kernel's own thread */
+	CHAIN_VOTED = 1 << 4,  /* its pieces have said something of their kind */
 };
 
 struct chain_mark {
@@ -85,11 +84,12 @@ struct chain_task {
 	struct chain_waker waker;
 	__u32 util_q; /* of CHAIN_ONE */
 	__u32 generation;
-	__u32 flags;	 /* enum chain_flags */
-	__u32 pieces_of; /* the generation in which `piece` began */
-	__u64 input_ns;	 /* end of the work that is waited for, by CLOCK_MONOTONIC */
-	__u32 next;	 /* the task that it last woke during such work; 0: none */
-	__u32 cpu;	 /* where it last did such work, or CHAIN_NO_CPU */
+	__u32 flags;	/* enum chain_flags */
+	__u32 next;	/* the task that it last woke during work that is waited for; 0: none */
+	__u64 input_ns; /* end of that work, by CLOCK_MONOTONIC */
+	/* Its own: a child begins without. */
+	__u32 pieces_of; /* the generation in which `piece` began; 0: there was none */
+	__u32 cpu_next;	 /* the CPU after the one where it last did such work; 0: none */
 	struct piece piece;
 };
 
@@ -292,21 +292,13 @@ static inline void chain_start(struct chain_task *task, __u32 generation, __u64 
 		task->generation = generation;
 		return;
 	}
-	*task = (struct chain_task){
-		.since = mark,
-		.ended = mark,
-		.past = { mark, mark },
-		.updated_ns = now_ns,
-		.util_q = mark.util_q,
-		.waker.pid = known ? task->waker.pid : 0,
-		.generation = generation,
-		.flags = task->flags & ~CHAIN_EXITED,
-		.pieces_of = task->pieces_of,
-		.input_ns = task->input_ns,
-		.next = task->next,
-		.cpu = task->cpu,
-		.piece = task->piece,
-	};
+	task->since = task->ended = task->past[0] = task->past[1] = mark;
+	task->updated_ns = now_ns;
+	task->util_q = mark.util_q;
+	task->slept_ns = task->lost_ns = 0;
+	task->waker = (struct chain_waker){ .pid = known ? task->waker.pid : 0 };
+	task->generation = generation;
+	task->flags &= ~CHAIN_EXITED;
 }
 
 /*
@@ -349,6 +341,8 @@ static inline void chain_come(struct chain_task *task, __u64 now_ns, __u32 level
 /* The running parent has a new child, which continues the parent's work. */
 static inline void chain_fork(const struct chain_task *parent, struct chain_task *child, __u32 id)
 {
-	*child = *parent;
+	__builtin_memcpy(child, parent, __builtin_offsetof(struct chain_task, pieces_of));
+	child->pieces_of = 0;
+	child->cpu_next = 0;
 	child->waker = (struct chain_waker){ .pid = id };
 }

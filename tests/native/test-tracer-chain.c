@@ -16,8 +16,13 @@
 #define LOOK_US 10000
 #define NOBODY	65534
 
-/* A child with that number that computes, or sleeps; 0: another has it. */
-static pid_t start_as(pid_t number, bool sleeps)
+enum what { COMPUTES, COMPUTES_BEFORE_OTHERS, SLEEPS };
+
+/*
+ * A child with that number that does so; 0: another has it. Only the first kind shares the CPU with
+ * what else the machine does; the others also end at once.
+ */
+static pid_t start_as(pid_t number, enum what what)
 {
 	FILE *last = fopen("/proc/sys/kernel/ns_last_pid", "w");
 	pid_t pid;
@@ -25,9 +30,9 @@ static pid_t start_as(pid_t number, bool sleeps)
 	assert_non_null(last);
 	fprintf(last, "%d", number - 1);
 	fclose(last);
-	pid = work_start();
+	pid = what == COMPUTES ? work_start() : work_start_on("before-others", NATIVE_CPU);
 	while (!pid)
-		if (sleeps)
+		if (what == SLEEPS)
 			pause();
 	if (pid == number)
 		return pid;
@@ -35,16 +40,16 @@ static pid_t start_as(pid_t number, bool sleeps)
 	return 0;
 }
 
-static pid_t start_with_remainder(pid_t remainder, bool sleeps)
+/* 0: no number with that remainder is free. */
+static pid_t start_with_remainder(pid_t remainder, enum what what)
 {
 	for (int i = 0; i < 1000; i++) {
 		pid_t number = remainder + (1 + i % 15) * WAKEGOV_CHAIN_PAIRS;
-		pid_t pid = kill(number, 0) ? start_as(number, sleeps) : 0;
+		pid_t pid = kill(number, 0) ? start_as(number, what) : 0;
 
 		if (pid)
 			return pid;
 	}
-	fail_msg("no number with the remainder %d is free", remainder);
 	return 0;
 }
 
@@ -65,7 +70,8 @@ static void test_places(void **state)
 
 	chains_follow(native);
 	for (int i = 0; i < 3; i++) {
-		pids[i] = start_with_remainder(1000, false);
+		pids[i] = start_with_remainder(1000, COMPUTES);
+		assert_true(pids[i]);
 		assert_int_equal(has_chain(native, pids[i], i < 2), i < 2);
 	}
 	work_end(pids[0]);
@@ -76,44 +82,106 @@ static void test_places(void **state)
 	tracer_follow_chains(native->tracer, false);
 }
 
-/* Of two places that one user has another user's task gets one. */
+/* Of two places that one user has another user's task gets one; for the other one two tasks vie. */
 static void test_users(void **state)
 {
 	const struct native *native = *state;
-	struct chain_task chain;
+	struct wakegov_chain_pair pair;
+	uint32_t index = 1100;
 	pid_t pids[3];
 
 	chains_follow(native);
 	for (int i = 0; i < 3; i++) {
 		assert_int_equal(setresuid(i < 2 ? NOBODY : 0, 0, 0), 0);
-		pids[i] = start_with_remainder(1100, false);
+		pids[i] = start_with_remainder(index, COMPUTES);
+		assert_true(pids[i]);
 		assert_true(has_chain(native, pids[i], true));
 	}
 	assert_int_equal(
-		chains_read(native, pids[0], &chain) + chains_read(native, pids[1], &chain), 1);
+		bpf_map_lookup_elem(native->tracer->programs.maps[MAP_CHAINS], &index, &pair), 0);
+	for (int i = 0; i < 2; i++)
+		if (pair.pids[i] != (uint32_t)pids[2])
+			assert_true(pair.pids[i] == (uint32_t)pids[0] ||
+				    pair.pids[i] == (uint32_t)pids[1]);
 	for (int i = 0; i < 3; i++)
 		work_end(pids[i]);
 	tracer_follow_chains(native->tracer, false);
 }
 
-/* Sleeps, and has a place, as its parent has worked and is followed. */
-static pid_t start_child_with_chain(const struct native *native, pid_t remainder)
+#define KNOWN_MS 500 /* after 950 the kernel lets others run, which is a switch */
+
+/* This task, which runs before others, works until it has a chain in this generation. */
+static bool work_until_known(const struct native *native)
+{
+	const volatile struct wakegov_settings *settings = &native->tracer->programs.bss->settings;
+	uint64_t end_ns = time_now_ns() + KNOWN_MS * NS_PER_MS;
+	struct chain_task chain = { 0 };
+
+	while (!chains_read(native, getpid(), &chain) || chain.generation != settings->chains)
+		if (time_now_ns() > end_ns)
+			return false;
+	return true;
+}
+
+/*
+ * It works on over a pause, and is known after it. It makes no switch meanwhile: ticks meet it.
+ * There are pauses only where others switch often.
+ */
+static bool work_over_pause(const struct native *native)
+{
+	const volatile struct wakegov__bss *shared = native->tracer->programs.bss;
+	uint64_t end_ns = time_now_ns() + KNOWN_MS * NS_PER_MS;
+	bool known = work_until_known(native);
+
+	while (shared->followed_chains && time_now_ns() < end_ns)
+		chains_settle(native, true);
+	if (shared->followed_chains)
+		return false;
+	chains_settle(native, false);
+	while (!shared->followed_chains && time_now_ns() < end_ns)
+		;
+	return known && work_until_known(native);
+}
+
+/* A task at work and two children of it that sleep. Of the daemon's process none has a chain. */
+static pid_t start_family(const struct native *native, pid_t remainder, pid_t children[2])
+{
+	int ends[2];
+	pid_t pid;
+
+	assert_int_equal(pipe(ends), 0);
+	pid = work_start_on("parent", NATIVE_CPU);
+	if (pid) {
+		assert_int_equal(read(ends[0], children, 2 * sizeof(pid)), 2 * sizeof(pid));
+		close(ends[0]);
+		close(ends[1]);
+		return pid;
+	}
+	children[0] = children[1] = 0;
+	if (work_over_pause(native))
+		for (int i = 0; i < 2; i++)
+			children[i] = start_with_remainder(remainder, SLEEPS);
+	if (write(ends[1], children, 2 * sizeof(pid)) < 0)
+		_exit(EXIT_FAILURE);
+	for (;;)
+		pause();
+}
+
+/* The children have both places; others on this machine may work with one of the first ones. */
+static pid_t start_sleepers(const struct native *native, pid_t *remainder)
 {
 	struct chain_task chain;
+	pid_t children[2], parent;
 
-	for (int i = 0; i < 50; i++) {
-		uint64_t end_ns = time_now_ns() + 20 * NS_PER_MS;
-		pid_t pid;
-
-		chains_settle(native, false);
-		while (time_now_ns() < end_ns)
-			;
-		pid = start_with_remainder(remainder, true);
-		if (chains_read(native, pid, &chain))
-			return pid;
-		work_end(pid);
+	for (*remainder = 1200; *remainder < 1210; ++*remainder) {
+		parent = start_family(native, *remainder, children);
+		assert_true(children[0] && children[1]);
+		if (chains_read(native, children[0], &chain) &&
+		    chains_read(native, children[1], &chain))
+			return parent;
+		work_end(parent);
 	}
-	fail_msg("no child has a chain");
+	fail_msg("no children have chains");
 	return 0;
 }
 
@@ -121,33 +189,44 @@ static pid_t start_child_with_chain(const struct native *native, pid_t remainder
 static void test_children_that_sleep(void **state)
 {
 	const struct native *native = *state;
-	struct chain_task chain;
-	pid_t children[2], at_work;
+	pid_t nappers[TOPOLOGY_CPUS_MAX], parent, at_work, remainder;
+	uint64_t begin_ns;
+	bool has;
 
 	chains_follow(native);
-	for (int i = 0; i < 2; i++)
-		children[i] = start_child_with_chain(native, 1200);
-	at_work = start_with_remainder(1200, false);
-	usleep(200000); /* less than CHAIN_KEPT_NS */
-	assert_true(chains_read(native, at_work, &chain));
+	for (uint32_t cpu = 0; cpu < native->topology->n_cpus; cpu++)
+		nappers[cpu] = work_nap("nap", cpu);
+	parent = start_sleepers(native, &remainder);
+	begin_ns = time_now_ns();
+	at_work = start_with_remainder(remainder, COMPUTES_BEFORE_OTHERS);
+	has = at_work && has_chain(native, at_work, true);
+	assert_true(time_now_ns() - begin_ns < CHAIN_KEPT_NS / 2); /* before any place is free */
 	work_end(at_work);
-	for (int i = 0; i < 2; i++)
-		work_end(children[i]);
+	assert_true(has);
+	work_end(parent);
+	for (uint32_t cpu = 0; cpu < native->topology->n_cpus; cpu++)
+		work_end(nappers[cpu]);
 	tracer_follow_chains(native->tracer, false);
 }
 
+/* A thread's chain. */
+struct change {
+	uint32_t pid;
+	struct chain_task chain;
+};
+
 static void see_update(uint32_t pid, const struct chain_task *chain, void *userdata)
 {
-	struct chain_task *last = userdata;
+	struct change *last = userdata;
 
-	if (chain->updated_ns > last->updated_ns)
-		*last = *chain;
+	if (chain->updated_ns > last->chain.updated_ns)
+		*last = (struct change){ pid, *chain };
 }
 
 /* Of the thread of the process whose chain changed last. */
-static struct chain_task last_change(const struct native *native, pid_t process)
+static struct change last_change(const struct native *native, pid_t process)
 {
-	struct chain_task last = { 0 };
+	struct change last = { 0 };
 
 	chains_look(native, process, see_update, &last);
 	return last;
@@ -184,15 +263,19 @@ static void test_saturation(void **state)
 	struct native *native = *state;
 	const volatile struct wakegov_settings *settings = &native->tracer->programs.bss->settings;
 	struct wakegov_cpu *cpus = native->tracer->cpus;
-	struct chain_task before, after;
+	struct change before = { 0 };
+	struct chain_task after = { 0 };
 	pid_t token, spinners[TOPOLOGY_CPUS_MAX];
 	uint32_t generation;
 
 	tracer_follow_chains(native->tracer, true);
 	cpus[0].domain = WAKEGOV_NO_DOMAIN; /* never full, whatever else the machine does */
 	token = chains_start("token", false);
-	for (int i = 0; i < LOOKS && last_change(native, token).util_q < DECAY_Q(800); i++)
+	for (int ms = 0; ms < PATIENCE_MS && before.chain.util_q < DECAY_Q(800); ms += 10) {
 		usleep(LOOK_US);
+		before = last_change(native, token);
+	}
+	assert_true(before.chain.util_q >= DECAY_Q(800));
 	for (uint32_t cpu = 0; cpu < native->topology->n_cpus; cpu++)
 		cpus[cpu].load.capacity = 1; /* full by whatever it does */
 	for (uint32_t cpu = 0; cpu < native->topology->n_cpus; cpu++)
@@ -202,20 +285,21 @@ static void test_saturation(void **state)
 	generation = settings->chains;
 	before = last_change(native, token);
 	usleep(10 * LOOK_US);
-	after = last_change(native, token);
-	assert_memory_equal(&before, &after, sizeof(before));
+	assert_true(chains_read(native, before.pid, &after));
+	assert_memory_equal(&before.chain, &after, sizeof(after));
 	assert_int_equal(settings->chains, generation);
 	cpus[0].domain = WAKEGOV_NO_DOMAIN;
 	wait_until_saturated(native, false);
 	assert_true(settings->chains > generation);
-	for (int i = 0; i < LOOKS && after.generation <= generation; i++) {
-		usleep(LOOK_US);
-		after = last_change(native, token);
-	}
-	assert_true(after.generation > generation);
-	assert_true(after.util_q >= before.util_q / 16 * 15);
 	for (uint32_t cpu = 0; cpu < native->topology->n_cpus; cpu++)
 		work_end(spinners[cpu]);
+	/* The same thread: another one's may have been up to date when its waits were shorter. */
+	for (int ms = 0; ms < PATIENCE_MS && after.generation <= generation; ms += 10) {
+		usleep(LOOK_US);
+		assert_true(chains_read(native, before.pid, &after));
+	}
+	assert_true(after.generation > generation);
+	assert_true(after.util_q >= before.chain.util_q / 16 * 15);
 	work_end(token);
 	tracer_follow_chains(native->tracer, false);
 }
