@@ -233,6 +233,19 @@ class Weeks(Browsed):
             "They were limited most by cap: 5 h 45 min of all domains.",
             "I/O boosts gained 4711 ± 120 I/Os for postgres on nvme0n1, since wakegovd started."])
 
+    def test_words_are_explained(self):
+        """What words.json says of a word shows at its focus, and only then."""
+        week = Week()
+        week.fill()
+        self.write(week)
+        tips = self.evaluate("""[...document.querySelectorAll(".word")].map((word) => {
+            const style = () => getComputedStyle(word.querySelector("[role=tooltip]")).display;
+            const before = style(); word.focus();
+            return [word.firstChild.textContent, word.lastChild.textContent, before, style()]; })""")
+        with open(f"{TOP}/src/ctl/words.json", encoding="utf-8") as file:
+            said = json.load(file)["reasons"]
+        self.assertIn(["io-boost", said["io-boost"], "none", "block"], tips)
+
     def test_answers_that_nothing_was(self):
         week = Week()
         week.gains = []
