@@ -31,7 +31,7 @@
 #define CYCLES_PER_INSTRUCTION 4
 #define WARM_US		       100000 /* a task that does I/O is found, and ticks meet those that run */
 #define MEASURE_US	       150000
-#define N_MEASURES	       3
+#define N_MEASURES	       7
 #define EMPTY		       WAKEGOV_PROGRAMS /* place of the empty program */
 
 struct runs {
@@ -47,7 +47,11 @@ struct load {
 	const char *event; /* the program that runs once for each; NULL: a read of 4 KiB */
 	pid_t (*start)(int file);
 	bool learn; /* a learning period */
-	bool chains;
+	enum {
+		UNFOLLOWED,
+		PAUSED,
+		FOLLOWED
+	} chains; /* PAUSED: a fifth of the time, as steady ones are */
 };
 
 static char *nothing; /* a program that only ends */
@@ -114,9 +118,10 @@ static const struct load loads[] = {
 	{ "request-counted", NULL, start_reads },
 	{ "request-learnt", NULL, start_reads, .learn = true },
 	{ "switch", "sched_switch", start_switches },
-	{ "switch-chains", "sched_switch", start_switches, .chains = true },
+	{ "switch-chains", "sched_switch", start_switches, .chains = PAUSED },
+	{ "switch-followed", "sched_switch", start_switches, .chains = FOLLOWED },
 	{ "fork", "sched_process_exit", start_forks },
-	{ "fork-chains", "sched_process_exit", start_forks, .chains = true },
+	{ "fork-chains", "sched_process_exit", start_forks, .chains = FOLLOWED },
 	{ "exec", "sched_process_exec", start_execs },
 };
 
@@ -226,6 +231,7 @@ static bool measure(const struct load *load, struct tracer *tracer, const struct
 	pid_t pid;
 
 	/* First: a child that has its link would keep a program attached. */
+	tracer->programs.bss->chains_pause_ns = load->chains == FOLLOWED ? UINT64_MAX : 0;
 	tracer_follow_chains(tracer, load->chains);
 	tracer_learn(tracer, load->learn);
 	pid = load->start(file);
