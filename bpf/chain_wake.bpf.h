@@ -87,6 +87,7 @@ static __noinline int serve_io(void)
 	chain->flags &= ~(CHAIN_WAITED | CHAIN_VOTED);
 	chain->piece.score = 0;
 	chain->piece.kind = PIECE_UNKNOWN;
+	chain->piece.n = PIECE_TURNS_END;
 	return 0;
 }
 
@@ -113,13 +114,15 @@ static __noinline int prepare_piece(struct chain_task *chain, __u32 need_q)
 }
 
 /*
- * Something outside ends the task's external wait: votes, and where its pieces are waited for this
- * one has the clock that waiting is worth. The kernel's own threads are exempt.
+ * Something outside ends the task's external wait: votes, and where its pieces are waited for, or
+ * a turn of the high clock may tell, this one has the clock that waiting is worth. The kernel's own
+ * threads are exempt.
  */
 static __noinline int begin_piece(struct wakegov_cpu *cpu, struct chain_task *chain,
 				  const struct task_struct *task)
 {
 	__u64 now_ns = bpf_ktime_get_ns();
+	bool hurries;
 
 	if (!cpu || !chain)
 		return 0; /* for the verifier: never so */
@@ -130,11 +133,11 @@ static __noinline int begin_piece(struct wakegov_cpu *cpu, struct chain_task *ch
 	chain->pieces_of = settings.chains;
 	piece_begin(&chain->piece, chain->slept_ns + chains_skipped_ns + clock_ahead_ns, now_ns,
 		    cpu->load.level_q >> DECAY_Q_SHIFT);
+	hurries = piece_hurries(&chain->piece);
 	chain->flags &= ~(CHAIN_WAITED | CHAIN_VOTED);
-	if (chain->piece.kind != PIECE_UNKNOWN || chain->piece.score)
+	if (hurries || chain->piece.kind != PIECE_UNKNOWN || chain->piece.score)
 		chain->flags |= CHAIN_VOTED;
-	if (chain->piece.kind != PIECE_WAITED_FOR || chain->piece.peak_us < PIECE_LEAST_US ||
-	    !cpu->waiting_q || is_exempt(task))
+	if (!hurries || chain->piece.peak_us < PIECE_LEAST_US || !cpu->waiting_q || is_exempt(task))
 		return 0;
 	chain->flags |= CHAIN_WAITED;
 	chain->input_ns = now_ns + INPUT_NS;

@@ -10,7 +10,8 @@
  * Whatever changes how long the pieces take tells the two apart. Where the pieces are due, the
  * interval between two begins stays as it is and the pause before them changes; where they are
  * waited for after a pause, the pause stays and the interval changes. Each begin is a vote. Where
- * both change, and by much, only a user or a peer explains it.
+ * both change, and by much, only a user or a peer explains it. Pieces that are all alike give no
+ * votes: then the clock is changed by turns, so that how long they take changes.
  */
 
 #include <stdbool.h>
@@ -26,6 +27,17 @@
 #define PIECE_SCORE_MOST 4
 /* So many votes are a verdict, which holds until there is another one. */
 #define PIECE_SCORE_VERDICT 2
+/*
+ * So many begins without a vote take one back: what the others said may be of another time. With
+ * twice as many, a wrong verdict on pieces that are alike lasts twice as long.
+ */
+#define PIECE_FADE 32
+/*
+ * Turns of a high and a low clock, in pieces. Shorter than a hold time they change nothing; with
+ * twice as many, pieces that are alike have their verdict that much later.
+ */
+#define PIECE_TURN	8
+#define PIECE_TURNS_END 64 /* that have no verdict by now get none by turns */
 /* The decay of their longest work with each. Twice as much: a program's start counts for longer. */
 #define PIECE_PEAK_DECAY 2
 
@@ -40,7 +52,7 @@ struct piece {
 	__u32 interval_us; /* between its begin and the one before; 0: not known */
 	__u32 pause_us;	   /* of that the wait before its begin */
 	__u32 peak_us;	   /* the longest work of the last ones, at full capacity */
-	__u16 n;	   /* how many there were, up to its highest value */
+	__u16 n;	   /* how many there were; 32768 to 65535: that or more */
 	__s8 score;	   /* votes: for due above 0, for waited for below */
 	__u8 kind;	   /* enum piece_kind */
 };
@@ -86,6 +98,16 @@ static inline void piece_count(struct piece *piece, int vote)
 		piece->kind = PIECE_WAITED_FOR;
 }
 
+/* Whether the piece that begins gets the clock that waiting is worth. */
+static inline bool piece_hurries(const struct piece *piece)
+{
+	if (piece->kind == PIECE_DUE || piece->score <= -PIECE_SCORE_VERDICT)
+		return piece->kind != PIECE_DUE;
+	if (piece->kind == PIECE_UNKNOWN && piece->n >= PIECE_TURNS_END)
+		return false;
+	return piece->n & PIECE_TURN;
+}
+
 /*
  * Something outside wakes the task, which sleeps since slept_ns, by CLOCK_MONOTONIC: a piece
  * begins. The CPUs had this level lately; 1024 is full speed.
@@ -96,6 +118,7 @@ static inline void piece_begin(struct piece *piece, __u64 slept_ns, __u64 now_ns
 	      pause_us = piece_us(slept_ns, now_ns);
 	bool known = piece->begin_ns, late;
 	__u64 work_us;
+	int vote = 0;
 
 	piece->begin_ns = now_ns;
 	if (!known)
@@ -106,11 +129,16 @@ static inline void piece_begin(struct piece *piece, __u64 slept_ns, __u64 now_ns
 	piece->peak_us -= piece->peak_us / PIECE_PEAK_DECAY;
 	if (work_us > piece->peak_us)
 		piece->peak_us = work_us;
-	if (piece->n < 0xffff)
-		piece->n++;
+	if (!++piece->n)
+		piece->n = 0x8000;
 	late = (__u64)pause_us * PIECE_LATE < interval_us - pause_us;
-	if (piece->interval_us && !late)
-		piece_count(piece, piece_vote(piece, interval_us, pause_us));
+	if (late && piece->kind == PIECE_WAITED_FOR)
+		vote = -1; /* too slow in a turn of the low clock, of whichever kind it is */
+	else if (!late && piece->interval_us)
+		vote = piece_vote(piece, interval_us, pause_us);
+	if (!vote && piece->score < 0 && piece->n % PIECE_FADE == 0)
+		vote = 1;
+	piece_count(piece, vote);
 	piece->interval_us = late ? 0 : interval_us;
 	piece->pause_us = pause_us;
 }

@@ -98,21 +98,6 @@ static void test_kinds(void **state)
 		}
 }
 
-/* Pieces that take the same each time are regular in both, however they begin. */
-static void test_cannot_be_told(void **state)
-{
-	static const struct load loads[] = {
-		{ "due", BY_CLOCK, 20 * MS, 3 * MS, 1, PIECE_UNKNOWN },
-		{ "after a pause", AFTER_PAUSE, 20 * MS, 3 * MS, 1, PIECE_UNKNOWN },
-	};
-	struct piece piece;
-
-	for (size_t i = 0; i < ARRAY_SIZE(loads); i++) {
-		run(&loads[i], 1024, &piece);
-		assert_int_equal(piece.kind, PIECE_UNKNOWN);
-	}
-}
-
 /* What fills its interval is late: its begin is its own end, which says nothing. */
 static void test_late(void **state)
 {
@@ -163,12 +148,64 @@ static void test_peak(void **state)
 	assert_int_equal(piece.n, 29);
 }
 
+/* Pieces that are all alike, by the clock that they are given; returns how many of 256 had the low
+ * one. */
+static uint32_t run_by_turns(bool due, uint64_t work_ns, struct piece *piece)
+{
+	uint64_t clock_ns = 1000 * MS, now_ns = clock_ns;
+	uint32_t low = 0;
+
+	for (uint32_t i = 0; i < 256; i++) {
+		bool high = piece_hurries(piece);
+		uint64_t ends_ns = now_ns + work_ns * (high ? 1 : 4);
+
+		clock_ns += 20 * MS;
+		now_ns = (due ? clock_ns : ends_ns + 20 * MS) + by_chance(0, 50 * US);
+		piece_begin(piece, ends_ns, now_ns, high ? 1024 : 256);
+		low += !high;
+	}
+	return low;
+}
+
+/* Turns of the clock tell pieces that are alike apart, and take back a wrong verdict. */
+static void test_turns(void **state)
+{
+	for (int score = -PIECE_SCORE_MOST; score <= 0; score += PIECE_SCORE_MOST) {
+		struct piece due = { .score = score, .kind = score ? PIECE_WAITED_FOR : 0 };
+		struct piece paused = due, filled = due;
+
+		assert_in_range(run_by_turns(true, 2 * MS, &due), 100, 256);
+		assert_int_equal(due.kind, PIECE_DUE);
+		assert_in_range(run_by_turns(false, 2 * MS, &paused), 0, 24);
+		assert_int_equal(paused.kind, PIECE_WAITED_FOR);
+		/* the pause is less than a quarter of the piece at the low clock */
+		if (score)
+			assert_in_range(run_by_turns(false, 25 * MS, &filled), 0, 12);
+	}
+}
+
+/* What cannot be told, at any clock, is left to its utilisation after a while. */
+static void test_turns_end(void **state)
+{
+	struct piece piece = { 0 };
+	uint64_t now_ns = MS;
+	uint32_t high = 0;
+
+	for (uint32_t i = 0; i < 70000; i++, now_ns += 20 * MS) {
+		piece_begin(&piece, now_ns - 17 * MS, now_ns, 1024);
+		high += piece_hurries(&piece);
+	}
+	assert_in_range(high, 24, 32);
+	assert_int_equal(piece.kind, PIECE_UNKNOWN);
+	assert_in_range(piece.n, 32768, 65535);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_kinds), cmocka_unit_test(test_cannot_be_told),
-		cmocka_unit_test(test_late),  cmocka_unit_test(test_changes),
-		cmocka_unit_test(test_peak),
+		cmocka_unit_test(test_kinds),	cmocka_unit_test(test_late),
+		cmocka_unit_test(test_changes), cmocka_unit_test(test_peak),
+		cmocka_unit_test(test_turns),	cmocka_unit_test(test_turns_end),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
