@@ -27,14 +27,6 @@
  */
 #define INPUT_NS 100000000ULL
 
-/*
- * An event's work mostly runs where the previous event's work ran. Twice the time: CPUs without
- * such work are prepared for it that much longer.
- */
-#define INPUT_LATELY (10000000000ULL >> 20) /* units of 2^20 ns */
-
-static __u64 input_at_ns; /* time of an event for whose work CPUs must be prepared; 0: none */
-
 /* The current task of a CPU … */
 enum context {
 	SENT_PACKET = 1 << 0, /* … sent the packet that is received here next */
@@ -149,32 +141,6 @@ static __noinline int prepare_cpu(__u32 index, __u32 need_q, __u32 pid)
 	cpu->chain.seen_ns = now_ns;
 	if (cpu->chain_high_q < need_q)
 		emit_chain(cpu, index);
-	return 0;
-}
-
-/* One step for bpf_loop(). Returns 1 after the last CPU. */
-static long prepare_input_cpu(__u32 index, const __u64 *now_ns)
-{
-	const struct wakegov_cpu *cpu = cpu_at(index);
-
-	if (!cpu)
-		return 1;
-	if (cpu->chain.input_at && (__u32)(*now_ns >> 20) - cpu->chain.input_at <= INPUT_LATELY)
-		prepare_cpu(index, CHAIN_ONE, cpu->chain.pid);
-	return 0;
-}
-
-/*
- * Raises the frequency of CPUs with recent input work before the work arrives there. Called after
- * the record of the CPU where the work begins, which would otherwise wait for the others.
- */
-static __noinline int prepare_cpus(void)
-{
-	__u64 now_ns = bpf_ktime_get_ns();
-
-	if (now_ns < input_at_ns + WAKEGOV_INPUT_HOLD_NS)
-		bpf_loop(CPUS_MAX, prepare_input_cpu, &now_ns, 0);
-	input_at_ns = 0;
 	return 0;
 }
 
@@ -347,11 +313,8 @@ static __noinline int hurry(struct wakegov_cpu *cpu, struct chain_task *chain,
 		return 0;
 	chain->cpu_next = bpf_get_smp_processor_id() + 1;
 	need_q = chain->flags & CHAIN_INPUT ? CHAIN_ONE : cpu->waiting_q;
-	if (chain->flags & CHAIN_INPUT)
-		cpu->chain.input_at = at_ns >> 20;
-	if ((is_no_news(cpu, need_q, now_ns) || !note_chain(cpu, need_q, 0, task, now_ns)) &&
-	    input_at_ns)
-		prepare_cpus();
+	if (!is_no_news(cpu, need_q, now_ns))
+		note_chain(cpu, need_q, 0, task, now_ns);
 	return 0;
 }
 

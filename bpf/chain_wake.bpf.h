@@ -26,6 +26,28 @@ static inline bool is_at_input(const struct wakegov_cpu *cpu, __u32 interrupts)
 	return !interrupts || (__u32)bpf_jiffies64() - cpu->input_jiffy <= 1;
 }
 
+#define PIECE_TASKS 3 /* that are prepared for; those that come after them are raised in turn */
+
+/*
+ * The piece will go through the tasks through which the last one went, and mostly on their CPUs:
+ * raised now, they are fast in time, and take no wake-up of the daemon each.
+ */
+static __noinline int prepare_piece(struct chain_task *chain, __u32 need_q)
+{
+	struct chain_task *next = chain;
+	__u32 pid;
+
+	for (int i = 0; i < PIECE_TASKS && next; i++) {
+		pid = next->next;
+		next = find_chain(pid);
+		if (!next || next == chain || next->flags & CHAIN_EXITED)
+			break;
+		prepare_cpu(next->cpu_next - 1, need_q, pid);
+	}
+	chain->next = 0;
+	return 0;
+}
+
 /*
  * An input event, or the current task at its work, wakes this one, which may have been met by no
  * tick so far.
@@ -35,11 +57,13 @@ static __noinline int wake_by_input(struct wakegov_cpu *cpu, struct task_struct 
 {
 	__u64 now_ns = bpf_ktime_get_ns(), until_ns = now_ns + INPUT_NS;
 	struct chain_task *from, *chain;
+	bool is_event;
 	__u32 flags = CHAIN_INPUT;
 
 	if (!cpu)
 		return 0; /* for the verifier: never so */
-	if (!is_at_input(cpu, interrupts)) {
+	is_event = is_at_input(cpu, interrupts);
+	if (!is_event) {
 		from = is_bystander(cpu, interrupts) ? NULL
 						     : find_chain(bpf_get_current_pid_tgid());
 		flags = from ? from->flags & CHAIN_HURRIES : 0;
@@ -53,6 +77,8 @@ static __noinline int wake_by_input(struct wakegov_cpu *cpu, struct task_struct 
 	if (chain) {
 		chain->input_ns = until_ns;
 		chain->flags |= flags;
+		if (is_event)
+			prepare_piece(chain, CHAIN_ONE);
 	}
 	return 0;
 }
@@ -88,28 +114,6 @@ static __noinline int serve_io(void)
 	chain->piece.score = 0;
 	chain->piece.kind = PIECE_UNKNOWN;
 	chain->piece.n = PIECE_TURNS_END;
-	return 0;
-}
-
-#define PIECE_TASKS 3 /* that are prepared for; those that come after them are raised in turn */
-
-/*
- * The piece will go through the tasks through which the last one went, and mostly on their CPUs:
- * raised now, they are fast in time, and take no wake-up of the daemon each.
- */
-static __noinline int prepare_piece(struct chain_task *chain, __u32 need_q)
-{
-	struct chain_task *next = chain;
-	__u32 pid;
-
-	for (int i = 0; i < PIECE_TASKS && next; i++) {
-		pid = next->next;
-		next = find_chain(pid);
-		if (!next || next == chain || next->flags & CHAIN_EXITED)
-			break;
-		prepare_cpu(next->cpu_next - 1, need_q, pid);
-	}
-	chain->next = 0;
 	return 0;
 }
 

@@ -376,8 +376,6 @@ static __noinline int account_at_switch(struct wakegov_cpu *cpu, switch_argument
 		compare_clocks(chain_clock(prev) + chains_skipped_ns, now_ns);
 		choose_following(cpu, now_ns);
 	}
-	if (input_at_ns && is_own(prev))
-		prepare_cpus();
 	cpu->met_ns = now_ns;
 	if (awaited)
 		emit_cpu(cpu);

@@ -35,6 +35,5 @@ int BPF_PROG(on_add_input_randomness, unsigned int type, unsigned int code, unsi
 	cpu->context |= AT_INPUT;
 	cpu->input_interrupts = interrupts_here(cpu);
 	cpu->input_jiffy = bpf_jiffies64();
-	input_at_ns = now_ns;
 	return 0;
 }

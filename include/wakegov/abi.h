@@ -146,7 +146,6 @@ struct wakegov_chain {
 	__u32 need_q;	/* its utilisation */
 	__u32 pid;	/* its task that ran here … */
 	__u32 waker;	/* … and that task's waker; 0: the work is waited for */
-	__u32 input_at; /* when input work was last here, in units of 2^20 ns; 0: never */
 };
 
 /* Two places for chains, each held by the task with that number; 0: free. */
