@@ -39,9 +39,9 @@ struct backend {
 	 */
 	int (*acquire)(struct actuator_domain *domain);
 	/*
-	 * Writes the request and fills domain->read_back_khz. Returns an actuator_outcome or a
-	 * negative errno. ACTUATOR_OFFLINE and failures forget the request, so that the next call
-	 * writes again. On ACTUATOR_NOT_YET call again a rate limit later.
+	 * Writes the request. Returns an actuator_outcome or a negative errno. ACTUATOR_OFFLINE and
+	 * failures forget the request, so that the next call writes again. On ACTUATOR_NOT_YET call
+	 * again a rate limit later.
 	 */
 	int (*apply)(struct actuator_domain *domain, const struct actuator_request *request);
 	/*

@@ -222,6 +222,7 @@ void actuator_domain_drop(struct actuator_domain *domain)
 	domain->held = false;
 	domain->touched = 0;
 	domain->asked_khz = 0;
+	domain->read_back_khz = 0;
 	domain->unchecked = false;
 }
 

@@ -72,7 +72,7 @@ struct actuator_domain {
 	 * of the domain went offline or came online, and after a resume, the governor has lost it.
 	 */
 	uint32_t asked_khz;
-	uint32_t read_back_khz; /* frequency after the last apply; 0: not read yet */
+	uint32_t read_back_khz; /* after the last write of setspeed; 0: not known */
 	bool has_sched_ext;	/* a scheduler of sched_ext had all tasks when it was acquired */
 	bool measures;		/* scaling_cur_freq is a measurement, by cpuinfo_avg_freq */
 	/*

@@ -219,20 +219,19 @@ static int fail(struct actuator_domain *domain, int error)
  * the driver switches from within the scheduler, as Arm's do, sugov_limits() leaves it to the next
  * task that runs in the domain.
  */
-static int read_back(struct actuator_domain *domain, bool settled)
+static void compare_last(struct actuator_domain *domain)
 {
 	const struct range *range = &domain->range;
 	uint32_t khz;
-	int r = actuator_domain_read_back(domain, &khz);
 
-	if (r < 0)
-		return r;
-	domain->read_back_khz = khz;
-	if (settled && actuator_domain_is_request(domain, khz) &&
+	if (!domain->unchecked)
+		return;
+	domain->unchecked = false;
+	if (!domain->measures && actuator_domain_read_back(domain, &khz) == 0 &&
+	    actuator_domain_is_request(domain, khz) &&
 	    (khz > range->max.put_khz || khz < range->min.put_khz) &&
 	    !schedutil_governs(domain->info->first_cpu))
 		domain->read_back_mismatches++;
-	return 0;
 }
 
 int range_apply(struct actuator_domain *domain, const struct actuator_request *request,
@@ -245,10 +244,7 @@ int range_apply(struct actuator_domain *domain, const struct actuator_request *r
 	r = range->is_acquired ? 0 : range_acquire(domain);
 	if (r < 0)
 		return fail(domain, r);
-	if (domain->unchecked)
-		read_back(domain, true);
-	domain->unchecked = false;
-
+	compare_last(domain);
 	/*
 	 * Limits for the sake of tasks need no such care: those tasks run while the limits hold,
 	 * and make the kernel call schedutil unless they are sched_ext's.
@@ -277,8 +273,7 @@ int range_apply(struct actuator_domain *domain, const struct actuator_request *r
 
 	domain->unchecked = true;
 	actuator_domain_mark_driven(domain);
-	r = read_back(domain, false);
-	return r < 0 ? fail(domain, r) : ACTUATOR_DONE;
+	return ACTUATOR_DONE;
 }
 
 static int limits_acquire(struct actuator_domain *domain)

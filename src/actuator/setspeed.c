@@ -27,17 +27,19 @@ static uint32_t known_request(struct actuator_domain *domain)
 }
 
 /*
- * intel_pstate in passive mode passes a request to the hardware as the minimum, so scaling_max_freq
- * must state the maximum. Without HWP this does no harm.
+ * intel_pstate in passive mode with HWP, which alone has a preference, passes a request to the
+ * hardware as the minimum, so scaling_max_freq must state the maximum.
  */
 static int pin_limits(struct actuator_domain *domain)
 {
 	uint32_t policy = domain->info->first_cpu;
-	char driver[CONTROL_VALUE_SIZE] = "";
+	char driver[CONTROL_VALUE_SIZE] = "", preference[CONTROL_VALUE_SIZE];
 	int r;
 
 	control_read_file(policy, "scaling_driver", driver, sizeof(driver));
-	if (strcmp(driver, "intel_cpufreq") != 0)
+	if (strcmp(driver, "intel_cpufreq") != 0 ||
+	    control_read_file(policy, "energy_performance_preference", preference,
+			      sizeof(preference)) < 0)
 		return 0;
 	r = range_acquire(domain);
 	if (r < 0) {
@@ -88,8 +90,12 @@ static int setspeed_acquire(struct actuator_domain *domain)
 static int check_read_back(struct actuator_domain *domain, uint32_t khz)
 {
 	uint32_t read_khz, min_khz, max_khz;
-	int r = actuator_domain_read_back(domain, &read_khz);
+	int r;
 
+	domain->read_back_khz = 0;
+	if (domain->measures) /* what was measured before the store */
+		return 0;
+	r = actuator_domain_read_back(domain, &read_khz);
 	if (r < 0)
 		return r;
 	domain->read_back_khz = read_khz;

@@ -88,8 +88,7 @@ static int uclamp_apply(struct actuator_domain *domain, const struct actuator_re
 		return actuator_domain_outcome_unheld(domain);
 	if (limited || domain->range.is_acquired)
 		return range_apply(domain, request, request->floor_khz, request->max_khz);
-	/* Nothing is written or read back: the target is what schedutil is expected to set. */
-	domain->read_back_khz = 0;
+	/* Nothing is written: the target is what schedutil is expected to set. */
 	if (domain->asked_khz == request->target_khz)
 		return ACTUATOR_UNCHANGED;
 	domain->asked_khz = request->target_khz;

@@ -337,6 +337,11 @@ static void test_hwp_is_pinned(void **state)
 
 	fake_write(POLICY("driver"), "intel_cpufreq");
 	assert_int_equal(backend_setspeed.acquire(&s->domain), ACTUATOR_DONE);
+	assert_int_equal(s->saved->n, 1); /* without HWP nothing needs to go along */
+	assert_int_equal(actuator_domain_release(&s->domain, &backend_setspeed, NULL, NULL),
+			 ACTUATOR_DONE);
+	fake_write("cpufreq/policy0/energy_performance_preference", "default");
+	assert_int_equal(backend_setspeed.acquire(&s->domain), ACTUATOR_DONE);
 	assert_int_equal(s->saved->n, 3);
 	assert_int_equal(apply(&backend_setspeed, &s->domain, 600000), ACTUATOR_DONE);
 	fake_assert(POLICY("setspeed"), "600000");
@@ -358,6 +363,7 @@ static void test_hwp_is_let_go(void **state)
 	struct setting *s = *state;
 
 	fake_write(POLICY("driver"), "intel_cpufreq");
+	fake_write("cpufreq/policy0/energy_performance_preference", "default");
 	assert_int_equal(backend_setspeed.acquire(&s->domain), ACTUATOR_DONE);
 	assert_int_equal(apply(&backend_setspeed, &s->domain, 600000), ACTUATOR_DONE);
 	fake_write(POLICY("governor"), "ondemand");
@@ -371,6 +377,7 @@ static void test_hwp_limit_of_somebody_else(void **state)
 	struct setting *s = *state;
 
 	fake_write(POLICY("driver"), "intel_cpufreq");
+	fake_write("cpufreq/policy0/energy_performance_preference", "default");
 	assert_int_equal(backend_setspeed.acquire(&s->domain), ACTUATOR_DONE);
 	assert_int_equal(apply(&backend_setspeed, &s->domain, 600000), ACTUATOR_DONE);
 	fake_write(POLICY("max_freq"), "1400000");
