@@ -10,7 +10,7 @@
 #include "daemon/loop.h"
 #include "shared/log.h"
 #include "shared/time.h"
-#include "wakegov/decay.h"
+#include "wakegov/util_acct.h"
 
 #define ENOUGH	    6
 #define SHORTEST_NS (10 * NS_PER_S)
@@ -48,14 +48,14 @@ static bool asks_only_boosts(const struct core *core)
 	return true;
 }
 
-/* Whether a CPU has so much to do that a governor of any kind may be at the highest. */
+/* Whether a CPU has so much to do, or a task that is known for it, that a governor of any kind may be at the highest. */
 static bool is_busy(struct core *core, uint32_t domain, uint32_t cpu, uint64_t now_ns)
 {
 	uint32_t capacity = core->topology->domains[domain].capacity;
 	struct input input;
 
 	tracer_read_cpu(core->tracer, cpu, now_ns, &input);
-	return DECAY_CAP(input.cpu.util_q) > capacity * 5 / 8;
+	return DECAY_CAP(account_need_q(input.cpu.util_q, input.cpu.est_q)) > capacity * 5 / 8;
 }
 
 /* The next decisions write their floors again. */
