@@ -98,7 +98,7 @@ class Control(ServiceTest):
         text = " ".join(self.run_command("5000814").split())
         self.assertRegex(text, r"asks for chain of .*pid 5000813.* and pid 5000814.*: together 47 % of a CPU; on CPU 3, 600 of 1024: "
                                r"2109 MHz; another is higher pieces of up to 7.0 ms at the highest frequency, 40 so far: "
-                               r"they are waited for")
+                               r"waited for, as the pause before them stays, or nothing does \(3 votes\); a second of waiting is worth 4.0 W")
 
     def test_who_else_limits(self):
         text = self.run_command("policy1")

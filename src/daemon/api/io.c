@@ -177,6 +177,8 @@ static void put_piece(struct json_out *out, const struct core *core, uint32_t pi
 	field_text(out, "kind", kinds[piece.kind]);
 	field_count(out, "longest_us", piece.peak_us);
 	field_count(out, "pieces", piece.n);
+	field_count(out, "votes", abs(piece.score));
+	field_count(out, "price_milliwatts", core->policy.waiting_uw / 1000);
 	json_out_close(out, '}');
 }
 
