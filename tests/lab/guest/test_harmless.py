@@ -6,10 +6,8 @@ For the timed machine, where a CPU at a lower frequency really runs slower.
 """
 import json
 import subprocess
-import tempfile
 import unittest
 
-import efficiency
 import guest
 import programs_workloads
 import table_programs as programs
@@ -39,21 +37,6 @@ class Harmless(unittest.TestCase):
             governed = reads_per_second()
         tap.note(f"{governed:.0f} reads a second, {alone:.0f} without wakegov")
         self.assertGreaterEqual(governed, 0.9 * alone)
-
-    def test_repeated_run(self):
-        """rt-app's runs, some ms each 100, take no third longer than by schedutil, with setspeed
-
-        Short of that, at 400 MHz, they took twice as long each time.
-        """
-        guest.stay_off({0, 1})
-        self.addCleanup(guest.run_anywhere)
-        took_ms = {}
-        for governor in ("schedutil", "wakegov"):
-            with tempfile.TemporaryDirectory() as directory:
-                took_ms[governor], mhz = efficiency.under(governor, efficiency.rt_app, directory,
-                                                          1000, 20, 100)
-            tap.note(f"{governor}: {took_ms[governor]:.1f} ms a run, {mhz:.0f} MHz in the mean")
-        self.assertLess(took_ms["wakegov"], 4 / 3 * took_ms["schedutil"])
 
     def test_pool(self):
         """a pool of processes, whose rounds are a chain, has the clock that performance gives it

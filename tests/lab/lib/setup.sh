@@ -7,7 +7,7 @@
 
 LAB_PACKAGES=(
 	acpica-tools busybox-static cpio kmod xz-utils
-	systemd dbus util-linux iproute2 procps jq fio gnuplot-nox dmsetup rt-app linux-perf strace git make
+	systemd dbus util-linux iproute2 procps jq fio gnuplot-nox dmsetup linux-perf strace git make
 	# To build the timed machine
 	gcc libc6-dev ninja-build pkg-config patch bzip2 python3-venv
 	# Its loads
