@@ -27,7 +27,7 @@ import sys
 import time
 from xml.sax.saxutils import escape
 
-REFUSED, LOST = 1, 4  # exit codes of wakegovctl(1)
+REFUSED, USAGE, LOST = 1, 2, 4  # exit codes of wakegovctl(1)
 
 SETTLE_SHARE = 5
 HAND_BACK_US = 3600000000  # the longest that the daemon allows; it ends with its connection
@@ -35,6 +35,8 @@ TAKE_OVER_S = 2
 SENSORS_S = 1  # how often power sensors, and the frequencies for the estimate, are read
 
 PAIRS_LEAST = 8  # of fewer no rank is in 1 % of all orders
+PAIRS_MOST = 1000  # what the ranks take in time
+BLOCK_MOST_US = 1800 * 10**6  # two blocks in a row may be lent, and HandBack takes an hour at most
 
 NEGLIGIBLE_PERCENT = 0.5  # a smaller difference counts as none, however certain it is
 UNSTEADY_PERCENT = 50  # with a wider interval the two cannot be called equal
@@ -727,8 +729,20 @@ def on_signal(number_of_signal, _):
     raise Interrupted
 
 
+def misuse(options, command):
+    """What is wrong with the options; None: nothing."""
+    pairs = options["for_us"] // options["block_us"] / 2
+    if not PAIRS_LEAST <= pairs <= PAIRS_MOST:
+        return f"--for must be {2 * PAIRS_LEAST} to {2 * PAIRS_MOST} times as long as --block"
+    if options["block_us"] > BLOCK_MOST_US:
+        return "--block can be 30m at most"
+    return "--figure is of a command: -- COMMAND" if "figure" in options and not command else None
+
+
 def main(options, command):
     """Returns the exit code."""
+    if wrong := misuse(options, command):
+        raise Failure(f"{wrong}. See: wakegovctl benefit --help", USAGE)
     seed, code, picture = random.randrange(1 << 31), 0, None
     if path := options.get("plot"):
         # Opened before the experiment, so that a failure does not show only at its end.

@@ -216,7 +216,7 @@ const struct ctl_command ctl_commands[] = {
 		.name = "benefit",
 		.help = "compare wakegov with another governor on this machine (root)",
 		.run = command_benefit,
-		.arguments = "[-- COMMAND…]",
+		.arguments = "[-- COMMAND… | --suite [FILE]]",
 		.has_tail = true,
 		.options = {
 			{ "against", "WHAT", "schedutil, …, or a file with another policy; default: the former governor" },
@@ -224,6 +224,7 @@ const struct ctl_command ctl_commands[] = {
 			{ "block", "TIME", "time between switches; default 10s" },
 			{ "figure", "NAME", "name of the last number that COMMAND prints: IOPS" },
 			{ "plot", "FILE", "a picture of the pairs (SVG)" },
+			{ "suite", NULL, "loads of its own, also under performance; to a FILE to send" },
 		},
 	},
 	{

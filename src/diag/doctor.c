@@ -264,6 +264,7 @@ static int examine_domains(struct examination *e)
 {
 	_cleanup_free_ struct topology *topology = NULL;
 	uint32_t n_known = 0;
+	double threads = 0;
 	int r = cpufreq_discover(&topology, report_left_out, e);
 
 	if (r < 0)
@@ -275,6 +276,9 @@ static int examine_domains(struct examination *e)
 		n_known += examine_energy(e, &topology->domains[i]);
 	}
 	examine_placement(e, topology);
+	if (sysfs_read_number(&threads, "/sys/devices/system/cpu/smt/active") && threads == 1)
+		report(e, FINDING_NOTE, "two threads of a core", "not known to wakegov",
+		       "a cap holds only where both have it; see BUGS in wakegovd(8)");
 	if (topology->n_domains && !n_known)
 		report(e, FINDING_NOTE, "energy of the OPPs", "not known",
 		       geteuid() == 0 ? "the kernel has no energy model of these CPUs, so no "

@@ -132,6 +132,7 @@ suite_style() {
 	check "what the manual promises has tests" promises_have_tests
 	check "commits are signed off, with subjects of at most 72 characters" commits_are_signed
 	check "README's figures are those that were measured" tests/bench/readme-figures --agree
+	check "hardware.md is of the files that were sent" tests/bench/hardware --check
 	tests/unit/test-budget
 }
 
@@ -187,8 +188,8 @@ installs() {
 	rm -rf "$stage"
 	DESTDIR=$stage meson install -C "$BUILD" --no-rebuild --quiet || return 1
 	for file in usr/sbin/wakegovd usr/bin/wakegovctl usr/lib/systemd/system/wakegovd.service \
-		usr/libexec/wakegov-desktop usr/libexec/wakegov-benefit usr/lib/systemd/system/wakegov-desktop.service \
-		usr/share/doc/wakegov/examples/laptop.conf \
+		usr/libexec/wakegov-desktop usr/libexec/wakegov-benefit usr/libexec/wakegov-suite \
+		usr/lib/systemd/system/wakegov-desktop.service usr/share/doc/wakegov/examples/laptop.conf \
 		usr/share/wakegov/wakegov.conf usr/share/wakegov/fleet/wakegov.rules.yml \
 		usr/share/wakegov/fleet/wakegov-dashboard.json usr/share/wakegov/fleet/benefit.jq \
 		usr/lib/systemd/system/wakegov-benefit.service usr/lib/systemd/system/wakegov-benefit.timer \

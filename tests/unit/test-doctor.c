@@ -107,8 +107,10 @@ static void test_placement(void **state)
 	examine("/run/none");
 	assert_found("good placement of tasks: by the kernel's energy model (");
 	fake_write(aware, "0");
+	fake_write("smt/active", "1");
 	examine("/run/none");
 	assert_not_found("placement of tasks");
+	assert_found("note two threads of a core: not known to wakegov");
 	assert_int_equal(umount2("/proc/sys/kernel", MNT_DETACH), 0);
 }
 

@@ -5,6 +5,7 @@
 For the timed machine, where a CPU at a lower frequency really runs slower.
 """
 import json
+import os
 import signal
 import subprocess
 import unittest
@@ -266,6 +267,33 @@ class Figures(unittest.TestCase):
         for verdict, found in self.measured("--against", "performance"):
             self.assertEqual(found["watts"]["source"], "powercap")
             self.assertRegex(verdict, "less, at the same I/Os")
+
+
+class Suite(unittest.TestCase):
+    """Where a CPU at a lower frequency runs slower, and energy is counted."""
+    def test_suite(self):
+        """the loads of its own under three governors: what schedutil lacks of performance, and a file without names"""
+        subprocess.run(["modprobe", "intel_rapl_msr"], check=False)
+        before = guest.snapshot()
+        with guest.Daemon() as daemon:
+            done = subprocess.run([f"{guest.BUILD}/wakegovctl", "benefit", "--suite", "--for", "30s", "/tmp/suite.json"],
+                                  check=False, capture_output=True, text=True)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            guest.wait_for(lambda: daemon.domain("policy0")["state"] == "driven", 5, "taken back")
+        guest.wait_for(lambda: guest.snapshot() == before, 5, "everything put back")
+        tap.note(done.stdout.split("\n\n/tmp")[0].replace("\n", "\n# "))
+        text = guest.read("/tmp/suite.json")
+        self.assertIn(text, done.stdout)
+        answer = json.loads(text)
+        self.assertEqual((answer["modes"], answer["kernel"]), (["own", "performance", "wakegov"], os.uname().release))
+        self.assertNotIn(os.uname().nodename, answer)
+        mean = {load: {mode: found["figure"][0] for mode, found in by_mode.items()}
+                for load, by_mode in answer["loads"].items()}
+        for load, least in (("chain", 0.9), ("full", 0.97), ("frames", 0.9)):
+            self.assertGreater(mean[load]["wakegov"], least * mean[load]["performance"], load)
+        self.assertLess(mean["chain"]["own"], 0.6 * mean["chain"]["performance"])
+        self.assertLess(mean["cap"]["wakegov"], 40)
+        self.assertGreater(answer["loads"]["full"]["performance"]["power"][0], 1)
 
 
 if __name__ == "__main__":
