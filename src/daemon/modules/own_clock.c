@@ -117,6 +117,7 @@ static void begin_rest(struct own_clock *own, uint64_t now_ns)
 	core->handed_back_until_ns = now_ns + own->length_ns;
 	if (domains_hand_back(core, NULL) < 0) {
 		own_clock_end(own);
+		own->again_ns = now_ns + REFUTED_NS;
 		return;
 	}
 	for (uint32_t i = 0; i < core->n_domains; i++) {
