@@ -32,16 +32,11 @@ struct khz_list {
 };
 
 /* Appends the frequencies that fit a uint32_t and are not 0. */
-static void append(struct khz_list *list, uint32_t policy, const char *file)
+static void append(struct khz_list *list, const struct cpufreq_available_frequencies *at)
 {
-	char text[LIST_SIZE] = "", *at = text, *end;
-
-	sysfs_read_line(text, sizeof(text), CONTROL_DIRECTORY "/policy%u/%s", policy, file);
-	for (unsigned long khz = strtoul(at, &end, 10); end != at; khz = strtoul(at, &end, 10)) {
-		at = end;
-		if (khz > 0 && khz <= UINT32_MAX && list->n < ARRAY_SIZE(list->khz))
-			list->khz[list->n++] = (uint32_t)khz;
-	}
+	for (; at && list->n < ARRAY_SIZE(list->khz); at = at->next)
+		if (at->frequency > 0 && at->frequency <= UINT32_MAX)
+			list->khz[list->n++] = (uint32_t)at->frequency;
 }
 
 static int compare_u32(const void *a, const void *b)
@@ -87,17 +82,22 @@ static int set_opp_steps(struct topology_domain *domain)
 int cpufreq_discover_opps(struct topology_domain *domain)
 {
 	uint32_t policy = domain->first_cpu;
+	struct cpufreq_available_frequencies *first = cpufreq_get_available_frequencies(policy);
 	struct khz_list list = { 0 };
 	double boost = 0;
 
-	append(&list, policy, "scaling_available_frequencies");
+	append(&list, first);
+	cpufreq_put_available_frequencies(first);
 	if (!list.n)
 		return set_opp_steps(domain);
 	/* Newer kernels have a boost switch per domain, older ones one for the machine. */
 	if (!sysfs_read_number(&boost, CONTROL_DIRECTORY "/policy%u/boost", policy))
 		sysfs_read_number(&boost, CONTROL_DIRECTORY "/boost");
-	if (boost == 1)
-		append(&list, policy, "scaling_boost_frequencies");
+	if (boost == 1) {
+		first = cpufreq_get_boost_frequencies(policy);
+		append(&list, first);
+		cpufreq_put_boost_frequencies(first);
+	}
 	set_opps(domain, &list);
 	return 0;
 }
