@@ -101,8 +101,10 @@ static inline void piece_count(struct piece *piece, int vote)
 /* Whether the piece that begins gets the clock that waiting is worth. */
 static inline bool piece_hurries(const struct piece *piece)
 {
-	if (piece->kind == PIECE_DUE || piece->score <= -PIECE_SCORE_VERDICT)
-		return piece->kind != PIECE_DUE;
+	if (piece->kind == PIECE_DUE)
+		return false;
+	if (piece->score <= -PIECE_SCORE_VERDICT)
+		return true;
 	if (piece->kind == PIECE_UNKNOWN && piece->n >= PIECE_TURNS_END)
 		return false;
 	return piece->n & PIECE_TURN;

@@ -153,8 +153,7 @@ void domains_set_outcome(struct core *core, uint32_t domain, int outcome)
 	case ACTUATOR_TAKEN_OVER:
 		now_ns = time_now_ns();
 		name_writer(core, domain);
-		/* A program that sets and restores a control all the time is named once a minute.
-		 */
+		/* A program that keeps setting and restoring a control is named once a minute. */
 		governed->yield_said = !governed->yield_said_ns ||
 				       now_ns - governed->yield_said_ns >= 60 * NS_PER_S;
 		if (governed->yield_said) {

@@ -82,8 +82,7 @@ void test_apply_unchanged_writes_nothing(void **state)
 	assert_int_equal(transitions_of(0), transitions);
 }
 
-/* At once, it is no measurement of what was asked for; between limits there is nothing to compare.
- */
+/* At once, it measures nothing that was asked for; between limits there is nothing to compare. */
 static void expect_read_back(const struct actuator_domain *domain, uint32_t khz)
 {
 	if (domain->setspeed_fd < 0 || fixture_measures_frequency(domain->info->first_cpu))

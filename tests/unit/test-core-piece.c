@@ -148,8 +148,7 @@ static void test_peak(void **state)
 	assert_int_equal(piece.n, 29);
 }
 
-/* Pieces that are all alike, by the clock that they are given; returns how many of 256 had the low
- * one. */
+/* Pieces that are all alike, each by its clock. Returns how many of 256 had the low one. */
 static uint32_t run_by_turns(bool due, uint64_t work_ns, struct piece *piece)
 {
 	uint64_t clock_ns = 1000 * MS, now_ns = clock_ns;

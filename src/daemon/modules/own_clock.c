@@ -48,8 +48,7 @@ static bool asks_only_boosts(const struct core *core)
 	return true;
 }
 
-/* Whether a CPU has so much to do, or a task that is known for it, that a governor of any kind may
- * be at the highest. */
+/* Whether the CPU's work, or a task known for more, may bring any governor to the highest. */
 static bool is_busy(struct core *core, uint32_t domain, uint32_t cpu, uint64_t now_ns)
 {
 	uint32_t capacity = core->topology->domains[domain].capacity;
