@@ -34,8 +34,7 @@ static enum ctl_exit run_program(const struct ctl *ctl, const char *name, json_t
 	path[length > 0 ? length : 0] = '\0';
 	if (length > 0)
 		strcpy(strrchr(path, '/') + 1, name);
-	if (access(path, X_OK) == 0)
-		execv(path, words);
+	execv(path, words);
 	snprintf(installed, sizeof(installed), WAKEGOV_LIBEXECDIR "/%s", name);
 	execv(installed, words);
 	complain("cannot run %s, which needs python3: %s", installed, strerror(errno));

@@ -388,6 +388,11 @@ class Daemon:
     def __init__(self, path, timeout_s):
         self.path, self.timeout_s = path, timeout_s
 
+    def hand_back(self, governor):
+        """To that governor, None: the former one, until the connection that is returned is closed."""
+        named = {"governor": governor} if governor else {}
+        return self.call("HandBack", named | {"for_us": HAND_BACK_US}, keep=True)
+
     def call(self, method, parameters=None, keep=False):
         """Returns the reply's parameters, and with keep the connection too, which holds what was got."""
         connection = socket.socket(socket.AF_UNIX)
@@ -412,6 +417,12 @@ class Daemon:
             return connection
         connection.close()
         return reply["parameters"]
+
+
+def wait_for_governing(governs):
+    until_s = time.monotonic() + TAKE_OVER_S
+    while not governs() and time.monotonic() < until_s:
+        time.sleep(0.01)
 
 
 def refusal(method, error, parameters):
@@ -481,8 +492,7 @@ class Experiment:
         if self.policy:
             self.lent = self.daemon.call("HoldPolicy", {"text": self.policy}, keep=True)
         else:
-            governor = {"governor": self.against} if self.against else {}
-            self.lent = self.daemon.call("HandBack", governor | {"for_us": HAND_BACK_US}, keep=True)
+            self.lent = self.daemon.hand_back(self.against)
 
     def take_back(self):
         """Waits until wakegov governs."""
@@ -490,9 +500,7 @@ class Experiment:
             return
         self.lent.close()
         self.lent = None
-        until_s = time.monotonic() + TAKE_OVER_S
-        while not self.is_undisturbed() and time.monotonic() < until_s:
-            time.sleep(0.01)
+        wait_for_governing(self.is_undisturbed)
 
     def measure(self, with_wakegov):
         """A block's figures; None: it was disturbed."""

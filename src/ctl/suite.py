@@ -41,6 +41,8 @@ benefit = load_sibling("benefit")
 Failure, REFUSED = benefit.Failure, benefit.REFUSED
 
 ROUNDS = 5
+# Student's t by the degrees of freedom, for 95 % on both sides, for as many rounds as had a figure: three to all.
+STUDENTS_T = {2: 4.303, 3: 3.182, 4: 2.776}
 BLOCK_LEAST_S = 0.25
 SETTLE_SHARE = 5  # of a block what passes before it is measured, as in benefit.py
 PIECE_S, FRAME_S, FRAME_WORK_S, STEP_S = 0.005, 1 / 60, 0.007, 0.00025  # work is at full speed
@@ -50,16 +52,9 @@ FILE_BYTES, READ_BYTES = 64 << 20, 4096
 OWN, PERFORMANCE, WAKEGOV, WITHOUT = "own", "performance", "wakegov", "without"
 
 
-def t_quantile(freedom):
-    """Of Student's t, for 95 % on both sides: Abramowitz and Stegun 26.7.5, within 1 % from 3 degrees on."""
-    z = statistics.NormalDist().inv_cdf(0.975)
-    return (z + (z**3 + z) / (4 * freedom) + (5 * z**5 + 16 * z**3 + 3 * z) / (96 * freedom**2) +
-            (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / (384 * freedom**3))
-
-
 def mean_of(values):
     """The mean and half of its interval of 95 %."""
-    half = statistics.stdev(values) / math.sqrt(len(values)) * t_quantile(len(values) - 1)
+    half = statistics.stdev(values) / math.sqrt(len(values)) * STUDENTS_T[len(values) - 1]
     return statistics.fmean(values), half
 
 
@@ -253,11 +248,14 @@ class Machine:
     def __init__(self, options):
         self.daemon = benefit.Daemon(options["socket"], options["timeout_us"] / 1e6)
         self.held, self.mode = None, None
-        states = [domain["state"] for domain in self.daemon.call("Status")["domains"]]
+        states = self.states()
         if "handed-back" in states:
-            raise Failure("the domains are lent to another experiment. See: wakegovctl status", REFUSED)
+            raise Failure(benefit.refusal("HandBack", "io.wakegov.HandedBack", {}), REFUSED)
         self.modes = [OWN, PERFORMANCE, WAKEGOV] if "driven" in states else [WITHOUT, WAKEGOV]
         self.policies = sorted(glob.glob("/sys/devices/system/cpu/cpufreq/policy*"))
+
+    def states(self):
+        return [domain["state"] for domain in self.daemon.call("Status")["domains"]]
 
     def close(self):
         if self.held:
@@ -277,14 +275,10 @@ class Machine:
 
     def govern(self, mode):
         self.close()
-        if mode != WAKEGOV:
-            governor = {"governor": PERFORMANCE} if mode == PERFORMANCE else {}
-            self.held = self.daemon.call("HandBack", governor | {"for_us": benefit.HAND_BACK_US}, keep=True)
-            return
-        until_s = time.monotonic() + benefit.TAKE_OVER_S
-        while time.monotonic() < until_s and not any(
-                domain["state"] == "driven" for domain in self.daemon.call("Status")["domains"]):
-            time.sleep(0.01)
+        if mode == WAKEGOV:
+            benefit.wait_for_governing(lambda: "driven" in self.states())
+        else:
+            self.held = self.daemon.hand_back(PERFORMANCE if mode == PERFORMANCE else None)
 
     def order(self, chance, loads):
         """Each load under each mode. Without domains a change of modes takes a while, so that loads share it."""
@@ -304,9 +298,9 @@ class Machine:
         """What a file to send has of the machine: no names, no serial numbers."""
         model = [line.partition(":")[2].strip() for line in benefit.read("/proc/cpuinfo").splitlines()
                  if line.startswith("model name")]
-        own = {benefit.read(f"{path}/{file}") for path in self.policies for file in ["scaling_driver"]}
+        drivers = {benefit.read(f"{path}/scaling_driver") for path in self.policies}
         return {"cpu": model[0] if model else os.uname().machine, "cpus": os.cpu_count(),
-                "driver": ", ".join(sorted(own)) or None, "kernel": os.uname().release}
+                "driver": ", ".join(sorted(drivers)) or None, "kernel": os.uname().release}
 
 
 @contextlib.contextmanager
