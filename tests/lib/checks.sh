@@ -122,8 +122,11 @@ commits_are_signed() {
 
 suite_style() {
 	cd "$REPO" || return 1
-	[ "$CLANG" != 14 ] || check "C is formatted as .clang-format says" format_is_clean
-	[ "$CLANG" = 14 ] || echo "ok - C is formatted as .clang-format says # SKIP clang-format-14 is not packaged here"
+	if [ "$CLANG" = 14 ]; then
+		check "C is formatted as .clang-format says" format_is_clean
+	else
+		echo "ok - C is formatted as .clang-format says # SKIP clang-format-14 is not packaged here"
+	fi
 	check "shellcheck finds nothing" shell_is_clean
 	check "manual pages are free of warnings, have a date, and name files that are there" manual_is_clean
 	check "every file carries its SPDX line, and reuse finds nothing" spdx_everywhere

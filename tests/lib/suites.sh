@@ -95,7 +95,7 @@ in_lab() {
 	local options=$1 part script=""
 
 	shift
-	[[ $options != *"--init systemd"* ]] || stage_tree "$BUILD" >&2 || return 1
+	[[ $options != *"--init systemd"* ]] || stage_tree "$BUILD" >&2 || { echo "not ok - nothing is staged" && return 1; }
 	for part; do
 		part=${part//[$'\n\t']/ }
 		[[ $part != test_* ]] || part="/usr/bin/python3 $GUEST/$part"

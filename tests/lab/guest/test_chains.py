@@ -7,8 +7,8 @@ machine. Chains: what the daemon says of them, and that nothing is left behind. 
 """
 import contextlib
 import os
-import statistics
 import re
+import statistics
 import subprocess
 import tempfile
 import time
