@@ -123,7 +123,8 @@ class Caps(unittest.TestCase):
         self.capped_loops()
         with guest.BusyLoop(1) as loop:
             time.sleep(0.2)
-            # Unless it is known for its long start it takes 10.5 ms of its own, of half a CPU.
+            # It takes 10.5 ms of its own, of half a CPU; or, where a tick has met it and it is known
+            # for its short bursts, so much at the highest clock: three times as long at this one.
             asked_us = time.monotonic() * 1e6
             loop.start()
             guest.wait_for(self.lifted, 3, "the cap lifted")
@@ -150,7 +151,7 @@ class Caps(unittest.TestCase):
         self.assertEqual((fall["limiter"], fall["rule"]["name"]), ("cap", "low"))
         tap.note(f"lifted after {unknown_ms:.1f} ms, for a task that is known after "
                  f"{known_ms:.1f} ms; back after {back_ms:.1f} ms")
-        self.assertLessEqual(unknown_ms, 30)
+        self.assertLessEqual(unknown_ms, 70)
         self.assertLessEqual(known_ms, 5)
         # One down-hold, and the tick that notices.
         self.assertLessEqual(back_ms, 25)
