@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * benefit: experiments, each a Python program of its own (benefit.py, suite.py), which gets the
- * options as JSON. In the build directory they lie beside wakegovctl.
+ * benefit, measure-power: experiments, each a Python program of its own (benefit.py, suite.py,
+ * measure-power.py), which gets the options as JSON. In the build directory they lie beside
+ * wakegovctl.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -60,4 +61,14 @@ enum ctl_exit command_benefit(struct ctl *ctl)
 				     "block_us", (json_int_t)block_us, "against",
 				     ctl_value(ctl, "against"), "figure", ctl_value(ctl, "figure"),
 				     "plot", ctl_value(ctl, "plot")));
+}
+
+enum ctl_exit command_measure_power(struct ctl *ctl)
+{
+	uint64_t for_us = 30 * US_PER_S;
+
+	if (!ctl_duration(ctl, "for", &for_us))
+		return CTL_USAGE;
+	return run_program(ctl, "wakegov-measure-power",
+			   json_pack("{sI}", "for_us", (json_int_t)for_us));
 }

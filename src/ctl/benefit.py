@@ -382,6 +382,15 @@ def run_command(arguments, meters, wants_figure):
     return found
 
 
+def mean_of(values):
+    """The mean and half of its interval of 95 %, by Student's t: Abramowitz and Stegun 26.7.5, which is within
+    1 % from 3 degrees of freedom on."""
+    z, freedom = statistics.NormalDist().inv_cdf(0.975), len(values) - 1
+    t = (z + (z**3 + z) / (4 * freedom) + (5 * z**5 + 16 * z**3 + 3 * z) / (96 * freedom**2) +
+         (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / (384 * freedom**3))
+    return statistics.fmean(values), statistics.stdev(values) / math.sqrt(len(values)) * t
+
+
 class Daemon:
     """Calls over the daemon's socket: a JSON object and a NUL, in both directions."""
 

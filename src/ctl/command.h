@@ -168,6 +168,7 @@ enum ctl_exit complain_refusal(const char *command, const json_t *reply);
 /* The commands that do more than one call; each has a file of its name, if none is given. */
 
 enum ctl_exit command_benefit(struct ctl *ctl);
+enum ctl_exit command_measure_power(struct ctl *ctl); /* benefit.c */
 enum ctl_exit command_complete(struct ctl *ctl);
 enum ctl_exit command_doctor(struct ctl *ctl);
 enum ctl_exit command_explain(struct ctl *ctl);

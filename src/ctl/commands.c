@@ -96,9 +96,7 @@ const struct ctl_command ctl_commands[] = {
 		.name = "status",
 		.help = "the daemon, its domains, its own cost; turbo, heat and power",
 		.run = command_status,
-		.options = {
-			{ "programs", NULL, "also all BPF programs, what each is for and what it saw" },
-		},
+		.options = { { "programs", NULL, "also all BPF programs, what each is for and what it saw" } },
 	},
 	{
 		.name = "domains",
@@ -140,17 +138,13 @@ const struct ctl_command ctl_commands[] = {
 		.help = "why a domain, or that of a CPU or a task, runs at its frequency",
 		.run = command_explain,
 		.arguments = "[policyN | cpuN | PID]",
-		.options = {
-			{ "at", "TIME", "at a past time: 14:03, '2026-11-20 14:03:07', or 5d (5 days ago)" },
-		},
+		.options = { { "at", "TIME", "at a past time: 14:03, '2026-11-20 14:03:07', or 5d (5 days ago)" } },
 	},
 	{
 		.name = "top",
 		.help = "a live view: domains, tasks, devices; ? shows its keys",
 		.run = command_top,
-		.options = {
-			{ "delay", "TIME", "time between updates: 500ms, 2s; default 1s" },
-		},
+		.options = { { "delay", "TIME", "time between updates: 500ms, 2s; default 1s" } },
 	},
 	{
 		.name = "monitor",
@@ -228,6 +222,12 @@ const struct ctl_command ctl_commands[] = {
 		},
 	},
 	{
+		.name = "measure-power",
+		.help = "measure what each OPP takes, for opp-power of the policy; 30 s (root)",
+		.run = command_measure_power,
+		.options = { { "for", "TIME", "how long; default 30s" } },
+	},
+	{
 		.name = "adopt",
 		.help = "drive domains again that were left to another program (root)",
 		.run = command_adopt,
@@ -255,17 +255,13 @@ const struct ctl_command ctl_commands[] = {
 		.name = "metrics",
 		.help = "metrics for a monitoring system",
 		.run = command_metrics,
-		.options = {
-			{ "format", "FORMAT", "openmetrics, or prometheus: for node_exporter's files" },
-		},
+		.options = { { "format", "FORMAT", "openmetrics, or prometheus: for node_exporter's files" } },
 	},
 	{
 		.name = "reload",
 		.help = "read the policy again (root)",
 		.run = command_reload,
-		.options = {
-			{ "quiet", NULL, "leave out what the daemon logs as well" },
-		},
+		.options = { { "quiet", NULL, "leave out what the daemon logs as well" } },
 	},
 	{
 		.name = "record",

@@ -8,6 +8,7 @@
 
 #include "ctl/command.h"
 #include "ctl/print.h"
+#include "shared/cleanup.h"
 
 /* A key was pressed: no answer is better than a late one. */
 #define ANSWER_TIMEOUT_NS 300000000ULL
@@ -52,69 +53,58 @@ static void offer_listed(const struct ctl *ctl, const char *method, const char *
 	}
 }
 
-static void offer_domains(const struct ctl *ctl, const char *typed)
-{
-	offer_listed(ctl, "io.wakegov.Domains", "domains", "CPUs ", "cpus", typed);
-}
-
-static void offer_classes(const struct ctl *ctl, const char *typed)
-{
-	offer_listed(ctl, "io.wakegov.Classes", "classes", "cap ", "cap", typed);
-}
-
-static bool takes_value(const struct ctl_command *command, const char *word)
+/* What stands for the value of this option; NULL: it takes none. */
+static const char *value_of(const struct ctl_command *command, const char *word)
 {
 	if (!strcmp(word, "--socket") || !strcmp(word, "--timeout"))
-		return true;
+		return "";
 	for (int i = 0; command && i < CTL_OPTIONS_MAX && command->options[i].name; i++)
 		if (!strncmp(word, "--", 2) && !strcmp(word + 2, command->options[i].name))
-			return command->options[i].value != NULL;
-	return false;
+			return command->options[i].value;
+	return NULL;
 }
 
-/* What the argument behind this number of others can be. */
-static void offer_arguments(const struct ctl *ctl, const struct ctl_command *command, int n_before,
-			    const char *typed)
+/* Names that the daemon lists: of an option's value, or where so many arguments are before them. */
+static void offer_names(const struct ctl *ctl, const char *what, int n_before, const char *typed)
 {
-	const char *arguments = command->arguments ?: "";
+	static const struct {
+		const char *word, *method, *list, *before, *field;
+		int n_before;
+	} kinds[] = {
+		{ "DOMAIN", "io.wakegov.Domains", "domains", "CPUs ", "cpus", 0 },
+		{ "policyN", "io.wakegov.Domains", "domains", "CPUs ", "cpus", 0 },
+		{ "RULE", "io.wakegov.Rules", "rules", "", "match", 0 },
+		{ "PROFILE", "io.wakegov.Profiles", "profiles", "when ", "when", 0 },
+		{ "CLASS", "io.wakegov.Classes", "classes", "cap ", "cap", 1 },
+	};
 
-	if (n_before == 1 && strstr(arguments, "CLASS"))
-		offer_classes(ctl, typed);
-	if (n_before)
-		return;
-	for (int i = 0; i < CTL_VERBS_MAX && command->verbs[i]; i++)
-		offer(typed, "", command->verbs[i], command->help);
-	if (strstr(arguments, "DOMAIN") || strstr(arguments, "policyN"))
-		offer_domains(ctl, typed);
-	if (strstr(arguments, "RULE"))
-		offer_listed(ctl, "io.wakegov.Rules", "rules", "", "match", typed);
-	if (strstr(arguments, "PROFILE"))
-		offer_listed(ctl, "io.wakegov.Profiles", "profiles", "when ", "when", typed);
+	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++)
+		if (strstr(what, kinds[i].word) && (n_before < 0 || n_before == kinds[i].n_before))
+			offer_listed(ctl, kinds[i].method, kinds[i].list, kinds[i].before,
+				     kinds[i].field, typed);
 }
 
 enum ctl_exit command_complete(struct ctl *ctl)
 {
 	int n = ctl->n_arguments, n_arguments = 0;
 	const struct ctl_command *command = NULL;
-	const char *typed = n ? ctl->arguments[n - 1] : "", *before = "";
+	const char *typed = n ? ctl->arguments[n - 1] : "", *before = "", *value;
 
 	ctl->timeout_ns = ANSWER_TIMEOUT_NS;
 	for (int i = 0; i + 1 < n; i++) {
 		const char *word = ctl->arguments[i];
 
-		if (!command && word[0] != '-' && !takes_value(NULL, before))
+		if (!command && word[0] != '-' && !value_of(NULL, before))
 			command = ctl_find(ctl, word);
 		else
-			n_arguments += word[0] != '-' && !takes_value(command, before);
+			n_arguments += word[0] != '-' && !value_of(command, before);
 		if (!strcmp(before, "--socket"))
 			ctl->path = word;
 		before = word;
 	}
-	if (takes_value(command, before)) {
-		if (!strcmp(before, "--domain"))
-			offer_domains(ctl, typed);
-		else if (!strcmp(before, "--class"))
-			offer_classes(ctl, typed);
+	value = value_of(command, before);
+	if (value) {
+		offer_names(ctl, value, -1, typed);
 	} else if (typed[0] == '-') {
 		offer_options(command, typed);
 	} else if (!command) {
@@ -122,7 +112,9 @@ enum ctl_exit command_complete(struct ctl *ctl)
 			if (c->help)
 				offer(typed, "", c->name, c->help);
 	} else {
-		offer_arguments(ctl, command, n_arguments, typed);
+		for (int i = 0; !n_arguments && i < CTL_VERBS_MAX && command->verbs[i]; i++)
+			offer(typed, "", command->verbs[i], command->help);
+		offer_names(ctl, command->arguments ?: "", n_arguments, typed);
 	}
 	return ctl_flush();
 }

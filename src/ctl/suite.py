@@ -41,8 +41,6 @@ benefit = load_sibling("benefit")
 Failure, REFUSED = benefit.Failure, benefit.REFUSED
 
 ROUNDS = 5
-# Student's t by the degrees of freedom, for 95 % on both sides, for as many rounds as had a figure: three to all.
-STUDENTS_T = {2: 4.303, 3: 3.182, 4: 2.776}
 BLOCK_LEAST_S = 0.25
 SETTLE_SHARE = 5  # of a block what passes before it is measured, as in benefit.py
 PIECE_S, FRAME_S, FRAME_WORK_S, STEP_S = 0.005, 1 / 60, 0.007, 0.00025  # work is at full speed
@@ -50,12 +48,6 @@ CAP_PERCENT = 30
 ASKED_S = 11  # wakegovd that drives nothing traces for ten seconds after it was asked: src/daemon/modules/watching.c
 FILE_BYTES, READ_BYTES = 64 << 20, 4096
 OWN, PERFORMANCE, WAKEGOV, WITHOUT = "own", "performance", "wakegov", "without"
-
-
-def mean_of(values):
-    """The mean and half of its interval of 95 %."""
-    half = statistics.stdev(values) / math.sqrt(len(values)) * STUDENTS_T[len(values) - 1]
-    return statistics.fmean(values), half
 
 
 def spin(turns):
@@ -366,7 +358,7 @@ def summary(results):
     it did something, if these are three or more."""
     known = {key: [result[key] for result in results if result.get(key) is not None]
              for key in ("figure", "p99_ms", "power")}
-    return {key: [round(value, 6) for value in mean_of(values)]
+    return {key: [round(value, 6) for value in benefit.mean_of(values)]
             for key, values in known.items() if len(values) > 2}
 
 

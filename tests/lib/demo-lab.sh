@@ -36,7 +36,7 @@ demo_in_lab() {
 	jq -c 'select(.story)' "$DEMO/out" >"$DEMO/story.json"
 	lab_notes >"$DEMO/notes"
 	ports_states >"$DEMO/states"
-	# shellcheck disable=SC2034 # for demo_show and table_plot
+	# shellcheck disable=SC2034 # for demo_show
 	DEMO_TITLE="wakegovd in the lab, kernel $(jq -r -s '.[0].kernel' "$DEMO/runs")"
 	# shellcheck disable=SC2034 # for demo_show
 	DEMO_LOADS=("psync=Reads that a faster clock speeds up"

@@ -115,9 +115,6 @@ demo_show_table() {
 	demo_print_table "$(printf '%s;' "${DEMO_LOADS[@]}")" <"$DEMO/loads.csv"
 	echo
 	fold -s -w 98 "$DEMO/notes"
-	table_plot "$DEMO/loads.csv" "$DEMO/loads.svg" \
-		"What each governor keeps of performance's throughput, and at which frequency" \
-		"${DEMO_LOADS[@]}"
 }
 
 # The story as the CSV files that timeline.py reads; time counts from the first phase.
@@ -159,7 +156,7 @@ demo_show() {
 	demo_timeline --gnuplot "$DEMO/timeline.svg" --title "$DEMO_TITLE" | gnuplot ||
 		demo_fail "gnuplot could not draw the timeline"
 	jq -r .page "$DEMO/story.json" >"$DEMO/page.html"
-	printf '\nPictures, and a page that says why at each point:\n'
+	printf '\nA picture, and a page that says why at each point:\n'
 	for picture in "$DEMO"/*.{svg,html}; do
 		printf '  %s\n' "$picture"
 	done

@@ -440,7 +440,7 @@ suite_stacks() {
 suite_benefit() {
 	in_lab "--machine timed --driver acpi" "test_benefit.py Benefit Answer"
 	in_lab "--machine timed --driver msr" "test_benefit.py Power"
-	in_lab "--machine timed --driver pstate" "test_benefit.py Suite"
+	in_lab "--machine timed --driver pstate" test_measure_power.py "test_benefit.py Suite"
 	in_lab "--machine timed --driver amd-passive" "test_benefit.py Suite"
 }
 

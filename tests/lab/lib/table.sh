@@ -179,11 +179,6 @@ table_legend() {
 	echo "task_states: what the governor said of the load's tasks, counted over the ends of the runs."
 }
 
-# table_plot CSV SVG TITLE [LOAD=WORDS…]
-table_plot() {
-	/usr/bin/python3 "$LAB_DIR/lib/table_plot.py" "$@" | gnuplot || die "gnuplot could not draw $2"
-}
-
 # table_programs_start DRIVER SEED GOVERNORS GOLOAD: another start of the machine, with all governors and workloads.
 table_programs_start() {
 	say "driver $1, seed $2"
