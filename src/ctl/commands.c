@@ -122,10 +122,8 @@ const struct ctl_command ctl_commands[] = {
 		.help = "the last decisions, newest last",
 		.run = command_decisions,
 		.arguments = "[DOMAIN]",
-		.options = {
-			{ "lines", "N", "only the newest N", 'n' },
-			{ "since", "TIME", "only since 14:03, '2026-11-20 14:03', or the last 1h30m, 5d" },
-		},
+		.options = { { "lines", "N", "only the newest N", 'n' },
+			     { "since", "TIME", "only since 14:03, '2026-11-20 14:03', or the last 1h30m, 5d" } },
 	},
 	{
 		.name = "rules",

@@ -25,8 +25,8 @@
 #define RECORD_FRAME_BYTES (64u << 10)
 
 struct record_head {
-	char magic[RECORD_MAGIC_SIZE];
-	char build[RECORD_BUILD_SIZE];
+	char magic[RECORD_MAGIC_SIZE] __attribute__((nonstring));
+	char build[RECORD_BUILD_SIZE] __attribute__((nonstring));
 };
 
 /* What a record may be besides an enum engine_call_type. */

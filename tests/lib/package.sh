@@ -23,7 +23,8 @@ architectures() {
 	printf '%s\n' "$(dpkg --print-architecture)" "$ARCH" | uniq | paste -sd ,
 }
 
-# make_root ROOT PACKAGE…: a bare root that reaches the mirror as this machine does; it need not survive a crash.
+# make_root ROOT PACKAGE…: a bare root that reaches the mirror as this machine does, also one that stands still and is
+# past its date; it need not survive a crash.
 make_root() {
 	local root=$1 include
 
@@ -32,6 +33,7 @@ make_root() {
 	rm -rf "$root"
 	fetch_write_sources "$SUITE" "$WORK/sources.list"
 	mmdebstrap --quiet --mode=root --variant=apt --dpkgopt=force-unsafe-io --include="$include" \
+		--aptopt='Acquire::Check-Valid-Until "false"' \
 		--architectures="$(architectures)" "$SUITE" "$root" "$WORK/sources.list" || return 1
 	cp -L /etc/resolv.conf /etc/hosts "$root/etc/"
 	in_root "$root" apt-get -qq update

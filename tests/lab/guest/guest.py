@@ -24,7 +24,7 @@ CONTROLS = ("scaling_governor", "scaling_setspeed", "scaling_min_freq", "scaling
 
 
 def read(path):
-    with open(path, encoding="ascii") as file:
+    with open(path, encoding="utf-8") as file:
         return file.read().strip()
 
 

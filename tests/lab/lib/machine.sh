@@ -174,6 +174,19 @@ MACHINE_SHARED_KIB=4096 MACHINE_SHARED_NS=17:80
 # leakage that is left there, in percent.
 MACHINE_IDLE_STATES=20:50:200:10
 
+# For each 100 MHz from the highest OPP down, MHZ:DYNAMIC:LEAKAGE in mW by the two formulas of the table: the
+# voltage between two OPPs lies on the line between theirs.
+machine_energy() {
+	awk '!/^#/ {
+		for (mhz = n++ ? last - 100 : $1; mhz >= $1; mhz -= 100) {
+			volt = ($2 + (mhz > $1 ? (last_mv - $2) * (mhz - $1) / (last - $1) : 0)) / 1000
+			printf "%s%d:%.0f:%.0f", sep, mhz, 1000 * volt ^ 2 * mhz / 1000, 100 * volt ^ 2
+			sep = ":"
+		}
+		last = $1; last_mv = $2
+	}' "$1"
+}
+
 # Adds to RUN_QEMU what makes CPUs go by their frequency: 4 cycles an instruction. The seed is the
 # machine's only chance: it moves the kernel in memory, and so everything that follows. What the CPUs
 # draw is of ../opps.
@@ -184,7 +197,7 @@ machine_options() {
 	icount+=${RUN_STALLS:+,$MACHINE_STALLS}${RUN_IDLE_STATES:+,idle=$MACHINE_IDLE_STATES}
 	[[ -z $RUN_STALLS || $RUN_LLCS == 1 ]] ||
 		icount+=,shared=$MACHINE_SHARED_KIB:$((RUN_CPUS / RUN_LLCS)):$MACHINE_SHARED_NS
-	icount+=",energy=$(awk '!/^#/ { printf "%s%s:%s:%s", sep, $1, $3, $4; sep = ":" }' "$LAB_DIR/opps")"
+	icount+=",energy=$(machine_energy "$LAB_DIR/opps")"
 	RUN_QEMU+=(
 		-icount "$icount" -seed "$RUN_SEED" -rtc "base=2030-01-01,clock=vm"
 		-global virtio-9p-pci.ioeventfd=off
