@@ -55,12 +55,11 @@ void evidence_shrink(struct evidence *e, int by)
 	e->squares -= e->squares / by;
 	e->weight -= e->weight / by;
 	e->pairs -= e->pairs / by;
-	e->device_sum -= e->device_sum / by;
-	e->device_squares -= e->device_squares / by;
-	e->own_sum -= e->own_sum / by;
+	e->other_sum -= e->other_sum / by;
+	e->other_squares -= e->other_squares / by;
 }
 
-void evidence_add(struct evidence *e, int32_t gain, int64_t own_gain, int64_t device_gain)
+void evidence_add(struct evidence *e, int32_t gain, int64_t others)
 {
 	int64_t u = gain * ONE / e->scale, k = (e->pairs >> Q) + 2, seen;
 
@@ -70,9 +69,9 @@ void evidence_add(struct evidence *e, int32_t gain, int64_t own_gain, int64_t de
 	/* The weight is u / gain: clipped values count less (Huber 1964). */
 	e->weight += u == CLIP || u == -CLIP ? u * ONE / gain : (1LL << 32) / e->scale;
 	e->pairs += ONE;
-	e->own_sum += own_gain;
-	e->device_sum += device_gain;
-	e->device_squares += device_gain * device_gain;
+	others = others > OTHERS_CLIP ? OTHERS_CLIP : others < -OTHERS_CLIP ? -OTHERS_CLIP : others;
+	e->other_sum += others;
+	e->other_squares += others * others;
 	seen = gain < 0 ? -(int64_t)gain : gain;
 	seen = seen < 4 * e->scale ? seen : 4 * e->scale;
 	e->scale += (seen - e->scale) / (k < MEMORY ? k : MEMORY);
@@ -115,17 +114,13 @@ bool evidence_is_below(const struct evidence *e, int32_t gain, int z2)
 	return is_clear(e, e->weight * gain / ONE - e->sum, z2);
 }
 
-bool evidence_is_device_slower(const struct evidence *e, int z2)
+bool evidence_others_lose(const struct evidence *e, int z2)
 {
-	int64_t about = e->pairs ? e->device_sum * e->device_sum / e->pairs * ONE : 0;
+	int64_t mean = e->pairs ? e->other_sum * ONE / e->pairs : 0;
+	int64_t about = e->other_squares - e->other_sum * mean;
+	int64_t lost = -e->other_sum;
 
-	return e->device_sum < 0 &&
-	       e->device_sum * e->device_sum > z2 * ((e->device_squares - about) / 4);
-}
-
-bool evidence_is_taken(const struct evidence *e)
-{
-	return e->own_sum > 0 && e->device_sum < e->own_sum / 2;
+	return lost > 0 && lost * lost > z2 * (about / 4);
 }
 
 int64_t evidence_radius(const struct evidence *e)

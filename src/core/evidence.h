@@ -17,14 +17,13 @@
 #include <stdint.h>
 
 struct evidence {
-	int64_t sum;	    /* Σu · 2^16 */
-	int64_t squares;    /* Σu² · 2^16 */
-	int64_t weight;	    /* Σ 2^32 / scale: sum · 2^16 / weight is the mean of d − slack */
-	int64_t pairs;	    /* number · 2^16; ages as the sums do */
-	int64_t device_sum; /* I/O/s that the whole device gained … */
-	int64_t device_squares;
-	int64_t own_sum; /* I/O/s that the group gained */
-	int64_t scale;	 /* mean of |d − slack| */
+	int64_t sum;	   /* Σu · 2^16 */
+	int64_t squares;   /* Σu² · 2^16 */
+	int64_t weight;	   /* Σ 2^32 / scale: sum · 2^16 / weight is the mean of d − slack */
+	int64_t pairs;	   /* number · 2^16; ages as the sums do */
+	int64_t other_sum; /* gains of the others on the device, in ln · 2^20, clipped … */
+	int64_t other_squares;
+	int64_t scale; /* mean of |d − slack| */
 };
 
 /* ln x · 2^20, x > 0 */
@@ -36,8 +35,8 @@ void evidence_clear(struct evidence *e);
 /* As if two pairs had been seen that gain this, with a deviation of the scale. */
 void evidence_assume(struct evidence *e, int32_t gain);
 
-/* Adds a pair: its gain, and the I/O/s that the group and that the whole device gained. */
-void evidence_add(struct evidence *e, int32_t gain, int64_t own_gain, int64_t device_gain);
+/* Adds a pair: its gain, and what the others on the device gained in it, in ln · 2^20. */
+void evidence_add(struct evidence *e, int32_t gain, int64_t others);
 
 /* Forgets one part in `by` of what was seen. */
 void evidence_shrink(struct evidence *e, int by);
@@ -55,11 +54,8 @@ int64_t evidence_ln_odds(const struct evidence *e);
 bool evidence_is_above_slack(const struct evidence *e, int z2);
 bool evidence_is_below(const struct evidence *e, int32_t gain, int z2);
 
-/* Whether others on the device lose more than the group gains, likewise. */
-bool evidence_is_device_slower(const struct evidence *e, int z2);
-
-/* Whether others on the device lose more than half of what the group gains. */
-bool evidence_is_taken(const struct evidence *e);
+/* Whether the others on the device lose, likewise. */
+bool evidence_others_lose(const struct evidence *e, int z2);
 
 /* The half-width of the mean's always-valid interval: exact at the slack, approximate elsewhere. */
 int64_t evidence_radius(const struct evidence *e);

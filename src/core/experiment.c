@@ -83,10 +83,10 @@ static void age(struct experiment *e, uint64_t half_life_ns, uint64_t now_ns)
 		evidence_shrink(&e->evidence, 12);
 }
 
-/* Whether others on the device lose more than the group gains, where that counts. */
+/* Whether others on the device lose, where that counts. */
 static bool costs_others(const struct experiment_params *p, const struct evidence *seen, int z2)
 {
-	return p->others_count && evidence_is_device_slower(seen, z2);
+	return p->others_count && evidence_others_lose(seen, z2);
 }
 
 /* Whether the gain is like the prediction, which chance would not favour. */
@@ -193,7 +193,7 @@ static void judge(struct experiment *e, const struct experiment_params *p, uint6
 		e->tick = EXPERIMENT_TICK_TESTED;
 		e->evidence.scale = SCALE_START;
 		open_again(e, now_ns);
-	} else if (gains && !costs_others(p, seen, HINT)) {
+	} else if (gains && !costs_others(p, seen, FAINTLY)) {
 		if (is_long(e))
 			e->tick = EXPERIMENT_TICK_RULED_OUT;
 		conclude(e, p, answered ? EXPERIMENT_PAYS : EXPERIMENT_CANT_TELL, true, now_ns);
@@ -218,7 +218,7 @@ static bool is_in_doubt(const struct experiment *e, const struct experiment_para
 	int z2 = is_early ? CLEARLY : HINT;
 
 	if (!e->rests_boosted)
-		return evidence_is_above_slack(seen, z2) && !costs_others(p, seen, HINT);
+		return evidence_is_above_slack(seen, z2) && !costs_others(p, seen, FAINTLY);
 	return evidence_is_below(seen, e->found / 2, is_early ? CLEARLY : FAINTLY) ||
 	       costs_others(p, seen, z2);
 }
@@ -294,13 +294,12 @@ static struct experiment_window close_window(const struct experiment *e,
 					     const struct experiment_tally *tally, uint64_t now_ns)
 {
 	uint64_t ns = now_ns - e->mark_ns, n = tally->ios - e->mark.ios;
-	uint64_t device = n + tally->other_ios - e->mark.other_ios;
+	uint64_t others = tally->other_ios - e->mark.other_ios;
 	uint64_t time_ns = tally->time_ns - e->mark.time_ns;
 
 	return (struct experiment_window){
 		.rate = evidence_ln(2 * n + 1) - evidence_ln(time_ns ?: 1),
-		.own_rate = n * NS_PER_S / ns,
-		.device_rate = device * NS_PER_S / ns,
+		.other_rate = evidence_ln(1 + others * NS_PER_S / ns),
 		.level = time_ns ? (tally->level_ns - e->mark.level_ns) / time_ns : 0,
 	};
 }
@@ -328,8 +327,7 @@ static void add_pair(struct experiment *e, const struct experiment_params *p,
 	e->on_level = e->tried ? (3ULL * e->on_level + on->level) / 4 : on->level;
 	e->off_level = e->tried ? (3ULL * e->off_level + off->level) / 4 : off->level;
 	evidence_add(&seen, on->rate - off->rate - ln_gain(p->slack_ppm),
-		     (int64_t)on->own_rate - off->own_rate,
-		     (int64_t)on->device_rate - off->device_rate);
+		     on->other_rate - off->other_rate);
 	doubtful = answered && is_in_doubt(e, p, &seen, now_ns);
 	is_first = doubtful && !e->tries;
 	if (!is_first) {

@@ -57,7 +57,7 @@ struct experiment_params {
 	uint64_t settle_ns;    /* after a switch, for requests in flight: not counted */
 	uint64_t half_life_ns; /* of evidence: with a longer one a change is noticed later */
 	uint32_t slack_ppm;    /* a gain up to this is not worth a boost */
-	bool others_count;     /* no boost where others on the device lose more than is gained */
+	bool others_count;     /* no boost where others on the device lose */
 };
 
 /* Counters; all of them only grow. */
@@ -70,12 +70,11 @@ struct experiment_tally {
 
 /*
  * One window: the logarithm of its rate per time of its tasks, which come and go and move between
- * domains; the group's and the device's rates per second; and its level.
+ * domains; that of the others' rate; and its level.
  */
 struct experiment_window {
 	int32_t rate;
-	uint32_t own_rate;
-	uint32_t device_rate;
+	int32_t other_rate; /* that of the others on the device */
 	uint32_t level;
 };
 

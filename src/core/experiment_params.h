@@ -16,6 +16,7 @@
 #define PRIOR_ODDS  8	      /* a prediction divides ODDS by it: half as many odds needed */
 #define RHO	    (2 * ONE) /* E grows fastest at about ten pairs; then at twenty */
 #define CLIP	    (3 * ONE) /* of u, so that a pause counts as one pair: outliers count more */
+#define OTHERS_CLIP (1 << 17) /* an eighth: a flush in one window counts as one pair */
 #define SCALE_START 20972     /* 2 %, unless a larger gain is predicted: small gains take longer */
 #define SCALE_MIN   2048      /* 0.2 %: counts are whole numbers */
 #define SCALE_MAX   (1 << 20)

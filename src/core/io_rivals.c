@@ -24,12 +24,12 @@ static bool is_rival(const struct io_group *group, uint32_t device)
 	       group->depth_milli <= ALONE_MILLI;
 }
 
-/* Whether its boost pays, at the cost of others for the most part. */
+/* Whether its boost pays, at the cost of others. */
 static bool takes(const struct io_group *group)
 {
 	return is_rival(group, group->device) && group->question != IO_QUESTION_KERNELS &&
 	       group->experiment.rests_boosted && group->experiment.verdict > EXPERIMENT_OPEN &&
-	       evidence_is_taken(&group->experiment.evidence);
+	       evidence_others_lose(&group->experiment.evidence, HINT);
 }
 
 void io_rivals_ask(struct engine *engine, uint32_t index, uint64_t now_ns)
