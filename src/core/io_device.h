@@ -33,19 +33,6 @@ struct io_device {
 
 void io_device_init(struct io_device *device);
 
-/* Whether totals have decreased: the index now names another device. */
-static inline bool io_device_is_another(const struct io_device *device,
-					const struct input_device *totals)
-{
-	return device->present && totals->completions < device->totals.completions;
-}
-
 /* Takes a sample of the device, from which its rates are computed. */
 void io_device_sample(struct io_device *device, const struct input_device *totals,
 		      uint32_t completion_domain, uint64_t now_ns);
-
-/* Whether the domain of completions is steady. */
-static inline bool io_device_completes_in(const struct io_device *device, uint32_t domain)
-{
-	return device->completion_domain == domain && device->n_completed_there >= 4;
-}

@@ -107,7 +107,8 @@ static void apply_device(struct engine *engine, const struct input_device *input
 	if (input->device >= INPUT_DEVICES_MAX)
 		return;
 	device = &engine->devices[input->device];
-	if (io_device_is_another(device, input))
+	/* The index now names another device. */
+	if (device->present && input->completions < device->totals.completions)
 		boosts_forget_device(engine, input->device);
 	io_device_sample(device, input, topology_domain_of(engine->topology, input->completion_cpu),
 			 now_ns);

@@ -130,14 +130,6 @@ static inline bool core_is_lent(const struct core *core)
 	return core->handed_back_until_ns && !core->rests;
 }
 
-/* Whether no floor of the domain is written. Under clamps the floors are the tasks'. */
-static inline bool core_withholds(const struct core *core, uint32_t domain)
-{
-	const struct backend *backend = core->domains[domain].backend;
-
-	return core->withholds && backend->leaves_governor && !backend->clamps_tasks;
-}
-
 /* Whether any domain is governed now. */
 static inline bool core_drives_any(const struct core *core)
 {

@@ -70,7 +70,7 @@ static struct actuator_request request_of(struct core *core, const struct decisi
 	/* A rise waits for the rate limit. */
 	if (floor_khz > decision->target_khz)
 		floor_khz = decision->target_khz;
-	if (core_withholds(core, decision->domain))
+	if (core->withholds)
 		floor_khz = 0;
 	/* Only its own task's cap bounds a boost or a floor (src/core/merge.c). */
 	if (cap_khz < floor_khz)

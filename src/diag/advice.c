@@ -151,7 +151,7 @@ bool advice_find_misplacement(const struct engine *engine, const struct topology
 	uint32_t highest_rate = 0;
 
 	if (!io_device->present || found.completion_domain >= topology->n_domains ||
-	    !io_device_completes_in(io_device, found.completion_domain))
+	    io_device->n_completed_there < 4)
 		return false;
 	while ((task = engine_next_user(engine, device, task))) {
 		uint32_t domain = topology_domain_of(topology, task->cpu);

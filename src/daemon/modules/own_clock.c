@@ -5,12 +5,13 @@
  */
 #include "daemon/modules/own_clock.h"
 
+#include "actuator/governor.h"
 #include "core/rule.h"
 #include "daemon/domains.h"
 #include "daemon/loop.h"
 #include "shared/log.h"
 #include "shared/time.h"
-#include "wakegov/util_acct.h"
+#include "wakegov/decay.h"
 
 #define ENOUGH	    6
 #define SHORTEST_NS (10 * NS_PER_S)
@@ -48,14 +49,20 @@ static bool asks_only_boosts(const struct core *core)
 	return true;
 }
 
-/* Whether the CPU's work, or a task known for more, may bring any governor to the highest. */
-static bool is_busy(struct core *core, uint32_t domain, uint32_t cpu, uint64_t now_ns)
+/*
+ * Firmware, or the governor performance, can keep CPUs at their highest whatever they do. A
+ * governor that follows their load does so for a while: for tasks that wait for I/O, or that it
+ * remembers.
+ */
+static bool can_be_fast(const struct governed *governed)
 {
-	uint32_t capacity = core->topology->domains[domain].capacity;
-	struct input input;
+	uint32_t policy = governed->actuator.info->first_cpu;
+	char governor[CONTROL_VALUE_SIZE] = "", driver[32] = "";
 
-	tracer_read_cpu(core->tracer, cpu, now_ns, &input);
-	return DECAY_CAP(account_need_q(input.cpu.util_q, input.cpu.est_q)) > capacity * 5 / 8;
+	control_load(CONTROL_GOVERNOR, policy, governor, sizeof(governor));
+	control_read_file(policy, "scaling_driver", driver, sizeof(driver));
+	return governed->backend->leaves_governor &&
+	       (!strcmp(governor, "performance") || governor_driver_chooses(driver));
 }
 
 /* The next decisions write their floors again. */
@@ -77,17 +84,20 @@ static void measured(void *state, uint32_t cpu, uint32_t khz)
 	struct core *core = own->core;
 	uint32_t domain = topology_domain_of(core->topology, cpu);
 	uint64_t now_ns = time_now_ns();
+	struct input input;
 
 	if (core->rests || now_ns < own->again_ns)
 		return;
-	if (!is_highest(core, domain, khz) || !core->domains[domain].backend->leaves_governor) {
+	if (!is_highest(core, domain, khz) || !can_be_fast(&core->domains[domain])) {
 		end_trial(own, now_ns + REFUTED_NS);
 		return;
 	}
 	if (!own->trial_ends_ns)
 		own->trial_ends_ns = now_ns + TRIAL_NS;
-	if ((core_withholds(core, domain) || !engine_floor_khz(core->engine, domain)) &&
-	    !is_busy(core, domain, cpu, now_ns))
+	/* With much to do a CPU may be at its highest by firmware of any kind. */
+	tracer_read_cpu(core->tracer, cpu, now_ns, &input);
+	if ((core->withholds || !engine_floor_khz(core->engine, domain)) &&
+	    DECAY_CAP(input.cpu.util_q) <= core->topology->domains[domain].capacity * 5 / 8)
 		own->n_seen++;
 }
 

@@ -6,6 +6,7 @@ For the timed machine, where a CPU at a lower frequency really runs slower.
 """
 import json
 import subprocess
+import time
 import unittest
 
 import guest
@@ -37,6 +38,17 @@ class Harmless(unittest.TestCase):
             governed = reads_per_second()
         tap.note(f"{governed:.0f} reads a second, {alone:.0f} without wakegov")
         self.assertGreaterEqual(governed, 0.9 * alone)
+
+    def test_not_left(self):
+        """CPUs that schedutil keeps fast, for readers that it boosts, are not taken for fast by themselves"""
+        readers = subprocess.Popen(f"fio --name=r --filename={guest.null_blk()} --direct=1 --ioengine=psync --rw=randread --thread "
+                                   "--numjobs=4 --cpus_allowed=0-3 --cpus_allowed_policy=split --time_based --runtime=5s",
+                                   shell=True, stdout=subprocess.DEVNULL)
+        self.addCleanup(readers.wait)
+        for backend in ("uclamp", "limits"):
+            with self.subTest(backend=backend), guest.Daemon(f"[wakegov]\nbackend = {backend}\n") as daemon:
+                time.sleep(1.5)
+                self.assertEqual(daemon.domain("policy0")["state"], "driven", daemon.log())
 
     def test_pool(self):
         """a pool of processes, whose rounds are a chain, has the clock that performance gives it
