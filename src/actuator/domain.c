@@ -223,7 +223,6 @@ void actuator_domain_drop(struct actuator_domain *domain)
 	domain->touched = 0;
 	domain->asked_khz = 0;
 	domain->read_back_khz = 0;
-	domain->unchecked = false;
 }
 
 int actuator_domain_yield(struct actuator_domain *domain, enum control control, const char *value,

@@ -86,7 +86,6 @@ struct actuator_domain {
 	void *userdata;
 	uint32_t hardware_max_khz; /* cpuinfo_max_freq, as last read */
 	bool boost_switched;	   /* since the last verify: actuator_domain_see_boost() */
-	bool unchecked;		   /* the frequency after the last write is not compared yet */
 	struct range
 		range; /* for limits, for floors under uclamp, and for setspeed on intel_cpufreq */
 	uint64_t writes;

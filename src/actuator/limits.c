@@ -213,27 +213,6 @@ static int fail(struct actuator_domain *domain, int error)
 	return error;
 }
 
-/*
- * Between the limits the domain's governor decides. The frequency may lie outside them until the
- * kernel has applied a write, so the next call compares. Under schedutil that is no mismatch: if
- * the driver switches from within the scheduler, as Arm's do, sugov_limits() leaves it to the next
- * task that runs in the domain.
- */
-static void compare_last(struct actuator_domain *domain)
-{
-	const struct range *range = &domain->range;
-	uint32_t khz;
-
-	if (!domain->unchecked)
-		return;
-	domain->unchecked = false;
-	if (!domain->measures && actuator_domain_read_back(domain, &khz) == 0 &&
-	    actuator_domain_is_request(domain, khz) &&
-	    (khz > range->max.put_khz || khz < range->min.put_khz) &&
-	    !schedutil_governs(domain->info->first_cpu))
-		domain->read_back_mismatches++;
-}
-
 int range_apply(struct actuator_domain *domain, const struct actuator_request *request,
 		uint32_t min_khz, uint32_t max_khz)
 {
@@ -244,7 +223,6 @@ int range_apply(struct actuator_domain *domain, const struct actuator_request *r
 	r = range->is_acquired ? 0 : range_acquire(domain);
 	if (r < 0)
 		return fail(domain, r);
-	compare_last(domain);
 	/*
 	 * Limits for the sake of tasks need no such care: those tasks run while the limits hold,
 	 * and make the kernel call schedutil unless they are sched_ext's.
@@ -271,7 +249,6 @@ int range_apply(struct actuator_domain *domain, const struct actuator_request *r
 	if (!written)
 		return ACTUATOR_UNCHANGED;
 
-	domain->unchecked = true;
 	actuator_domain_mark_driven(domain);
 	return ACTUATOR_DONE;
 }

@@ -48,14 +48,6 @@ static int find_cpu(uint32_t policy)
 	return -1;
 }
 
-bool schedutil_governs(uint32_t policy)
-{
-	char governor[CONTROL_VALUE_SIZE];
-
-	return control_load(CONTROL_GOVERNOR, policy, governor, sizeof(governor)) >= 0 &&
-	       strcmp(governor, "schedutil") == 0;
-}
-
 /* A thread of the lowest real-time priority calls schedutil whatever scheduler other tasks have. */
 static void init_real_time(pthread_attr_t *attributes)
 {
@@ -70,10 +62,14 @@ static void init_real_time(pthread_attr_t *attributes)
 
 static bool begin(struct schedutil_visit *visit, uint32_t policy)
 {
+	char governor[CONTROL_VALUE_SIZE];
 	pthread_attr_t attributes;
 	cpu_set_t cpus;
-	int cpu = schedutil_governs(policy) ? find_cpu(policy) : -1, r;
+	int cpu = -1, r;
 
+	if (control_load(CONTROL_GOVERNOR, policy, governor, sizeof(governor)) >= 0 &&
+	    strcmp(governor, "schedutil") == 0)
+		cpu = find_cpu(policy);
 	if (cpu < 0)
 		return false;
 	CPU_ZERO(&cpus);

@@ -31,8 +31,6 @@ struct schedutil_caller {
 	bool exists;
 };
 
-bool schedutil_governs(uint32_t policy);
-
 /*
  * Begins a visit of policyN, or checks one that has begun, without waiting. Returns whether the
  * limit may be widened: the visit is over or not needed, as under another governor, or with

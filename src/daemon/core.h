@@ -115,14 +115,28 @@ struct core {
 };
 
 /*
- * decision_line.c: a decision as varlink/engine_line.h writes it. read_back_khz 0: not known.
- * ask_names: names of tasks that are not known are read in /proc, which is for a user's question,
- * not for every decision.
+ * decision_line.c: a decision with all that varlink/engine_line.h writes of it. It is written when
+ * a client asks for it, or when it is archived: few decisions are.
  */
-#define DECISION_LINE_MAX (16 * 1024)
-void decision_line_put(struct json_out *out, const struct core *core,
-		       const struct decision *decision, const struct explanation *rests_on,
-		       uint32_t read_back_khz, bool ask_names);
+struct change {
+	struct decision decision;
+	struct explanation rests_on;
+	uint64_t realtime_us;
+	uint32_t read_back_khz;	       /* 0: not known */
+	char device[TRACER_DISK_SIZE]; /* of the I/O that won; "": not known */
+};
+
+/* The last decision for a domain. */
+struct change change_of(const struct core *core, const struct decision *decision,
+			uint32_t read_back_khz);
+/*
+ * NULL becomes null. ask_names: of tasks that are not known they are read in /proc, which is for a
+ * user's question.
+ */
+void change_put(struct json_out *out, const char *key, const struct core *core,
+		const struct change *change, bool ask_names);
+/* Returns the line, which the caller frees, or NULL without memory. */
+char *change_line(const struct core *core, const struct change *change);
 
 /* Whether a client has the domains, to compare with a machine without wakegov (hand_back.h). */
 static inline bool core_is_lent(const struct core *core)

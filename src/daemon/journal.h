@@ -34,7 +34,6 @@ enum message {
 	MESSAGE_PROFILE,	/* another profile is in force */
 	MESSAGE_OVERRIDE,	/* an override began or ended */
 	MESSAGE_SOURCE_DROPPED, /* a frequency counter is wrong, and no longer used */
-	MESSAGE_DECISION,	/* a domain's target changed; shown with --debug */
 	MESSAGES,
 };
 
@@ -81,8 +80,8 @@ struct event {
 	const char *domain;
 	uint32_t pid;
 	const char *comm;
-	const char *message;	    /* a sentence */
-	const char *line;	    /* of EVENT_DECISION: engine_line.h */
-	const struct io_task *task; /* of EVENT_BOOST */
-	const char *previous_state; /* previous state of the boost; NULL: a new task */
+	const char *message;	     /* a sentence */
+	const struct change *change; /* of EVENT_DECISION */
+	const struct io_task *task;  /* of EVENT_BOOST */
+	const char *previous_state;  /* previous state of the boost; NULL: a new task */
 };

@@ -68,7 +68,7 @@ static void print_help(void)
 	       "  --run-dir DIR           saved values, lock and socket (default: " DEFAULT_RUN_DIR
 	       ")\n"
 	       "  --state-dir DIR         decisions of a week, and what is counted (default: none)\n"
-	       "  --debug                 say every decision\n"
+	       "  --debug                 say more\n"
 	       "  --version, --help\n\n"
 	       "Exit status: 0 done, 1 it could not be done (the last line says why), 2 wrong\n"
 	       "options. See wakegovd(8), wakegov.conf(5), wakegovctl(1).\n");

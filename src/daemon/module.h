@@ -74,8 +74,8 @@ struct module {
 	void (*measured)(void *state, uint32_t cpu, uint32_t khz);
 	/* A decision was made for a driven domain. */
 	void (*decided)(void *state, const struct decision *decision);
-	/* The decision changed the domain's target; line is its text (engine_line.h). */
-	void (*target_changed)(void *state, const struct decision *decision, const char *line);
+	/* A decision changed its domain's target. */
+	void (*target_changed)(void *state, const struct change *change);
 	/* A domain has this target from now on; 0: it is not ours. */
 	void (*target_set)(void *state, uint32_t domain, uint32_t khz, uint64_t now_ns);
 	/* After the decisions. */

@@ -9,7 +9,6 @@
 #include <sys/epoll.h>
 
 #include "daemon/domains.h"
-#include "daemon/journal.h"
 #include "daemon/module.h"
 #include "daemon/process.h"
 #include "daemon/rule_tracking.h"
@@ -19,31 +18,6 @@
 
 #define CHECK_NS	  (NS_PER_S / 10)
 #define TIMER_ACCURACY_US 200 /* sd-event's default, 250 ms, is too coarse for rounds */
-
-/* Stores a decision that changed the target, and publishes it. */
-static void publish(struct core *core, const struct decision *decision, uint32_t read_back_khz)
-{
-	const char *domain = core->topology->domains[decision->domain].name;
-	struct buffer line = { .max = DECISION_LINE_MAX };
-	struct json_out out;
-
-	json_out_init(&out, &line);
-	decision_line_put(&out, core, decision, engine_explanation(core->engine, decision->domain),
-			  read_back_khz, false);
-	if (json_out_flush(&out) == 0 && buffer_append(&line, "", 1) == 0)
-		modules_call(core, target_changed, decision, buffer_bytes(&line));
-	buffer_deinit(&line);
-	if (log_is_shown(LOG_DEBUG))
-		journal_log(MESSAGE_DECISION,
-			    &(struct message_about){
-				    .domain = domain,
-				    .pid = decision->pid,
-				    .comm = decision->comm[0] ? decision->comm : NULL,
-				    .reason = reason_name(decision->reason),
-			    },
-			    "%s: %u -> %u kHz, reads %u: %s", domain, decision->previous_khz,
-			    decision->target_khz, read_back_khz, reason_name(decision->reason));
-}
 
 /*
  * Limits of others in scaling_min_freq and scaling_max_freq are not part of our floor or cap:
@@ -89,6 +63,7 @@ static void commit(struct core *core, const struct decision *decision)
 	struct governed *governed = &core->domains[decision->domain];
 	bool changed = decision->target_khz != decision->previous_khz;
 	struct actuator_request request;
+	struct change change;
 	int outcome;
 
 	/*
@@ -105,8 +80,10 @@ static void commit(struct core *core, const struct decision *decision)
 		      outcome == ACTUATOR_NOT_YET ? ENGINE_NOT_SET : ENGINE_SET);
 	if (outcome == ACTUATOR_NOT_YET)
 		return;
-	if (changed)
-		publish(core, decision, governed->actuator.read_back_khz);
+	if (changed) {
+		change = change_of(core, decision, governed->actuator.read_back_khz);
+		modules_call(core, target_changed, &change);
+	}
 	domains_set_outcome(core, decision->domain, outcome);
 	if (changed)
 		modules_call(core, target_set, decision->domain,

@@ -3,8 +3,8 @@
 
 /*
  * What the engine decided, and what it knows of a task, as objects of io.wakegov.varlink on one
- * line. A decision is written when a target changes; the ring in memory, monitors, Decisions,
- * Explain and the archive pass this text on, and recordings give the same. It begins with the
+ * line. A decision is written when monitors, Decisions, Explain or the archive want it, and
+ * recordings give the same. It begins with the
  * domain and its times, which archive_parse() finds without a JSON parser.
  */
 

@@ -71,22 +71,6 @@ static void assert_saved(struct setting *s, enum control control, const char *va
 	assert_string_equal(saved->value, value);
 }
 
-/* A frequency outside of the limits is a mismatch, but for schedutil, which may not have run yet.
- */
-static void test_mismatch(void **state)
-{
-	struct setting *s = *state;
-
-	fake_write("cpufreq/policy0/scaling_cur_freq", "1400000");
-	fake_write("cpufreq/policy0/scaling_governor", "schedutil");
-	apply(s, 400000, 1000000);
-	apply(s, 400000, 400000);
-	assert_int_equal(s->domain.read_back_mismatches, 0);
-	fake_write("cpufreq/policy0/scaling_governor", "performance");
-	apply(s, 400000, 1000000);
-	assert_int_equal(s->domain.read_back_mismatches, 1);
-}
-
 /* The thermal limit is not saved, written or restored as the user's. */
 static void test_passing_limit(void **state)
 {
@@ -360,7 +344,6 @@ static void test_widened_on_isolated_cpus(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_mismatch, set_up, setting_tear_down),
 		cmocka_unit_test_setup_teardown(test_passing_limit, set_up, setting_tear_down),
 		cmocka_unit_test(test_report_without_limit),
 		cmocka_unit_test_setup_teardown(test_in_force_late, set_up, setting_tear_down),

@@ -84,7 +84,8 @@ static void add(struct archive *archive, uint32_t domain, uint64_t now_ns, uint3
 
 	snprintf(name, sizeof(name), "policy%u", domain);
 	made_line(line, name, now_us, now_us + (uint64_t)wall_us, khz);
-	archive_add(archive, domain, now_ns, line);
+	if (archive_has_room(archive, domain, now_ns))
+		archive_add(archive, domain, now_ns, line);
 }
 
 static uint32_t khz_of(const char *line)
@@ -427,21 +428,23 @@ static void test_ring(void **state)
 	assert_int_equal(decision_ring_total(ring), 0);
 	assert_null(decision_ring_at(ring, 0));
 	for (uint32_t n = 1; n <= 6; n++) {
-		decision_ring_add(ring, n % 2, n * 10, (char[]){ (char)('0' + n), 0 });
+		decision_ring_add(ring, &(struct change){ .decision = { .domain = n % 2,
+									.now_ns = n * 10,
+									.target_khz = n } });
 		assert_int_equal(decision_ring_total(ring), n);
 	}
 	/* 3 to 6 are there. */
 	for (uint32_t i = 0; i < 4; i++) {
 		assert_int_equal(decision_ring_at(ring, i)->number, i + 2);
-		assert_int_equal(decision_ring_at(ring, i)->line[0], '3' + i);
+		assert_int_equal(decision_ring_at(ring, i)->change.decision.target_khz, 3 + i);
 	}
 	assert_null(decision_ring_at(ring, 4));
-	assert_string_equal(decision_ring_find(ring, 1, 59), "5");
-	assert_string_equal(decision_ring_find(ring, 0, UINT64_MAX), "6");
-	assert_string_equal(decision_ring_find(ring, 1, 30), "3");
+	assert_int_equal(decision_ring_find(ring, 1, 59)->decision.target_khz, 5);
+	assert_int_equal(decision_ring_find(ring, 0, UINT64_MAX)->decision.target_khz, 6);
+	assert_int_equal(decision_ring_find(ring, 1, 30)->decision.target_khz, 3);
 	assert_null(decision_ring_find(ring, 1, 29));
 	assert_null(decision_ring_find(ring, 2, UINT64_MAX));
-	decision_ring_free(ring);
+	free(ring);
 }
 
 static void test_no_directory(void **state)

@@ -561,18 +561,14 @@ static struct decision make_decision(uint32_t i)
 	return decision;
 }
 
-/* As the daemon writes it; the caller frees it. */
-static char *make_line(const struct manager *manager, const struct decision *decision)
+static struct change make_change(const struct decision *decision)
 {
-	struct buffer line = { .max = DECISION_LINE_MAX };
-	struct json_out out;
-
-	json_out_init(&out, &line);
-	decision_line_put(&out, &manager->core, decision, &made.explanations[0],
-			  decision->target_khz, false);
-	if (json_out_flush(&out) < 0 || buffer_append(&line, "", 1) < 0)
-		abort();
-	return line.data;
+	return (struct change){
+		.decision = *decision,
+		.rests_on = made.explanations[0],
+		.realtime_us = time_of_clock_ns(CLOCK_REALTIME) / NS_PER_US,
+		.read_back_khz = decision->target_khz,
+	};
 }
 
 /* Decisions of two domains in turn, every second one for a task. */
@@ -591,11 +587,11 @@ int policy_reload(struct policies *policies, void (*warn)(void *context, const c
 	warn(context, "a new backend takes effect when wakegovd is restarted");
 	for (uint32_t i = 1; i <= made.daemon->n_events; i++) {
 		struct decision decision = make_decision(i);
-		_cleanup_free_ char *line = NULL;
+		struct change change;
 
 		decision.domain = i % 3 == 0 && manager->core.n_domains > 1;
-		line = make_line(manager, &decision);
-		monitor_module.target_changed(&manager->monitor, &decision, line);
+		change = make_change(&decision);
+		monitor_module.target_changed(&manager->monitor, &change);
 	}
 	monitor_module.report(&manager->monitor, &(struct event){ .kind = EVENT_CHANGE,
 								  .message = "policy read again" });
@@ -769,12 +765,12 @@ static bool make_log(struct canned_daemon *canned)
 	if (!past->ring)
 		return false;
 	for (uint32_t i = n; n && i < DECISIONS_TOTAL; i++)
-		decision_ring_add(past->ring, 0, 0, "{}");
+		decision_ring_add(past->ring, &(struct change){ .read_back_khz = 0 });
 	for (uint32_t i = 1; i <= n; i++) {
 		const struct decision decision = make_decision(i);
-		_cleanup_free_ char *line = make_line(&canned->manager, &decision);
+		const struct change change = make_change(&decision);
 
-		decision_ring_add(past->ring, decision.domain, decision.now_ns, line);
+		decision_ring_add(past->ring, &change);
 	}
 	return true;
 }
@@ -840,7 +836,7 @@ void canned_daemon_deinit(struct canned_daemon *canned)
 
 	free(made.tasks);
 	hints_free(made.hints);
-	decision_ring_free(manager->past.ring);
+	free(manager->past.ring);
 	policy_files_free(manager->policies.files);
 	free(made.last);
 	free(manager->policies.last_error);

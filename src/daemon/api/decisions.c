@@ -7,7 +7,7 @@
 #include "daemon/history/stats.h"
 #include "shared/time.h"
 
-#define PAGE_BYTES (4 * 1024 * 1024)
+#define PAGE_DECISIONS 2048 /* of memory: 1 to 2 KiB each */
 /* In a place: it is the number of a decision in memory, not a place of the archive. */
 #define IN_MEMORY (UINT64_C(1) << 62)
 
@@ -34,19 +34,18 @@ static void put_past(void *context, const struct archive_line *line)
 }
 
 /* Returns the place of the next page; 0: it is the last one. */
-static uint64_t put_memory(struct json_out *out, const struct decision_ring *ring, uint64_t from,
+static uint64_t put_memory(struct json_out *out, const struct past *past, uint64_t from,
 			   uint64_t after_us)
 {
 	const struct decision_entry *entry;
-	size_t bytes = 0;
+	uint32_t n = PAGE_DECISIONS;
 
-	for (uint32_t i = 0; (entry = decision_ring_at(ring, i)); i++) {
-		if (entry->number < from || entry->now_ns / NS_PER_US <= after_us)
+	for (uint32_t i = 0; (entry = decision_ring_at(past->ring, i)); i++) {
+		if (entry->number < from || entry->change.decision.now_ns / NS_PER_US <= after_us)
 			continue;
-		bytes += strlen(entry->line);
-		if (bytes > PAGE_BYTES)
+		if (!n--)
 			return IN_MEMORY | entry->number;
-		field_json(out, NULL, entry->line);
+		change_put(out, NULL, past->core, &entry->change, false);
 	}
 	return 0;
 }
@@ -62,7 +61,7 @@ int api_list_decisions(const struct call *call, struct reply *reply)
 	struct listing listing = {
 		.out = reply_begin(reply),
 		.from_us = (uint64_t)call_number(call, "since_realtime_us"),
-		.until_ns = oldest ? oldest->now_ns : now_ns,
+		.until_ns = oldest ? oldest->change.decision.now_ns : now_ns,
 	};
 	bool wants_past, has_past = past->archive && call->peer->may_change;
 
@@ -74,7 +73,7 @@ int api_list_decisions(const struct call *call, struct reply *reply)
 	if (wants_past && has_past && !(from & IN_MEMORY))
 		next = archive_list(past->archive, from, listing.from_us, put_past, &listing);
 	if (!next)
-		next = put_memory(listing.out, past->ring, from & ~IN_MEMORY, after_us);
+		next = put_memory(listing.out, past, from & ~IN_MEMORY, after_us);
 	json_out_close(listing.out, ']');
 	field_nonzero(listing.out, "next", next);
 	field_bool(listing.out, "is_complete", !wants_past || has_past);

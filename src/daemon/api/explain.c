@@ -88,19 +88,21 @@ static void put_kernel_boosts(struct json_out *out, const struct core *core, uin
 
 /* What was asked for: the present decision, or a line of the past. */
 struct explained {
-	const char *line;  /* of the last change up to then; NULL: not remembered */
-	uint32_t left_out; /* decisions after it that the archive left out */
-	bool is_present;   /* files in /sys belong to it */
-	bool has_task;	   /* a task was given: it is on this CPU, or ran there last */
+	const struct change *acted; /* the last change up to then; NULL: not in memory */
+	const char *line;	    /* its text in the archive, which is asked next; NULL: none */
+	uint32_t left_out;	    /* decisions after it that the archive left out */
+	bool is_present;	    /* files in /sys belong to it */
+	bool has_task;		    /* a task was given: it is on this CPU, or ran there last */
 	uint32_t cpu;
 };
 
-static void put_line(struct json_out *out, const char *key, const char *line)
+static void put_acted(struct json_out *out, const char *key, const struct core *core,
+		      const struct explained *explained)
 {
-	if (line)
-		field_json(out, key, line);
+	if (explained->line)
+		field_json(out, key, explained->line);
 	else
-		field_null(out, key);
+		change_put(out, key, core, explained->acted, false);
 }
 
 static int send_explanation(struct reply *reply, struct core *core, uint32_t domain,
@@ -108,19 +110,17 @@ static int send_explanation(struct reply *reply, struct core *core, uint32_t dom
 {
 	const struct decision *last = engine_last(core->engine, domain);
 	struct json_out *out = reply_begin(reply);
+	struct change now = change_of(core, last, 0);
 
 	json_out_key(out, "domain");
 	api_put_domain(out, core, domain);
 	field_bool(out, "is_present", explained->is_present);
 	field_count_if(out, "cpu", explained->has_task, explained->cpu);
-	if (explained->is_present && last->target_khz) {
-		json_out_key(out, "decision");
-		decision_line_put(out, core, last, engine_explanation(core->engine, domain), 0,
-				  true);
-	} else {
-		put_line(out, "decision", explained->is_present ? NULL : explained->line);
-	}
-	put_line(out, "acted", explained->line);
+	if (explained->is_present)
+		change_put(out, "decision", core, last->target_khz ? &now : NULL, true);
+	else
+		put_acted(out, "decision", core, explained);
+	put_acted(out, "acted", core, explained);
 	field_nonzero(out, "left_out", explained->left_out);
 	field_open(out, "kernel_boosts", '[');
 	if (explained->is_present)
@@ -207,12 +207,12 @@ int api_explain(const struct call *call, struct reply *reply)
 		return reply_send_error(reply, "io.wakegov.NoSuchCpu",
 					json_pack("{sI}", "cpu", cpu));
 
-	explained.line = decision_ring_find(manager->past.ring, domain,
-					    at_us ? at_us * NS_PER_US : UINT64_MAX);
-	if (at_realtime_us && (!at_us || !explained.line))
+	explained.acted = decision_ring_find(manager->past.ring, domain,
+					     at_us ? at_us * NS_PER_US : UINT64_MAX);
+	if (at_realtime_us && (!at_us || !explained.acted))
 		return explain_past(call, reply, domain, at_us, at_realtime_us, &explained);
 	explained.is_present = !at_us;
-	if (!explained.is_present && !explained.line)
+	if (!explained.is_present && !explained.acted)
 		return refuse_time(reply, at_us);
 	return send_explanation(reply, core, domain, &explained);
 }

@@ -73,10 +73,7 @@ static void put_event(struct json_out *out, const struct monitor *monitor,
 	field_nonzero(out, "pid", event->pid);
 	field_text(out, "comm", event->comm);
 	field_text(out, "message", event->message);
-	if (event->line)
-		field_json(out, "decision", event->line);
-	else
-		field_null(out, "decision");
+	change_put(out, "decision", monitor->core, event->change, false);
 	field_text(out, "previous_state", event->previous_state);
 	json_out_key(out, "task");
 	if (event->task)
@@ -105,8 +102,9 @@ static void report(void *state, const struct event *event)
 	buffer_deinit(&message);
 }
 
-static void target_changed(void *state, const struct decision *decision, const char *line)
+static void target_changed(void *state, const struct change *change)
 {
+	const struct decision *decision = &change->decision;
 	const struct monitor *monitor = state;
 
 	report(state, &(struct event){
@@ -115,7 +113,7 @@ static void target_changed(void *state, const struct decision *decision, const c
 			      .domain = monitor->core->topology->domains[decision->domain].name,
 			      .pid = decision->pid,
 			      .comm = decision->comm[0] ? decision->comm : NULL,
-			      .line = line,
+			      .change = change,
 		      });
 }
 

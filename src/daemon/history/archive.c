@@ -212,28 +212,35 @@ static void raise_balance(struct archive *archive, uint64_t now_us)
 		archive->balance = BURST_BYTES;
 }
 
-void archive_add(struct archive *archive, uint32_t domain, uint64_t now_ns, const char *line)
+bool archive_has_room(struct archive *archive, uint32_t domain, uint64_t now_ns)
 {
 	uint64_t apart_us = archive->n_domains * archive->line_bytes * DAY_US / ARCHIVE_FILE_BYTES;
 	struct ration *ration = &archive->rations[domain];
 	uint64_t now_us = now_ns / NS_PER_US;
 
 	if (archive->has_failed)
-		return;
+		return false;
 	raise_balance(archive, now_us);
 	/* Shares a short balance evenly among the domains. */
 	if (archive->balance <= 0 ||
 	    (archive->balance <= RESERVE_BYTES && now_us < ration->kept_us + apart_us)) {
 		ration->left_out++;
-		return;
+		return false;
 	}
+	return true;
+}
+
+void archive_add(struct archive *archive, uint32_t domain, uint64_t now_ns, const char *line)
+{
+	struct ration *ration = &archive->rations[domain];
+
 	if (!archive_text_add(&archive->text, line, ration->left_out)) {
 		write_block(archive);
 		archive_text_add(&archive->text, line, ration->left_out);
 	}
 	archive->n_unwritten++;
 	archive->balance -= archive->line_bytes;
-	*ration = (struct ration){ .kept_us = now_us };
+	*ration = (struct ration){ .kept_us = now_ns / NS_PER_US };
 	if (!archive->unwritten_ns)
 		archive->unwritten_ns = now_ns;
 }

@@ -113,12 +113,16 @@ void past_catch_up(struct past *past)
 	stats_catch_up(past->stats, time_now_ns());
 }
 
-static void target_changed(void *state, const struct decision *decision, const char *line)
+static void target_changed(void *state, const struct change *change)
 {
+	const struct decision *decision = &change->decision;
 	struct past *past = state;
+	_cleanup_free_ char *line = NULL;
 
-	decision_ring_add(past->ring, decision->domain, decision->now_ns, line);
-	if (past->archive)
+	decision_ring_add(past->ring, change);
+	if (past->archive && archive_has_room(past->archive, decision->domain, decision->now_ns))
+		line = change_line(past->core, change);
+	if (line)
 		archive_add(past->archive, decision->domain, decision->now_ns, line);
 	stats_add_decision(past->stats, decision);
 }
@@ -141,7 +145,7 @@ static void free_tables(void *state)
 {
 	struct past *past = state;
 
-	decision_ring_free(past->ring);
+	free(past->ring);
 	stats_free(past->stats);
 	free(past->boosted);
 }

@@ -52,22 +52,18 @@ struct decision_ring;
 
 struct decision_entry {
 	uint64_t number; /* in the order of adding, from 0 */
-	uint64_t now_ns;
-	uint32_t domain;
-	char *line; /* engine_line.h */
+	struct change change;
 };
 
 /* size entries; NULL without memory. */
 struct decision_ring *decision_ring_new(uint32_t size);
-struct decision_ring *decision_ring_free(struct decision_ring *ring);
-/* Without memory the decision is not kept. */
-void decision_ring_add(struct decision_ring *ring, uint32_t domain, uint64_t now_ns,
-		       const char *line);
+void decision_ring_add(struct decision_ring *ring, const struct change *change);
 uint64_t decision_ring_total(const struct decision_ring *ring);
 /* The i-th oldest decision, or NULL past the newest. Borrowed until the next add. */
 const struct decision_entry *decision_ring_at(const struct decision_ring *ring, uint32_t i);
-/* The line of the last decision for the domain at or before at_ns, or NULL. */
-const char *decision_ring_find(const struct decision_ring *ring, uint32_t domain, uint64_t at_ns);
+/* The last decision for the domain at or before at_ns, or NULL. */
+const struct change *decision_ring_find(const struct decision_ring *ring, uint32_t domain,
+					uint64_t at_ns);
 
 /*
  * archive.c: the decisions of the last week on disk, in ARCHIVE_FILES files DIRECTORY/history.N of
@@ -89,7 +85,9 @@ int archive_open(const char *directory, uint32_t n_domains, struct archive **ret
 /* Writes what is collected. Returns NULL. */
 struct archive *archive_close(struct archive *archive);
 
-/* Keeps a line of the domain, or counts it as left out. */
+/* Whether a line of the domain is kept now; if not, it is counted as left out. */
+bool archive_has_room(struct archive *archive, uint32_t domain, uint64_t now_ns);
+/* Keeps a line for which there is room. */
 void archive_add(struct archive *archive, uint32_t domain, uint64_t now_ns, const char *line);
 /* Call this at the end of a round. Returns when to call it again; UINT64_MAX: no need. */
 uint64_t archive_keep(struct archive *archive, uint64_t now_ns);

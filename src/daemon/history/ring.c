@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The last decisions in memory, by their text. A new one takes the place of the oldest. */
+/* The last decisions in memory. A new one takes the place of the oldest. */
 #include "daemon/history/past.h"
 
 #include <stdlib.h>
@@ -20,24 +20,10 @@ struct decision_ring *decision_ring_new(uint32_t size)
 	return ring;
 }
 
-struct decision_ring *decision_ring_free(struct decision_ring *ring)
+void decision_ring_add(struct decision_ring *ring, const struct change *change)
 {
-	for (uint32_t i = 0; ring && i < ring->size; i++)
-		free(ring->entries[i].line);
-	free(ring);
-	return NULL;
-}
-
-void decision_ring_add(struct decision_ring *ring, uint32_t domain, uint64_t now_ns,
-		       const char *line)
-{
-	struct decision_entry *entry = &ring->entries[ring->total % ring->size];
-	char *copy = strdup(line);
-
-	if (!copy)
-		return;
-	free(entry->line);
-	*entry = (struct decision_entry){ ring->total++, now_ns, domain, copy };
+	ring->entries[ring->total % ring->size] = (struct decision_entry){ ring->total, *change };
+	ring->total++;
 }
 
 uint64_t decision_ring_total(const struct decision_ring *ring)
@@ -52,13 +38,15 @@ const struct decision_entry *decision_ring_at(const struct decision_ring *ring, 
 	return first + i < ring->total ? &ring->entries[(first + i) % ring->size] : NULL;
 }
 
-const char *decision_ring_find(const struct decision_ring *ring, uint32_t domain, uint64_t at_ns)
+const struct change *decision_ring_find(const struct decision_ring *ring, uint32_t domain,
+					uint64_t at_ns)
 {
 	const struct decision_entry *entry;
-	const char *found = NULL;
+	const struct change *found = NULL;
 
 	for (uint32_t i = 0; (entry = decision_ring_at(ring, i)); i++)
-		if (entry->domain == domain && entry->now_ns <= at_ns)
-			found = entry->line;
+		if (entry->change.decision.domain == domain &&
+		    entry->change.decision.now_ns <= at_ns)
+			found = &entry->change;
 	return found;
 }
