@@ -358,7 +358,7 @@ static inline void wake_task(struct task_struct *task)
 	cpu = cpu_at(task->thread_info.cpu);
 	if (!cpu)
 		return;
-	if (!may_be_ruled(task->pid) && !(settings.follow_own && has_clamps(task)) &&
+	if (!may_be_ruled(task->pid) && !(settings.follow_own && own_clamps(task)) &&
 	    !(settings.n_clamp_classes && is_realtime(task)) &&
 	    !(settings.follow_co_runner && has_capped(cpu, cpu->load.switched_ns)))
 		return;

@@ -26,11 +26,12 @@ static inline bool wants_no_floor(const struct task_struct *task)
 	       !BPF_CORE_READ_BITFIELD(task, uclamp_req[0].value);
 }
 
-/* The task's maximum clamp within the limits of its cgroup and the sysctls. */
+/* The maximum within what cgroup and sysctls allow; until any is used the kernel has 0 there. */
 static inline __u32 own_most(const struct task_struct *task)
 {
 	if (!bpf_core_field_exists(task->uclamp_req) ||
-	    !BPF_CORE_READ_BITFIELD(task, uclamp_req[1].user_defined))
+	    !(BPF_CORE_READ_BITFIELD(task, uclamp_req[1].user_defined) ||
+	      BPF_CORE_READ_BITFIELD(task, uclamp[1].value)))
 		return WAKEGOV_CAPACITY_MAX;
 	return BPF_CORE_READ_BITFIELD(task, uclamp[1].value);
 }
@@ -41,13 +42,15 @@ static inline __u32 own_most(const struct task_struct *task)
  */
 static inline __u32 own_clamps(const struct task_struct *task)
 {
-	__u32 min = 0;
+	__u32 min = 0, most = own_most(task);
 
 	if (!bpf_core_field_exists(task->uclamp_req))
 		return 0;
 	if (BPF_CORE_READ_BITFIELD(task, uclamp_req[0].user_defined))
 		min = BPF_CORE_READ_BITFIELD(task, uclamp[0].value);
-	return wakegov_own(min, own_most(task));
+	if (most < BPF_CORE_READ_BITFIELD(task, uclamp_req[1].value))
+		min |= WAKEGOV_OWN_GROUP;
+	return wakegov_own(min, most);
 }
 
 static __noinline void emit_clamps_seen(void)
@@ -60,6 +63,6 @@ static __noinline void emit_clamps_seen(void)
 /* Until a task with own clamps is seen, wake-ups are not checked for changes. */
 static inline void detect_clamps(const struct task_struct *task)
 {
-	if (settings.follow_own && !clamps_seen && has_clamps(task))
+	if (settings.follow_own && !clamps_seen && own_clamps(task))
 		emit_clamps_seen();
 }

@@ -166,7 +166,7 @@ static __noinline int account_at_tick(struct task_struct *task, const struct hrt
 	 */
 	if (settings.n_clamp_classes && stolen_ns)
 		cpu->met_ns = now_ns;
-	else if (settings.n_clamp_classes || (settings.follow_own && has_clamps(task)))
+	else if (settings.n_clamp_classes || (settings.follow_own && own_clamps(task)))
 		awaited = tick_bursts(cpu, task, now_ns);
 	account_running(cpu, stolen_ns, now_ns);
 	if (settings.chains && !settings.only_ticks_since_ns)

@@ -44,9 +44,10 @@ uint32_t clamp_classes_find_or_add(struct clamp_classes *classes, uint64_t match
 
 	matched &= classes->clamping;
 	/* Rounds up: the higher floor still suffices, and the higher cap only allows more. */
-	own = classes->follows_own
-		      ? wakegov_own(round_up(wakegov_own_min(own)), round_up(wakegov_own_max(own)))
-		      : 0;
+	own = classes->follows_own ? wakegov_own(round_up(wakegov_own_min(own)),
+						 round_up(wakegov_own_max(own))) |
+					     (own & WAKEGOV_OWN_GROUP)
+				   : 0;
 	for (i = 0; i < classes->n; i++)
 		if (classes->matched[i] == matched && classes->own[i] == own)
 			return i;
@@ -117,7 +118,7 @@ void clamp_merge_own(uint32_t own, struct class_clamp *clamp)
 	}
 	if (max_cap < TOPOLOGY_CAPACITY_MAX && max_cap < clamp->cap) {
 		clamp->cap = max_cap;
-		clamp->cap_rule = -1;
+		clamp->cap_rule = own & WAKEGOV_OWN_GROUP ? CLAMP_BY_GROUP : -1;
 	}
 	if (clamp->floor > clamp->cap)
 		clamp->floor = clamp->cap;

@@ -27,6 +27,7 @@
 #define CLAMP_CLASSES_MAX     64
 #define CLAMP_CLASSES_OWN_MAX 32 /* classes with own clamps of tasks */
 #define CLAMP_CAP_NONE	      UINT32_MAX
+#define CLAMP_BY_GROUP	      (-2) /* in place of a rule's index */
 
 struct clamp_classes {
 	uint64_t clamping; /* bit i: rules[i] gives a cap or a floor */
@@ -55,7 +56,7 @@ uint32_t clamp_classes_find_or_add(struct clamp_classes *classes, uint64_t match
 struct class_clamp {
 	uint32_t cap;	  /* 0…1024; CLAMP_CAP_NONE: none */
 	uint32_t floor;	  /* 0: none */
-	int32_t cap_rule; /* index; -1: an own clamp of the task */
+	int32_t cap_rule; /* index; -1: an own clamp of the task; or CLAMP_BY_GROUP */
 	int32_t floor_rule;
 	uint32_t response_us; /* the response time of floor_rule; 0: none */
 };

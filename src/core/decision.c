@@ -27,6 +27,7 @@ const char *limiter_name(enum limiter limiter)
 		[LIMITER_SCALING_MAX] = "scaling-max",
 		[LIMITER_CAP] = "cap",
 		[LIMITER_OWN_CAP] = "own-cap",
+		[LIMITER_GROUP_CAP] = "group-cap",
 	};
 
 	_Static_assert(ARRAY_SIZE(names) == LIMITER_LAST + 1, "each has a name");

@@ -33,9 +33,10 @@ enum limiter {
 	LIMITER_POLICY_MAX,
 	LIMITER_SCALING_MIN,
 	LIMITER_SCALING_MAX,
-	LIMITER_CAP,	 /* cap of a task, by a rule: core/clamp_class.h */
-	LIMITER_OWN_CAP, /* own cap of a task */
-	LIMITER_LAST = LIMITER_OWN_CAP,
+	LIMITER_CAP,	   /* cap of a task, by a rule: core/clamp_class.h */
+	LIMITER_OWN_CAP,   /* own cap of a task */
+	LIMITER_GROUP_CAP, /* cap of a task by its cgroup */
+	LIMITER_LAST = LIMITER_GROUP_CAP,
 };
 
 /* Whether the change is made at once. */

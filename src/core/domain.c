@@ -145,7 +145,7 @@ static void set_winner(struct decision *decision, const struct demand *demand)
 	decision->want_cap = demand->uncapped_cap;
 	decision->cpu = demand->cpu;
 	decision->pid = demand->pid;
-	decision->rule = demand->rule + 1;
+	decision->rule = demand->rule < 0 ? 0 : demand->rule + 1;
 	decision->capped_pid = demand->capped_pid;
 	memset(decision->comm, 0, sizeof(decision->comm));
 	if (demand->comm)
@@ -186,7 +186,9 @@ void domain_decide(struct domain *domain, const struct demand *demand, uint64_t 
 	last->previous_khz = last->target_khz;
 	last->limiter = name_limiter(domain, khz);
 	if (last->limiter == LIMITER_NONE && demand->capped_pid)
-		last->limiter = demand->rule < 0 ? LIMITER_OWN_CAP : LIMITER_CAP;
+		last->limiter = demand->rule >= 0		 ? LIMITER_CAP
+				: demand->rule == CLAMP_BY_GROUP ? LIMITER_GROUP_CAP
+								 : LIMITER_OWN_CAP;
 	last->wanted_khz = opp_at_or_above(&domain->info, khz, min_khz, max_khz);
 	if (demand->explanation)
 		demand->explanation->lowest_khz = opp_lowest_at_or_above(&domain->info, khz,

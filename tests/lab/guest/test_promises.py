@@ -307,6 +307,21 @@ class Unclamped(Promises):
         task.wait()  # to end is work, too, which has its floor
         self.assert_held(daemon, LOWEST_KHZ, 600000)
 
+    def test_group_cap(self):
+        """a cgroup's cpu.uclamp.max holds for a task in it that asks for nothing, and is the reason"""
+        group = "/sys/fs/cgroup/capped-lab"
+        os.mkdir(group)
+        self.addCleanup(os.rmdir, group)
+        guest.write(f"{group}/cpu.uclamp.max", "30")
+        daemon = self.govern()
+        task = self.run_python("grouped", LOOP)
+        guest.write(f"{group}/cgroup.procs", task.pid)
+        guest.wait_for(lambda: self.reason(daemon) == ("utilisation", "group-cap", task.pid), 5, "the reason")
+        self.assert_held(daemon, LOWEST_KHZ, 600000)
+        self.assertIn(f"pid {task.pid} may have no more by cpu.uclamp.max of its cgroup", self.explained())
+        guest.write(f"{group}/cpu.uclamp.max", "max")
+        guest.wait_for(lambda: guest.frequency("policy0") == HIGHEST_KHZ, 5, "no cap")
+
     def test_own_floor(self):
         """a floor that a task asks for itself holds, and so does its taking it back"""
         daemon = self.govern()
