@@ -3,6 +3,7 @@
 
 /* Block requests: which task sends them, and to which device. */
 
+#include "chain_wake.bpf.h"
 #include "device.bpf.h"
 #include "hot.bpf.h"
 
@@ -37,16 +38,6 @@ static inline struct wakegov_slot_io *io_of(struct wakegov_slot *slot, __u32 ind
 		if (slot->ios[i].device == index)
 			return &slot->ios[i];
 	return claim_io(slot, index, now);
-}
-
-/*
- * Kernel threads write back for other tasks, so requests alone do not make them hot. A kernel
- * thread that waits for its requests is hot by its waits. Then its requests count too, since tasks
- * wait for it in turn, as they do for the journal's thread at a commit.
- */
-static inline bool sends_for_itself(struct task_struct *task)
-{
-	return task->pid && !(task->flags & PF_KTHREAD);
 }
 
 /*
@@ -104,6 +95,11 @@ static inline void count_request(struct wakegov_slot *slot, struct wakegov_cpu *
 	io->writes += writes;
 }
 
+/*
+ * Kernel threads write back for other tasks, so requests alone do not make them hot. A kernel
+ * thread that waits for its requests is hot by its waits. Then its requests count too, since tasks
+ * wait for it in turn, as they do for the journal's thread at a commit.
+ */
 static __always_inline void start_request(struct request *request, enum wakegov_program program)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
@@ -119,7 +115,9 @@ static __always_inline void start_request(struct request *request, enum wakegov_
 		return;
 	if (slot)
 		count_request(slot, cpu, device, request->cmd_flags & REQ_OP_WRITE);
-	else if (sends_for_itself(task))
+	else if (task->flags & PF_KTHREAD)
+		send_for_waker(cpu, task->pid);
+	else if (task->pid)
 		count_cold_io(task, IO_START, bpf_ktime_get_ns());
 }
 

@@ -262,7 +262,7 @@ static inline void credit_waker(struct chain_task *chain)
 
 /*
  * The task is on, for the first time since chains are followed again. If it slept before, its last
- * waker may have woken it in the meantime.
+ * waker may have woken it in the meantime. Returns 0.
  */
 static __noinline int resume_chain(struct chain_task *chain, __u64 now_ns, __u32 level)
 {
@@ -277,10 +277,7 @@ static __noinline int resume_chain(struct chain_task *chain, __u64 now_ns, __u32
 /* Returns whether the task was in this generation; if not, its on-time begins now. */
 static inline bool know_chain(struct chain_task *chain, __u64 now_ns, __u32 level)
 {
-	if (chain->generation == settings.chains)
-		return true;
-	resume_chain(chain, now_ns, level);
-	return false;
+	return chain->generation == settings.chains || resume_chain(chain, now_ns, level);
 }
 
 /*
@@ -318,6 +315,29 @@ static __noinline int hurry(struct wakegov_cpu *cpu, struct chain_task *chain,
 	return 0;
 }
 
+/*
+ * A kernel thread ends what a task with I/O waits for, as who decrypts what is read does, or sends
+ * its requests: what the clock of the task is worth to it, it is worth here. Of two tasks the first
+ * one stays. Returns the task's slot; NULL: it has none.
+ */
+static __noinline struct wakegov_slot *serve(struct wakegov_cpu *cpu, __u32 pid)
+{
+	struct wakegov_slot *slot = find_slot(pid);
+	__u64 now_ns = bpf_ktime_get_ns();
+	bool is_another;
+
+	if (!cpu || !slot)
+		return NULL;
+	is_another = cpu->served_pid != pid;
+	if (is_another && now_ns <= cpu->served_ns + WAKEGOV_CHAIN_HOLD_NS / 2)
+		return slot;
+	if (is_another || now_ns > cpu->served_ns + WAKEGOV_CHAIN_HOLD_NS)
+		emit_chain(cpu, bpf_get_smp_processor_id());
+	cpu->served_pid = pid;
+	cpu->served_ns = now_ns;
+	return slot;
+}
+
 static __noinline int come_flagged(struct wakegov_cpu *cpu, struct chain_task *chain,
 				   const struct task_struct *task, __u64 now_ns)
 {
@@ -328,8 +348,11 @@ static __noinline int come_flagged(struct wakegov_cpu *cpu, struct chain_task *c
 		chain->pieces_of = 0;
 		return 0;
 	}
-	if (chain->flags & CHAIN_KERNEL && task->flags & PF_KTHREAD)
+	if (chain->flags & CHAIN_KERNEL && task->flags & PF_KTHREAD) {
 		cpu->context |= OF_KERNEL;
+		if (chain->serves && !chain->slept_ns)
+			serve(cpu, chain->serves);
+	}
 	if (chain->flags & CHAIN_VOTED)
 		cpu->context |= OF_PIECES;
 	return chain->flags & CHAIN_HURRIES ? hurry(cpu, chain, task, now_ns) : 0;
@@ -423,6 +446,7 @@ static inline struct chain_task *claim_chain(struct task_struct *task, bool is_m
 	/* A child has its parent's. */
 	pair->chains[place].flags = is_met && task->flags & PF_KTHREAD ? CHAIN_KERNEL : 0;
 	pair->chains[place].next = 0;
+	pair->chains[place].serves = 0;
 	pair->chains[place].pieces_of = 0;
 	pair->chains[place].cpu_next = 0;
 	pair->chains[place].updated_ns = now_ns; /* it works, even before its first switch */

@@ -6,15 +6,6 @@
 #include "chain.bpf.h"
 #include "hot.bpf.h"
 
-VERIFIED_ONCE int chain_follows(struct chain_task *task, struct chain_task *waker, __u32 level)
-{
-	if (!task || !waker)
-		return 0; /* for the verifier: never so */
-	if (waker->generation == settings.chains && !waker->slept_ns)
-		chain_follow(task, waker, level);
-	return 0;
-}
-
 /*
  * An event in an interrupt is over with it. When that is is not seen: another one of the same kind
  * in the same jiffy, or the next, is taken for it.
@@ -193,29 +184,24 @@ static __noinline bool has_waker(struct wakegov_cpu *cpu, const struct task_stru
 }
 
 /*
- * A kernel thread ends what a task with I/O waits for, as who decrypts what is read does: what the
- * clock of the task is worth to it, it is worth here. Of two tasks the first one stays. Who only
- * begins it is not known: any task may wake RCU's thread, whose CPU has no part in its trial.
- * Returns the task's slot; NULL: it has none.
+ * The current kernel thread sends a request. If a task with I/O woke it, or woke the kernel thread
+ * that did, they work for that task whenever they are woken. RCU's threads send nothing.
  */
-static __noinline struct wakegov_slot *serve(struct wakegov_cpu *cpu, __u32 pid)
+static __noinline int send_for_waker(struct wakegov_cpu *cpu, __u32 pid)
 {
-	struct wakegov_slot *slot = find_slot(pid);
-	__u64 now_ns = bpf_ktime_get_ns();
-	bool is_news;
+	struct chain_task *sender = find_chain(pid), *waker;
 
-	if (!cpu || !slot)
-		return NULL;
-	is_news = now_ns > cpu->served_ns + WAKEGOV_CHAIN_HOLD_NS;
-	if (cpu->served_pid != pid && now_ns > cpu->served_ns + WAKEGOV_CHAIN_HOLD_NS / 2) {
-		cpu->served_pid = pid;
-		is_news = true;
+	if (!cpu || !sender || interrupts_here(cpu))
+		return 0;
+	waker = find_chain(sender->waker.pid);
+	if (!waker || !(waker->flags & CHAIN_KERNEL))
+		waker = sender;
+	pid = waker->waker.pid;
+	if (pid && find_slot(pid)) {
+		waker->serves = pid;
+		sender->serves = pid;
 	}
-	if (cpu->served_pid == pid)
-		cpu->served_ns = now_ns;
-	if (is_news)
-		emit_chain(cpu, bpf_get_smp_processor_id());
-	return slot;
+	return 0;
 }
 
 /* The current kernel thread ends a wait of this task: since when that began, it worked for it. */
@@ -224,10 +210,8 @@ static __noinline int end_wait(struct wakegov_cpu *cpu, __u32 pid)
 	struct wakegov_slot *slot;
 	__u64 now_ns, since_ns;
 
-	if (!cpu || !may_be_hot(pid))
-		return 0;
-	slot = serve(cpu, pid);
-	if (!slot || !settings.learns)
+	slot = may_be_hot(pid) ? serve(cpu, pid) : NULL;
+	if (!cpu || !slot || !settings.learns)
 		return 0;
 	now_ns = bpf_ktime_get_ns();
 	since_ns = cpu->chain_since_ns + chains_skipped_ns + clock_ahead_ns;
@@ -282,7 +266,8 @@ static inline void wake_chain(struct task_struct *task)
 		from = find_chain(waker);
 		if (!from)
 			return;
-		chain_follows(chain, from, cpu->load.level_q >> DECAY_Q_SHIFT);
+		if (from->generation == settings.chains && !from->slept_ns)
+			chain_follow(chain, from, cpu->load.level_q >> DECAY_Q_SHIFT);
 		if (!(bpf_get_current_task_btf()->flags & PF_KTHREAD) || may_be_hot(waker))
 			return;
 	}

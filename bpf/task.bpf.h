@@ -46,17 +46,12 @@ static __noinline void wake_hot(struct wakegov_slot *slot, struct wakegov_cpu *c
 SEC("tp_btf/sched_waking")
 int BPF_PROG(on_sched_waking, struct task_struct *task)
 {
-	struct wakegov_slot *slot;
-
 	if (followed_chains)
 		wake_chain(task);
 	if (settings.at_every_switch || clamps_seen)
 		wake_ruled(task);
-	if (!settings.learns || !may_be_hot(task->pid))
-		return 0;
-	slot = find_slot(task->pid);
-	if (slot)
-		wake_hot(slot, count_event(WAKEGOV_SCHED_WAKING), task);
+	if (settings.learns && may_be_hot(task->pid))
+		wake_hot(find_slot(task->pid), count_event(WAKEGOV_SCHED_WAKING), task);
 	return 0;
 }
 
@@ -97,9 +92,7 @@ int BPF_PROG(on_sched_migrate_task, struct task_struct *task, int to)
 	forget_recent(from_cpu, task);
 	move_load(task, from_cpu, to_cpu);
 	move_chain(task->pid, to_cpu);
-	if (!may_be_hot(task->pid))
-		return 0;
-	slot = find_slot(task->pid);
+	slot = may_be_hot(task->pid) ? find_slot(task->pid) : NULL;
 	if (!slot)
 		return 0;
 	from_cpu = cpu_at(slot->cpu);

@@ -90,6 +90,7 @@ struct chain_task {
 	/* Its own: a child begins without. */
 	__u32 pieces_of; /* the generation in which `piece` began; 0: there was none */
 	__u32 cpu_next;	 /* the CPU after the one where it last did such work; 0: none */
+	__u32 serves;	 /* a task with I/O, whose requests this kernel thread sends; 0: none */
 	struct piece piece;
 };
 
@@ -203,13 +204,16 @@ static inline __u32 chain_past(const struct chain_task *task, __u64 at_ns)
 }
 
 /* The waker had an external wait while the task slept. */
-static inline void chain_follow(struct chain_task *task, const struct chain_task *waker,
-				__u32 level)
+VERIFIED_ONCE int chain_follow(struct chain_task *task, const struct chain_task *waker, __u32 level)
 {
-	__u64 since_ns = waker->since.at_ns, slept_ns = task->slept_ns;
-	__u64 factor = decay_factor(since_ns - slept_ns);
+	__u64 since_ns, slept_ns, factor;
 	__s64 apart_q, util_q, most_q;
 
+	if (!task || !waker)
+		return 0; /* for the verifier: never so */
+	since_ns = waker->since.at_ns;
+	slept_ns = task->slept_ns;
+	factor = decay_factor(since_ns - slept_ns);
 	chain_was_on(task, slept_ns, level);
 	apart_q = (__s64)task->util_q - chain_past(waker, slept_ns);
 	util_q = waker->since.util_q + (apart_q * (__s64)factor >> 31);
@@ -220,6 +224,7 @@ static inline void chain_follow(struct chain_task *task, const struct chain_task
 		util_q = most_q;
 	task->lost_ns = waker->lost_ns;
 	chain_begin(task, since_ns, util_q);
+	return 0;
 }
 
 /*
@@ -287,9 +292,9 @@ static inline void chain_start(struct chain_task *task, __u32 generation, __u64 
 	bool known = task->generation && now_ns < task->updated_ns + CHAIN_KEPT_NS;
 	const struct chain_mark mark = { .at_ns = now_ns, .util_q = known ? task->util_q : 0 };
 
+	task->generation = generation;
 	if (known && task->slept_ns) {
 		chain_end_wait(task, now_ns, level);
-		task->generation = generation;
 		return;
 	}
 	task->since = task->ended = task->past[0] = task->past[1] = mark;
@@ -297,7 +302,6 @@ static inline void chain_start(struct chain_task *task, __u32 generation, __u64 
 	task->util_q = mark.util_q;
 	task->slept_ns = task->lost_ns = 0;
 	task->waker = (struct chain_waker){ .pid = known ? task->waker.pid : 0 };
-	task->generation = generation;
 	task->flags &= ~CHAIN_EXITED;
 }
 

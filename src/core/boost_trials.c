@@ -102,11 +102,12 @@ static uint32_t predicted_ppm(const struct sums *sums, uint64_t saved)
 }
 
 /*
- * Switches arms. A fall of the frequency to the arm without the boost is not held: the hold would
- * count in that arm.
+ * Switches arms, also where the group has moved to since the pair began. A fall of the frequency to
+ * the arm without the boost is not held: the hold would count in that arm.
  */
 static void switch_arms(struct engine *engine, uint32_t index)
 {
+	io_groups_begin_trial(engine, index);
 	for (uint32_t i = 0; i < engine->topology->n_domains; i++)
 		if (engine->domains[i].trial == index + 1) {
 			engine->domains[i].falls_at_once = true;

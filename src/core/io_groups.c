@@ -211,7 +211,7 @@ void io_groups_begin_trial(struct engine *engine, uint32_t index)
 	engine_for_each_due(engine, DUE_IN_GROUP, index, task) {
 		struct domain *domain = engine_domain_of(engine, task->cpu);
 
-		if (domain && !io_boost_is_over(&task->io_boost))
+		if (domain && !domain->trial && !io_boost_is_over(&task->io_boost))
 			domain->trial = index + 1;
 	}
 	for (uint32_t cpu = 0; cpu < engine->topology->n_cpus; cpu++) {
