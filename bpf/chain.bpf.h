@@ -33,7 +33,7 @@ enum context {
 	AT_INPUT = 1 << 1,    /* … handles an input event, or is a bystander: is_at_input() */
 	OF_INPUT = 1 << 2,    /* … works for an input event, or a piece that is waited for */
 	OF_KERNEL = 1 << 3,   /* … is a kernel thread */
-	OF_PIECES = 1 << 4,   /* … has pieces that are due or waited for, or may be */
+	OF_PIECE = 1 << 4,    /* … has woken no other task in its present piece */
 };
 
 /* ksoftirqd/N: its work was raised by other tasks. */
@@ -353,8 +353,8 @@ static __noinline int come_flagged(struct wakegov_cpu *cpu, struct chain_task *c
 		if (chain->serves && !chain->slept_ns)
 			serve(cpu, chain->serves);
 	}
-	if (chain->flags & CHAIN_VOTED)
-		cpu->context |= OF_PIECES;
+	if (chain->flags & CHAIN_PIECE)
+		cpu->context |= OF_PIECE;
 	return chain->flags & CHAIN_HURRIES ? hurry(cpu, chain, task, now_ns) : 0;
 }
 
@@ -449,6 +449,7 @@ static inline struct chain_task *claim_chain(struct task_struct *task, bool is_m
 	pair->chains[place].serves = 0;
 	pair->chains[place].pieces_of = 0;
 	pair->chains[place].cpu_next = 0;
+	pair->chains[place].others = 0;
 	pair->chains[place].updated_ns = now_ns; /* it works, even before its first switch */
 	pair->pids[place] = pid;
 	pair->users[place] = user;
@@ -482,6 +483,7 @@ static inline void fork_chain(struct task_struct *parent, struct task_struct *ch
 
 	if (!from || from->generation != settings.chains || (from->slept_ns && followed_chains))
 		return;
+	from->others = PIECE_FADE; /* the piece is not its own alone */
 	to = claim_chain(child, false, from->updated_ns);
 	if (to)
 		chain_fork(from, to, parent->pid);

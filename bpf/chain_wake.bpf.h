@@ -92,16 +92,22 @@ static inline bool is_exempt(const struct task_struct *task)
 }
 
 /*
- * The current task ends another one's wait for I/O, as a file system in user space does: its pieces
- * are a part of that I/O, whose boost is tried.
+ * The current task wakes the first other one in its piece, who may wait for what it does. If that
+ * is a wait for I/O, as where a file system is in user space, the pieces are a part of that I/O,
+ * whose boost is tried.
  */
-static __noinline int serve_io(void)
+static __noinline int wake_in_piece(struct wakegov_cpu *cpu, bool serves_io)
 {
 	struct chain_task *chain = find_chain(bpf_get_current_pid_tgid());
 
-	if (!chain)
+	if (!cpu || !chain)
+		return 0; /* cpu is never NULL, but for the verifier */
+	cpu->context &= ~OF_PIECE;
+	chain->flags &= ~CHAIN_PIECE;
+	chain->others = PIECE_FADE;
+	if (!serves_io)
 		return 0;
-	chain->flags &= ~(CHAIN_WAITED | CHAIN_VOTED);
+	chain->flags &= ~CHAIN_WAITED;
 	chain->piece.score = 0;
 	chain->piece.kind = PIECE_UNKNOWN;
 	chain->piece.n = PIECE_TURNS_END;
@@ -111,28 +117,27 @@ static __noinline int serve_io(void)
 /*
  * Something outside ends the task's external wait: votes, and where its pieces are waited for, or
  * a turn of the high clock may tell, this one has the clock that waiting is worth. The kernel's own
- * threads are exempt.
+ * threads are exempt. So is who wakes no other task and is woken by a timer, as a desktop's pollers
+ * are: their pauses look waited for, and yet no one else gains. A packet's wake-up is a softirq's.
  */
 static __noinline int begin_piece(struct wakegov_cpu *cpu, struct chain_task *chain,
-				  const struct task_struct *task)
+				  const struct task_struct *task, __u32 interrupts)
 {
 	__u64 now_ns = bpf_ktime_get_ns();
-	bool hurries;
 
 	if (!cpu || !chain)
 		return 0; /* for the verifier: never so */
-	if (!chain->pieces_of)
+	chain->flags = (chain->flags & ~CHAIN_WAITED) | CHAIN_PIECE;
+	if (!chain->pieces_of || (!chain->others && interrupts & IN_HARDIRQ))
 		chain->piece = (struct piece){ 0 };
 	else if (chain->pieces_of != settings.chains)
 		piece_miss(&chain->piece);
 	chain->pieces_of = settings.chains;
 	piece_begin(&chain->piece, chain->slept_ns + chains_skipped_ns + clock_ahead_ns, now_ns,
 		    cpu->load.level_q >> DECAY_Q_SHIFT);
-	hurries = piece_hurries(&chain->piece);
-	chain->flags &= ~(CHAIN_WAITED | CHAIN_VOTED);
-	if (hurries || chain->piece.kind != PIECE_UNKNOWN || chain->piece.score)
-		chain->flags |= CHAIN_VOTED;
-	if (!hurries || chain->piece.peak_us < PIECE_LEAST_US || !cpu->waiting_q || is_exempt(task))
+	chain->others -= chain->others > 0;
+	if (!piece_hurries(&chain->piece) || chain->piece.peak_us < PIECE_LEAST_US ||
+	    !cpu->waiting_q || is_exempt(task))
 		return 0;
 	chain->flags |= CHAIN_WAITED;
 	chain->input_ns = now_ns + INPUT_NS;
@@ -155,7 +160,7 @@ static inline void wake_from_outside(struct wakegov_cpu *cpu, const struct task_
 	if (interrupts != IN_SOFTIRQ)
 		credit_waker(chain);
 	if (chain->slept_ns && !(task->flags & PF_KTHREAD))
-		begin_piece(cpu, chain, task);
+		begin_piece(cpu, chain, task, interrupts);
 }
 
 /*
@@ -238,10 +243,10 @@ static inline void wake_chain(struct task_struct *task)
 	if (!cpu)
 		return;
 	interrupts = interrupts_here(cpu);
-	if (cpu->context & (AT_INPUT | OF_INPUT | OF_KERNEL | OF_PIECES)) {
-		if (cpu->context & OF_PIECES && !interrupts &&
-		    (is_in_iowait(task) || task->flags & PF_IO_WORKER))
-			serve_io();
+	if (cpu->context & (AT_INPUT | OF_INPUT | OF_KERNEL | OF_PIECE)) {
+		if (cpu->context & OF_PIECE && !is_bystander(cpu, interrupts))
+			wake_in_piece(cpu, !interrupts && (is_in_iowait(task) ||
+							   task->flags & PF_IO_WORKER));
 		if (cpu->context & (AT_INPUT | OF_INPUT))
 			wake_by_input(cpu, task, interrupts);
 		if (cpu->context & OF_KERNEL && !is_bystander(cpu, interrupts))

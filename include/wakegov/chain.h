@@ -59,7 +59,7 @@ enum chain_flags {
 	CHAIN_INPUT = 1 << 1,  /* it works for an input event */
 	CHAIN_WAITED = 1 << 2, /* … or for a piece that is waited for */
 	CHAIN_KERNEL = 1 << 3, /* the kernel's own thread */
-	CHAIN_VOTED = 1 << 4,  /* its pieces have said something of their kind */
+	CHAIN_PIECE = 1 << 4,  /* its present piece has woken no other task */
 };
 
 struct chain_mark {
@@ -89,7 +89,8 @@ struct chain_task {
 	__u64 input_ns; /* end of that work, by CLOCK_MONOTONIC */
 	/* Its own: a child begins without. */
 	__u32 pieces_of; /* the generation in which `piece` began; 0: there was none */
-	__u32 cpu_next;	 /* the CPU after the one where it last did such work; 0: none */
+	__u16 cpu_next;	 /* the CPU after the one where it last did such work; 0: none */
+	__u16 others;	 /* begins until it is alone; 0: it woke no other task in its last pieces */
 	__u32 serves;	 /* a task with I/O, whose requests this kernel thread sends; 0: none */
 	struct piece piece;
 };
@@ -348,5 +349,6 @@ static inline void chain_fork(const struct chain_task *parent, struct chain_task
 	__builtin_memcpy(child, parent, __builtin_offsetof(struct chain_task, pieces_of));
 	child->pieces_of = 0;
 	child->cpu_next = 0;
+	child->others = 0;
 	child->waker = (struct chain_waker){ .pid = id };
 }

@@ -3,6 +3,7 @@
 """Real-time tasks on the machine whose CPUs really slow down: they are as soon done as by schedutil."""
 import glob
 import json
+import os
 import subprocess
 import time
 import unittest
@@ -39,6 +40,13 @@ for _ in range(n):
     took.append(time.monotonic() - due)
     due = max(due + {PERIOD_S}, time.monotonic())
 print(json.dumps(took))
+"""
+POLLERS = """import os, sys, time
+for i in range(19):
+    if not os.fork(): break
+while True:
+    time.sleep(0.03 + 0.002 * i)
+    for _ in range(int(sys.argv[1])): pass
 """
 BURNER = f"import os; os.sched_setaffinity(0, {{{CPU}}}); open('/proc/self/comm', 'w').write('burner')\nwhile True: pass"
 
@@ -138,12 +146,31 @@ class Setspeed(Governed):
 
         Its pieces are due, also where those of its parent, which pauses for a while, are waited for.
         """
-        self.govern()
-        for i in range(40):
-            for _ in range(self.loops * (1 + i % 3) // 2):
-                pass
-            time.sleep(PERIOD_S * 2)
+        daemon = self.govern()
+        with subprocess.Popen(["cat"], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, bufsize=0) as reader:
+            for i in range(40):
+                for _ in range(self.loops * (1 + i % 3) // 2):
+                    pass
+                reader.stdin.write(b".")
+                time.sleep(PERIOD_S * 2)
+        self.assertEqual(daemon.call("Tasks", pid=os.getpid())["piece"]["kind"], "waited_for")
         self.assertLess(self.share("setspeed", "other"), 0.5)
+
+    def decisions(self, rules):
+        daemon = self.govern(rules)
+        time.sleep(1)
+        before = daemon.call("Status")["decisions"]
+        time.sleep(2)
+        return daemon.call("Status")["decisions"] - before
+
+    def test_pollers(self):
+        """twenty tasks that pause, work and wake nobody cost as few decisions as where nothing is waited for"""
+        with subprocess.Popen(("/usr/bin/python3", "-c", POLLERS, str(self.loops // 3)), start_new_session=True) as pollers:
+            time.sleep(2)
+            without, decided = (self.decisions(rules) for rules in ("[utilisation]\nwaiting = none\n", ""))
+            os.killpg(pollers.pid, 9)
+        tap.note(f"{decided} decisions in 2 s, {without} where nothing is waited for")
+        self.assertLess(decided, 1.5 * without + 40)
 
     def test_own_cap(self):
         """a FIFO task's own rule does bound it"""
