@@ -71,7 +71,7 @@ fetch_depends() {
 	sed -n 's/^Depends: //p' | head -n 1 | sed 's/([^)]*)//g; s/[ ,|]\+/\n/g'
 }
 
-# Sets apt_options for an apt that knows $work/sources.list and nothing of the machine's own lists.
+# Sets apt_options for an apt that knows $work/sources.list and nothing of the machine's own lists; a mirror may stand still.
 fetch_options() {
 	local work=$1 arch
 
@@ -81,7 +81,7 @@ fetch_options() {
 		-oDir::Etc::SourceList="$work/sources.list" -oDir::Etc::SourceParts=/dev/null
 		-oDir::Etc::Preferences=/dev/null -oDir::Etc::PreferencesParts=/dev/null
 		-oDir::State::Lists="$work/lists" -oDir::Cache="$work/apt"
-		-oAPT::Sandbox::User=root -oAcquire::Languages=none -oAcquire::Retries=3
+		-oAPT::Sandbox::User=root -oAcquire::Languages=none -oAcquire::Retries=3 -oAcquire::Check-Valid-Until=false
 		-oAcquire::IndexTargets::deb::DEP-11::DefaultEnabled=false
 	)
 }
