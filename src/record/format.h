@@ -19,14 +19,14 @@
 
 #include "core/engine.h"
 
-#define RECORD_MAGIC	   "wakegov\x1a"
+#define RECORD_MAGIC	   "wakegov" /* with its NUL; so is the build */
 #define RECORD_MAGIC_SIZE  8
 #define RECORD_BUILD_SIZE  16
 #define RECORD_FRAME_BYTES (64u << 10)
 
 struct record_head {
-	char magic[RECORD_MAGIC_SIZE] __attribute__((nonstring));
-	char build[RECORD_BUILD_SIZE] __attribute__((nonstring));
+	char magic[RECORD_MAGIC_SIZE];
+	char build[RECORD_BUILD_SIZE];
 };
 
 /* What a record may be besides an enum engine_call_type. */
