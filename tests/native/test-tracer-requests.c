@@ -18,24 +18,13 @@ static struct input_task read_task(struct native *native)
 	return input.task;
 }
 
-static void learn(struct native *native, bool learn)
+static pid_t start_work(struct native *native, const struct work_uring *uring)
 {
-	tracer_learn(native->tracer, learn);
-}
+	pid_t pid = uring ? work_uring(uring)
+			  : work_read("native-reader", NATIVE_OTHER, native->file, 0, 0);
 
-/*
- * A program stays attached for as long as anybody has its link: children that were forked while
- * nothing is learnt have none of those that come and go.
- */
-static pid_t start_unlinked(struct native *native, const struct work_uring *uring)
-{
-	pid_t pid;
-
-	learn(native, false);
-	pid = uring ? work_uring(uring)
-		    : work_read("native-reader", NATIVE_OTHER, native->file, 0, 0);
 	native->watched_pid = pid;
-	learn(native, true);
+	tracer_learn(native->tracer, true);
 	assert_true(native_wait(native, &native->watched_events, 1, PATIENCE_MS));
 	return pid;
 }
@@ -67,8 +56,8 @@ static void test_count_only(void **state)
 
 	disk_find(native, &disk);
 	native_watch(native, 0);
-	pid = start_unlinked(native, NULL);
-	learn(native, false);
+	pid = start_work(native, NULL);
+	tracer_learn(native->tracer, false);
 	usleep(20000); /* programs that run while it changes */
 	before = read_task(native);
 	wakeups = native_program_events(native, "sched_waking");
@@ -81,14 +70,14 @@ static void test_count_only(void **state)
 	/* It is not even run. */
 	assert_int_equal(native_program_events(native, "sched_waking"), wakeups);
 
-	learn(native, true);
+	tracer_learn(native->tracer, true);
 	read_task(native);
 	before = wait_for_starts(native, after.io_starts);
 	after = wait_for_starts(native, before.io_starts);
 	assert_true(after.ios[0].ios > before.ios[0].ios + 50);
 	assert_true(after.in_flight_ns > before.in_flight_ns);
 	work_end(pid);
-	learn(native, true); /* nothing changes */
+	tracer_learn(native->tracer, true); /* nothing changes */
 }
 
 /* So that its requests are known: as the daemon looks at a task while it is followed. */
@@ -119,9 +108,9 @@ static void check_by_bytes(struct native *native, const struct work_uring *uring
 	pid_t pid;
 
 	native_watch(native, 0);
-	pid = start_unlinked(native, uring);
+	pid = start_work(native, uring);
 	learn_requests(native);
-	learn(native, false);
+	tracer_learn(native->tracer, false);
 	bytes = work_read_bytes(pid);
 	before = read_task(native);
 	for (int i = 0; i < 5 || (!unseen && i < 600); i++)
@@ -135,7 +124,7 @@ static void check_by_bytes(struct native *native, const struct work_uring *uring
 			bytes / WORK_BLOCK_BYTES * 105);
 	assert_true(unseen);
 
-	learn(native, true);
+	tracer_learn(native->tracer, true);
 	events = native_program_events(native, "block_io_start");
 	before = read_task(native);
 	assert_true(before.io_starts >= after.io_starts);
@@ -162,13 +151,12 @@ static void test_uneven_requests_are_counted(void **state)
 	pid_t pid;
 
 	native_watch(native, 0);
-	learn(native, false);
 	pid = work_read_sizes("native-sizes", NATIVE_OTHER, native->file, 150);
 	native->watched_pid = pid;
-	learn(native, true);
+	tracer_learn(native->tracer, true);
 	assert_true(native_wait(native, &native->watched_events, 1, PATIENCE_MS));
 	learn_requests(native);
-	learn(native, false);
+	tracer_learn(native->tracer, false);
 	events = native_program_events(native, "block_io_start");
 	wait_for_starts(native, read_task(native).io_starts);
 	assert_true(native_program_events(native, "block_io_start") > events + 50);

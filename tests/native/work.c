@@ -52,6 +52,18 @@ void work_pin(pid_t pid, uint32_t cpu)
 		abort();
 }
 
+/* A program stays attached for as long as anybody has its link. */
+static void close_links(void)
+{
+	char path[32], target[32] = "";
+
+	for (int fd = 3; fd < 256; fd++) {
+		snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+		if (readlink(path, target, sizeof(target) - 1) > 0 && strstr(target, "bpf_link"))
+			close(fd);
+	}
+}
+
 /* A test that fails leaves nothing behind that goes on. */
 static pid_t start(void)
 {
@@ -59,8 +71,10 @@ static pid_t start(void)
 
 	if (pid < 0)
 		abort();
-	if (!pid)
+	if (!pid) {
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		close_links();
+	}
 	return pid;
 }
 

@@ -46,8 +46,7 @@ class Power(unittest.TestCase):
         self.assertEqual((guest.snapshot(), complaints), (self.before, ""))
         answer = json.loads(said)
         (group,) = answer["groups"]
-        n_cpus = len(guest.cpus_of("policy0"))
-        self.assertEqual(group["domains"], [f"policy{n}" for n in range(0, 4, n_cpus)])
+        self.assertEqual(group["domains"], [f"policy{n}" for n in range(0, 4, len(guest.cpus_of("policy0")))])
         found, expected = {opp["khz"]: opp for opp in group["opps"]}, table()
         for khz, opp in found.items():
             tap.note(f"{khz} kHz: {1000 * opp['watts']:.1f} ± {1000 * opp['within_watts']:.1f} mW, "
