@@ -117,8 +117,8 @@ static __noinline int wake_in_piece(struct wakegov_cpu *cpu, bool serves_io)
 /*
  * Something outside ends the task's external wait: votes, and where its pieces are waited for, or
  * a turn of the high clock may tell, this one has the clock that waiting is worth. The kernel's own
- * threads are exempt. So is who wakes no other task and is woken by a timer, as a desktop's pollers
- * are: their pauses look waited for, and yet no one else gains. A packet's wake-up is a softirq's.
+ * threads are exempt. A task that a timer wakes and that wakes no other task is exempt as well: its
+ * pauses look waited for, but no other task waits. A packet wakes its task in a softirq instead.
  */
 static __noinline int begin_piece(struct wakegov_cpu *cpu, struct chain_task *chain,
 				  const struct task_struct *task, __u32 interrupts)

@@ -42,15 +42,15 @@ static inline __u32 own_most(const struct task_struct *task)
  */
 static inline __u32 own_clamps(const struct task_struct *task)
 {
-	__u32 min = 0, most = own_most(task);
+	__u32 min = 0, most = own_most(task), group = 0;
 
 	if (!bpf_core_field_exists(task->uclamp_req))
 		return 0;
 	if (BPF_CORE_READ_BITFIELD(task, uclamp_req[0].user_defined))
 		min = BPF_CORE_READ_BITFIELD(task, uclamp[0].value);
 	if (most < BPF_CORE_READ_BITFIELD(task, uclamp_req[1].value))
-		min |= WAKEGOV_OWN_GROUP;
-	return wakegov_own(min, most);
+		group = WAKEGOV_OWN_GROUP;
+	return wakegov_own(min, most) | group;
 }
 
 static __noinline void emit_clamps_seen(void)

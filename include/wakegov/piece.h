@@ -28,9 +28,9 @@
 /* So many votes are a verdict, which holds until there is another one. */
 #define PIECE_SCORE_VERDICT 2
 /*
- * So many begins without a vote take one back: what the others said may be of another time. So may
- * be that a task's pieces woke another one. With twice as many, a wrong verdict on pieces that are
- * alike lasts twice as long.
+ * So many begins without a vote take one back, as the votes may be of another time. A task that
+ * woke another one counts as one that does for so many begins. With twice as many, a wrong verdict
+ * on pieces that are alike lasts twice as long.
  */
 #define PIECE_FADE 32
 /*
