@@ -59,7 +59,8 @@ static void close_links(void)
 
 	for (int fd = 3; fd < 256; fd++) {
 		snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-		if (readlink(path, target, sizeof(target) - 1) > 0 && strstr(target, "bpf_link"))
+		if (readlink(path, target, sizeof(target)) > 0 &&
+		    !strncmp(target, "anon_inode:bpf_link", 19))
 			close(fd);
 	}
 }
