@@ -11,22 +11,20 @@
 #include "ctl/print.h"
 #include "shared/time.h"
 
-/*
- * is_expected: the domain's own governor sets the frequency, within what it was asked for.
- * is_left_idle: that governor leaves the domain as it is until a task runs.
- */
+/* is_expected: the domain's own governor sets the frequency. is_away: it has another one now. */
 void status_add_domain(json_t *domain)
 {
 	uint64_t target_khz = field_number(domain, "target_khz");
+	uint64_t current_khz = field_number(domain, "current_khz");
 	bool is_expected = field_is_word(domain, "state", "driven") && target_khz &&
 			   json_object_get(domain, "asked_min_khz") &&
 			   (field_number(domain, "asked_min_khz") != target_khz ||
 			    field_number(domain, "asked_max_khz") != target_khz);
-	bool is_left_idle = is_expected && !field_number(domain, "utilisation_cap") &&
-			    field_number(domain, "current_khz") != target_khz;
+	bool is_away = field_number(domain, "utilisation_cap") ? current_khz < target_khz
+							       : current_khz != target_khz;
 
 	json_object_set_new(domain, "is_expected", json_boolean(is_expected));
-	json_object_set_new(domain, "is_left_idle", json_boolean(is_left_idle));
+	json_object_set_new(domain, "is_away", json_boolean(is_expected && is_away));
 }
 
 void status_add_domains(json_t *reply)
@@ -57,10 +55,10 @@ static void add_own_cost(json_t *self, uint64_t uptime_us)
 	uint64_t cpu_us = field_number(self, "cpu_us");
 	uint64_t start_us = field_number(self, "start_cpu_us");
 	uint64_t since_us = cpu_us > start_us ? cpu_us - start_us : 0;
-	double share = uptime_us ? (double)since_us / (double)uptime_us : 0;
+	uint64_t share_ppm = uptime_us ? since_us * 1000000 / uptime_us : 0;
 
 	json_object_set_new(self, "since_us", json_integer((json_int_t)since_us));
-	json_object_set_new(self, "share_ppm", json_integer((json_int_t)(share * 1e6)));
+	json_object_set_new(self, "share_ppm", json_integer((json_int_t)share_ppm));
 }
 
 static void status_add(json_t *reply)
