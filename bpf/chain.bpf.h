@@ -86,13 +86,6 @@ static inline struct wakegov_chain_pair *chain_pair(__u32 pid)
 	return bpf_map_lookup_elem(&chains, &pair);
 }
 
-static inline struct chain_task *chain_in(struct wakegov_chain_pair *pair, __u32 pid)
-{
-	if (pair->pids[0] == pid)
-		return &pair->chains[0];
-	return pair->pids[1] == pid ? &pair->chains[1] : NULL;
-}
-
 /* The chain of a thread; NULL: it has none, as the idle task. */
 static inline struct chain_task *find_chain(__u32 pid)
 {
@@ -101,7 +94,11 @@ static inline struct chain_task *find_chain(__u32 pid)
 	if (!pid)
 		return NULL;
 	pair = chain_pair(pid);
-	return pair ? chain_in(pair, pid) : NULL;
+	if (!pair)
+		return NULL;
+	if (pair->pids[0] == pid)
+		return &pair->chains[0];
+	return pair->pids[1] == pid ? &pair->chains[1] : NULL;
 }
 
 /*
@@ -168,9 +165,9 @@ static inline __u32 chain_need_q(__u32 util_q, const struct task_struct *task)
 }
 
 /*
- * A task is tiny if it has less than 1/CHAIN_TINY of its chain's time, on a CPU that does nearly
- * nothing of the chain. At a fifth of the highest frequency it prolongs the chain by less than a
- * 30th. Twice that share can prolong the chain twice as much.
+ * A task is tiny if it has less than 1/CHAIN_TINY of its chain's time, and of its own life, on a
+ * CPU that does nearly nothing of the chain. At a fifth of the highest frequency it prolongs the
+ * chain by less than a 30th. Twice that share can prolong the chain twice as much.
  */
 #define CHAIN_TINY	128
 #define CHAIN_ELSEWHERE 16
@@ -179,7 +176,8 @@ static inline bool is_tiny(const struct wakegov_cpu *cpu, const struct task_stru
 			   __u32 util_q)
 {
 	return (__u64)task->se.avg.util_avg < DECAY_CAP(util_q) / CHAIN_TINY &&
-	       account_util_q(&cpu->load) < util_q / CHAIN_ELSEWHERE;
+	       account_util_q(&cpu->load) < util_q / CHAIN_ELSEWHERE &&
+	       task->se.sum_exec_runtime < (bpf_ktime_get_ns() - task->start_time) / CHAIN_TINY;
 }
 
 #define CHAIN_HOPS 4

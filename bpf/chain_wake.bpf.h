@@ -119,11 +119,14 @@ static __noinline int wake_in_piece(struct wakegov_cpu *cpu, bool serves_io)
  * a turn of the high clock may tell, this one has the clock that waiting is worth. The kernel's own
  * threads are exempt. A task that a timer wakes and that wakes no other task is exempt as well: its
  * pauses look waited for, but no other task waits. A packet wakes its task in a softirq instead.
+ * Where they are due, the chain has at least the utilisation that its longest piece needs.
  */
 static __noinline int begin_piece(struct wakegov_cpu *cpu, struct chain_task *chain,
 				  const struct task_struct *task, __u32 interrupts)
 {
-	__u64 now_ns = bpf_ktime_get_ns();
+	__u64 now_ns = bpf_ktime_get_ns(), ahead_ns = chains_skipped_ns + clock_ahead_ns;
+	__u32 level, interval_us, util_q;
+	struct chain_waker waker;
 
 	if (!cpu || !chain)
 		return 0; /* for the verifier: never so */
@@ -133,11 +136,22 @@ static __noinline int begin_piece(struct wakegov_cpu *cpu, struct chain_task *ch
 	else if (chain->pieces_of != settings.chains)
 		piece_miss(&chain->piece);
 	chain->pieces_of = settings.chains;
-	piece_begin(&chain->piece, chain->slept_ns + chains_skipped_ns + clock_ahead_ns, now_ns,
-		    cpu->load.level_q >> DECAY_Q_SHIFT);
+	level = cpu->load.level_q >> DECAY_Q_SHIFT;
+	chain_was_on(chain, chain->slept_ns, level);
+	interval_us = piece_begin(&chain->piece, chain->slept_ns + ahead_ns, now_ns,
+				  chain->lost_ns);
 	chain->others -= chain->others > 0;
-	if (!piece_hurries(&chain->piece) || chain->piece.peak_us < PIECE_LEAST_US ||
-	    !cpu->waiting_q || is_exempt(task))
+	if (chain->piece.peak_us < PIECE_LEAST_US || is_exempt(task))
+		return 0;
+	util_q = DECAY_Q(piece_due_util(&chain->piece, interval_us));
+	if (util_q) {
+		waker = chain->waker;
+		chain_end_wait(chain, now_ns - ahead_ns, level);
+		chain->waker = waker;
+		if (chain->util_q < util_q)
+			chain->util_q = chain->since.util_q = util_q;
+	}
+	if (!piece_hurries(&chain->piece) || !cpu->waiting_q)
 		return 0;
 	chain->flags |= CHAIN_WAITED;
 	chain->input_ns = now_ns + INPUT_NS;

@@ -26,9 +26,12 @@ static inline void enter(struct task_struct *task, const struct cold_tasks *cold
 {
 	__u32 index = claim_slot_index(task->pid);
 	struct wakegov_slot *slot = slot_at(index);
+	struct wakegov_cpu *cpu;
 
 	if (index == WAKEGOV_SLOTS) {
-		count_dropped_slot();
+		cpu = this_cpu();
+		if (cpu)
+			cpu->drops_slots++;
 		return;
 	}
 	slot->tgid = task->tgid;
@@ -51,8 +54,13 @@ static inline void enter(struct task_struct *task, const struct cold_tasks *cold
 	for (int i = 0; i < WAKEGOV_SLOT_IOS; i++)
 		slot->ios[i].device = WAKEGOV_NO_DEVICE;
 	BPF_CORE_READ_STR_INTO(&slot->comm, task, comm);
-	if (!emit(WAKEGOV_RECORD_TASK, slot->cpu, slot_index(slot)))
-		give_back_slot(slot); /* the next full window tries again */
+	if (emit(WAKEGOV_RECORD_TASK, slot->cpu, slot_index(slot)))
+		return;
+	/* The daemon, which releases all others, has not seen it. The next full window tries again.
+	 */
+	__sync_fetch_and_add(hot_count(slot->pid), -1);
+	slot->live = 0;
+	slot->pid = 0;
 }
 
 /*

@@ -179,18 +179,6 @@ VERIFIED_ONCE int learn_command(void)
 	return 0;
 }
 
-static inline void follow_new_process(struct task_struct *parent, struct task_struct *child)
-{
-	if (child->tgid != parent->tgid && child->mm)
-		learn_process(child, true);
-}
-
-static inline void follow_end_of_process(struct task_struct *task)
-{
-	if (!task->signal->live.counter)
-		remove_process(task->tgid);
-}
-
 /* Writes the CPU of a task, which moves keep up to date unless no program was attached. */
 static inline void find_cpu(struct task_struct *task)
 {

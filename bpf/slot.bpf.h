@@ -55,12 +55,6 @@ static inline __u32 slot_index(const struct wakegov_slot *slot)
 	return slot->id % WAKEGOV_SLOTS;
 }
 
-/* Generations are odd, so that no id is 0. */
-static inline __u32 next_id(__u32 id, __u32 index)
-{
-	return (((id >> WAKEGOV_SLOT_BITS) + 2) | 1) << WAKEGOV_SLOT_BITS | index;
-}
-
 /* Claims a slot for the task. Returns its index, or WAKEGOV_SLOTS if all are taken. */
 VERIFIED_ONCE __u32 claim_slot_index(__u32 pid)
 {
@@ -70,25 +64,12 @@ VERIFIED_ONCE __u32 claim_slot_index(__u32 pid)
 
 		if (!__sync_val_compare_and_swap(&slot->pid, 0, pid)) {
 			__sync_fetch_and_add(hot_count(pid), 1);
-			slot->id = next_id(slot->id, index);
+			/* Generations are odd, so that no id is 0. */
+			slot->id = (((slot->id >> WAKEGOV_SLOT_BITS) + 2) | 1)
+					   << WAKEGOV_SLOT_BITS |
+				   index;
 			return index;
 		}
 	}
 	return WAKEGOV_SLOTS;
-}
-
-/* Releases a slot that the daemon has not seen. The daemon releases all others. */
-static inline void give_back_slot(struct wakegov_slot *slot)
-{
-	__sync_fetch_and_add(hot_count(slot->pid), -1);
-	slot->live = 0;
-	slot->pid = 0;
-}
-
-static inline void count_dropped_slot(void)
-{
-	struct wakegov_cpu *cpu = this_cpu();
-
-	if (cpu)
-		cpu->drops_slots++;
 }

@@ -157,8 +157,8 @@ int BPF_PROG(on_sched_wakeup_new, struct task_struct *child)
 		if (cpu)
 			cpu->accounted_jiffy = 0; /* makes its first switch accounted */
 	}
-	if (settings.follow & WAKEGOV_FOLLOW_PROCESSES)
-		follow_new_process(parent, child);
+	if (settings.follow & WAKEGOV_FOLLOW_PROCESSES && child->tgid != parent->tgid && child->mm)
+		learn_process(child, true);
 	if (settings.placing)
 		fork_placed(parent->pid, child); /* first, as it still has its parent's affinity */
 	if (settings.follow || settings.follow_clamps)
@@ -236,8 +236,8 @@ int BPF_PROG(on_sched_process_exit, struct task_struct *task)
 	if (cpu)
 		forget_recent(cpu, task);
 	give_back_load(task, cpu);
-	if (settings.follow & WAKEGOV_FOLLOW_PROCESSES)
-		follow_end_of_process(task);
+	if (settings.follow & WAKEGOV_FOLLOW_PROCESSES && !task->signal->live.counter)
+		remove_process(task->tgid);
 	end_number(task, task->pid);
 	__sync_fetch_and_add(&n_stored, -count_stored(task));
 	return 0;

@@ -34,18 +34,6 @@ static inline void account_running(struct wakegov_cpu *cpu, __u64 stolen_ns, __u
 	load->ran_ns = task->se.sum_exec_runtime;
 }
 
-/*
- * A tick meets a task that came unseen. The scheduler updates sum_exec_runtime at the end of a
- * tick, so the second tick can tell when the task came. Returns whether it could.
- */
-static inline bool tick_unseen(struct wakegov_cpu *cpu, struct task_struct *task, __u64 ticked_ns)
-{
-	if (!ticked_ns)
-		return false;
-	account_came(&cpu->load, ran_unseen_ns(cpu, task), ticked_ns);
-	return true;
-}
-
 #define TICK_NS 900000ULL /* less than any tick of the scheduler */
 #define LATE_NS 500000ULL
 
@@ -152,8 +140,14 @@ static __noinline int account_at_tick(struct task_struct *task, const struct hrt
 	watch_bytes(task, now_ns); /* a polling task never sleeps */
 	if (settings.chains)
 		tick_chains(cpu, task);
-	if (!cpu->load.busy_since_ns && !tick_unseen(cpu, task, ticked_ns))
+	/*
+	 * A task that came unseen: the scheduler updates sum_exec_runtime at the end of a tick, so
+	 * the second tick can tell when it came.
+	 */
+	if (!cpu->load.busy_since_ns && !ticked_ns)
 		return 0;
+	if (!cpu->load.busy_since_ns)
+		account_came(&cpu->load, ran_unseen_ns(cpu, task), ticked_ns);
 	if (!has_run_on(cpu, task, now_ns) || now_ns - cpu->load.updated_ns < TICK_NS)
 		return 0;
 	cpu->events[WAKEGOV_TICK]++;

@@ -41,6 +41,13 @@
 #define PIECE_TURNS_END 64 /* that have no verdict by now get none by turns */
 /* The decay of their longest work with each. Twice as much: a program's start counts for longer. */
 #define PIECE_PEAK_DECAY 2
+/* … and where they are due. With half as much, those that vary by a third are late now and then. */
+#define PIECE_DUE_DECAY 16
+/*
+ * A due piece is to end within its interval, and within this time where that is longer. With twice
+ * the time, what is awaited at half of a tenth of a second is late.
+ */
+#define PIECE_DUE_US 50000
 
 enum piece_kind {
 	PIECE_UNKNOWN,
@@ -111,25 +118,37 @@ static inline bool piece_hurries(const struct piece *piece)
 	return piece->n & PIECE_TURN;
 }
 
+/* The speed that ends 1.25 of this work in time needs this utilisation; 0: it is not due. */
+static inline __u32 piece_due_util(const struct piece *piece, __u32 interval_us)
+{
+	__u32 in_us = interval_us < PIECE_DUE_US ? interval_us : PIECE_DUE_US;
+
+	if (piece->kind != PIECE_DUE || !in_us || piece->pause_us < DECAY_HALF_LIFE_NS / 1000)
+		return 0;
+	return piece->peak_us < in_us ? piece->peak_us * 1024ULL / in_us : 1024;
+}
+
 /*
  * Something outside wakes the task, which sleeps since slept_ns, by CLOCK_MONOTONIC: a piece
- * begins. The CPUs had this level lately; 1024 is full speed.
+ * begins. Slow clocks prolonged the last one by lost_ns. Returns the time since that began; 0: it
+ * is not known.
  */
-static inline void piece_begin(struct piece *piece, __u64 slept_ns, __u64 now_ns, __u32 level)
+static inline __u32 piece_begin(struct piece *piece, __u64 slept_ns, __u64 now_ns, __u64 lost_ns)
 {
 	__u32 interval_us = piece_us(piece->begin_ns, now_ns),
-	      pause_us = piece_us(slept_ns, now_ns);
+	      pause_us = piece_us(slept_ns, now_ns), lost_us = piece_us(0, lost_ns), work_us;
 	bool known = piece->begin_ns, late;
-	__u64 work_us;
 	int vote = 0;
 
 	piece->begin_ns = now_ns;
 	if (!known)
-		return;
+		return 0;
 	if (pause_us > interval_us)
 		pause_us = interval_us;
-	work_us = (__u64)(interval_us - pause_us) * level / 1024;
-	piece->peak_us -= piece->peak_us / PIECE_PEAK_DECAY;
+	work_us = interval_us - pause_us;
+	work_us -= lost_us < work_us ? lost_us : work_us;
+	piece->peak_us -= piece->peak_us /
+			  (piece->kind == PIECE_DUE ? PIECE_DUE_DECAY : PIECE_PEAK_DECAY);
 	if (work_us > piece->peak_us)
 		piece->peak_us = work_us;
 	if (!++piece->n)
@@ -144,6 +163,7 @@ static inline void piece_begin(struct piece *piece, __u64 slept_ns, __u64 now_ns
 	piece_count(piece, vote);
 	piece->interval_us = late ? 0 : interval_us;
 	piece->pause_us = pause_us;
+	return interval_us;
 }
 
 /* Begins were missed: the next interval is not known. */

@@ -204,16 +204,6 @@ static uint32_t chain_covered_q(const struct engine *engine, const struct domain
 	return covered_q;
 }
 
-/* The utilisation that asks for the OPP that waiting is worth. */
-static uint32_t waiting_q(const struct engine *engine, const struct domain *domain)
-{
-	if (!engine->policy.chains || !engine->policy.waiting_uw)
-		return 0;
-	return utilisation_covered_q(&domain->info,
-				     opp_worth_waiting(&domain->info, engine->policy.waiting_uw),
-				     domain->policy.headroom_percent);
-}
-
 uint64_t engine_full_ns(const struct engine *engine, uint64_t now_ns)
 {
 	uint64_t full_ns = 0;
@@ -267,7 +257,10 @@ void engine_band(const struct engine *engine, uint32_t cpu, struct engine_band *
 	ret->watch_long_running = domain->watch_long_running;
 	if (engine->policy.chains && last->timing != TIMING_RATE_LIMITED)
 		ret->chain_q = chain_covered_q(engine, domain, cpu, min_khz, max_khz);
-	ret->waiting_q = waiting_q(engine, domain);
+	if (engine->policy.chains && engine->policy.waiting_uw)
+		ret->waiting_q = utilisation_covered_q(
+			&domain->info, opp_worth_waiting(&domain->info, engine->policy.waiting_uw),
+			domain->policy.headroom_percent);
 	if (is_looked_at(engine, domain))
 		return;
 	ret->watch = last->timing != TIMING_RATE_LIMITED;

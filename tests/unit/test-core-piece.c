@@ -42,7 +42,9 @@ static uint32_t run(const struct load *load, uint32_t speed, struct piece *piece
 
 	*piece = (struct piece){ 0 };
 	for (uint32_t i = 0; i < PIECES; i++) {
-		uint64_t ends_ns = now_ns + by_chance(load->work_ns, load->more_ns) * 1024 / speed;
+		uint64_t work_ns = by_chance(load->work_ns, load->more_ns);
+		uint64_t lost_ns = work_ns * 1024 / speed - work_ns;
+		uint64_t ends_ns = now_ns + work_ns + lost_ns;
 
 		clock_ns += load->begun == BY_EVENTS
 				    ? by_chance(load->gap_ns / 4, load->gap_ns * 3 / 2)
@@ -61,7 +63,7 @@ static uint32_t run(const struct load *load, uint32_t speed, struct piece *piece
 		}
 		assert_true(ends_ns < now_ns);
 		now_ns += by_chance(0, 50 * US);
-		piece_begin(piece, ends_ns, now_ns, speed);
+		piece_begin(piece, ends_ns, now_ns, lost_ns);
 		if (piece->kind == PIECE_UNKNOWN)
 			verdict = i + 1;
 	}
@@ -107,7 +109,7 @@ static void test_late(void **state)
 	for (uint32_t i = 0; i < PIECES; i++) {
 		uint64_t pause_ns = by_chance(100 * US, MS);
 
-		piece_begin(&piece, now_ns + 10 * MS, now_ns + 10 * MS + pause_ns, 1024);
+		piece_begin(&piece, now_ns + 10 * MS, now_ns + 10 * MS + pause_ns, 0);
 		now_ns += 10 * MS + pause_ns;
 	}
 	assert_int_equal(piece.kind, PIECE_UNKNOWN);
@@ -128,7 +130,7 @@ static void test_changes(void **state)
 	assert_int_equal(piece.kind, PIECE_WAITED_FOR);
 	while (piece.kind != PIECE_DUE && n++ < PIECES) {
 		clock_ns += 30 * MS;
-		piece_begin(&piece, clock_ns - 30 * MS + by_chance(MS, 3 * MS), clock_ns, 1024);
+		piece_begin(&piece, clock_ns - 30 * MS + by_chance(MS, 3 * MS), clock_ns, 0);
 	}
 	assert_in_range(n, PIECE_SCORE_VERDICT, 16);
 }
@@ -140,12 +142,28 @@ static void test_peak(void **state)
 	uint64_t now_ns = MS;
 
 	for (uint32_t i = 0; i < 20; i++, now_ns += 300 * MS)
-		piece_begin(&piece, now_ns - 100 * MS, now_ns, 512);
+		piece_begin(&piece, now_ns - 100 * MS, now_ns, 100 * MS);
 	assert_int_equal(piece.peak_us, 100000);
 	for (uint32_t i = 0; i < 10; i++, now_ns += 10 * MS)
-		piece_begin(&piece, now_ns - 290 * MS, now_ns, 512);
+		piece_begin(&piece, now_ns - 290 * MS, now_ns, 5 * MS);
 	assert_in_range(piece.peak_us, 50, 249);
 	assert_int_equal(piece.n, 29);
+}
+
+/* What ends the longest of the last pieces in time, whatever clock they had, after a long pause. */
+static void test_due(void **state)
+{
+	static const struct load report = { "", BY_CLOCK, 100 * MS, 8 * MS, 8 * MS, 0 };
+	struct piece piece;
+
+	for (uint32_t speed = 256; speed <= 1024; speed *= 2) {
+		run(&report, speed, &piece);
+		assert_in_range(piece_due_util(&piece, 100000), 10 * 1024 / 50, 16 * 1024 / 50);
+		assert_int_equal(piece_due_util(&piece, 10000), 1024);
+		assert_int_equal(piece_due_util(&piece, 0), 0);
+	}
+	piece.pause_us = 30000;
+	assert_int_equal(piece_due_util(&piece, 40000), 0);
 }
 
 /* Pieces that are all alike, each by its clock. Returns how many of 256 had the low one. */
@@ -160,7 +178,7 @@ static uint32_t run_by_turns(bool due, uint64_t work_ns, struct piece *piece)
 
 		clock_ns += 20 * MS;
 		now_ns = (due ? clock_ns : ends_ns + 20 * MS) + by_chance(0, 50 * US);
-		piece_begin(piece, ends_ns, now_ns, high ? 1024 : 256);
+		piece_begin(piece, ends_ns, now_ns, high ? 0 : 3 * work_ns);
 		low += !high;
 	}
 	return low;
@@ -191,7 +209,7 @@ static void test_turns_end(void **state)
 	uint32_t high = 0;
 
 	for (uint32_t i = 0; i < 70000; i++, now_ns += 20 * MS) {
-		piece_begin(&piece, now_ns - 17 * MS, now_ns, 1024);
+		piece_begin(&piece, now_ns - 17 * MS, now_ns, 0);
 		high += piece_hurries(&piece);
 	}
 	assert_in_range(high, 24, 32);
@@ -202,9 +220,10 @@ static void test_turns_end(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_kinds),	cmocka_unit_test(test_late),
-		cmocka_unit_test(test_changes), cmocka_unit_test(test_peak),
-		cmocka_unit_test(test_turns),	cmocka_unit_test(test_turns_end),
+		cmocka_unit_test(test_kinds),	  cmocka_unit_test(test_late),
+		cmocka_unit_test(test_due),	  cmocka_unit_test(test_changes),
+		cmocka_unit_test(test_peak),	  cmocka_unit_test(test_turns),
+		cmocka_unit_test(test_turns_end),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

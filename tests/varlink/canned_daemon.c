@@ -196,11 +196,12 @@ int tracer_read_device(struct tracer *tracer, uint32_t index, uint64_t now_ns, s
 	return 0;
 }
 
-/* The last is asked now and then. */
+/* The last is asked now and then, and the first is due. */
 bool tracer_piece(const struct tracer *tracer, uint32_t pid, struct piece *ret)
 {
-	*ret = (struct piece){ .peak_us = 7000, .n = 40, .score = -3, .kind = PIECE_WAITED_FOR };
-	return pid == FIRST_PID + 2;
+	*ret = (struct piece){ 0, 100000, 100000, .peak_us = 7000, .n = 40, .score = -3 };
+	ret->kind = pid == FIRST_PID ? PIECE_DUE : PIECE_WAITED_FOR;
+	return pid == FIRST_PID || pid == FIRST_PID + 2;
 }
 
 int tracer_device_name(const struct tracer *tracer, uint32_t index, char ret[TRACER_DISK_SIZE])

@@ -92,7 +92,8 @@ class Control(ServiceTest):
         """what the task asks for, its I/O, then its CPU's domain and its rules"""
         text = " ".join(self.run_command("5000812").split())
         self.assertRegex(text, r"^task make \(pid 5000812\), on CPU \d asks for io-boost of .* \(pid 5000812\) on CPU 2, "
-                               r".* MHz; that is the highest demand I/O 25000 per second on nvme0n1; .*"
+                               r".* MHz; that is the highest demand pieces of up to 7.0 ms at the highest frequency, 40 so far: due, as they begin by "
+                               r"a clock, however long they take \(3 votes\); the longest is in time with 14 % of a CPU at that frequency I/O 25000 per second on nvme0n1; .*"
                                r"policy0, CPUs 0-3: runs at .* rules for make \(thread 5000812 of process 800\)")
 
         text = " ".join(self.run_command("5000814").split())

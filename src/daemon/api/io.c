@@ -168,6 +168,7 @@ static void put_piece(struct json_out *out, const struct core *core, uint32_t pi
 		[PIECE_WAITED_FOR] = "waited_for",
 	};
 	struct piece piece;
+	uint32_t needs;
 
 	if (!pid || !tracer_piece(core->tracer, pid, &piece)) {
 		field_null(out, "piece");
@@ -178,6 +179,8 @@ static void put_piece(struct json_out *out, const struct core *core, uint32_t pi
 	field_count(out, "longest_us", piece.peak_us);
 	field_count(out, "pieces", piece.n);
 	field_count(out, "votes", abs(piece.score));
+	needs = piece_due_util(&piece, piece.interval_us) * 1000 / 1024;
+	field_count_if(out, "needs_permille", needs, needs);
 	field_count(out, "price_milliwatts", core->policy.waiting_uw / 1000);
 	json_out_close(out, '}');
 }

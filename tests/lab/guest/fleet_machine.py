@@ -61,8 +61,7 @@ def observe(half, folder):
 def main():
     device = guest.null_blk()
     # The former governor, which benefit compares with: without the boost nothing changes.
-    for path in glob.glob(f"{guest.CPUFREQ}/policy*/scaling_governor"):
-        guest.write(path, "powersave")
+    guest.set_governor("powersave")
     for half, boost in (("old", ""), ("new", "[io-boost]\nenabled = no\n")):
         with tempfile.TemporaryDirectory() as folder, \
                 guest.Daemon(f"[wakegov]\nbackend = setspeed\n{boost}"):

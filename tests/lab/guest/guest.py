@@ -141,6 +141,11 @@ def wait_for(condition, seconds, what):
         time.sleep(min(max(0.005, rare, 2 * (time.monotonic() - looked)), 1))
 
 
+def set_governor(name):
+    for path in glob.glob(f"{CPUFREQ}/policy*/scaling_governor"):
+        write(path, name)
+
+
 def restart_governors():
     """As the kernel has them at its start, whatever the limits of a test before did to them.
 
@@ -461,3 +466,18 @@ class PutBack:
 
 
 atexit.register(KeptDaemon.end)
+
+
+class EachBackend:
+    """For a test case whose check() is the test."""
+    def check(self, backend):
+        raise NotImplementedError
+
+    def test_setspeed(self):
+        self.check("setspeed")
+
+    def test_limits(self):
+        self.check("limits")
+
+    def test_uclamp(self):
+        self.check("uclamp")

@@ -387,8 +387,8 @@ WORKLOADS = (
     # Three tasks work after a key press, after a second of idleness; the others say what events cost.
     *(workload(name, "ms", "lower", frameload(mode, 5), latency, (input_devices,))
       for name, mode in (("key-press", "key"), ("key-typing", "typing"), ("mouse-moves", "mouse"))),
-    # Somebody asks after pauses by chance, of 50 ms in the mean.
-    *(workload(name, "ms", "lower", frameload(name, 5), latency) for name in ("asked", "handed")),
+    # Somebody asks after pauses by chance, of 50 ms in the mean; a report is due after 50 ms.
+    *(workload(name, "ms", "lower", frameload(name, 5), latency) for name in ("asked", "handed", "report")),
     workload("terminal", "ms", "lower", python(TERMINAL), printed, (text,)),
     workload("collector", "% on time", "higher", python(COLLECTOR), printed, (text,)),
     workload("script", "ms", "lower", SCRIPT, completion),

@@ -74,7 +74,7 @@ def policy(backend, options):
 
 def measure(governor):
     names = by_capacity()
-    programs.set_governor("schedutil")
+    guest.set_governor("schedutil")
     kernels, *options = governor.removeprefix("wakegov_").split("+")
     options = dict(option.split("=") for option in options)
     by_kernel = kernels == "schedutil"

@@ -87,7 +87,7 @@ def governed(name):
     """By a reference: no boosts and no chains, which schedutil has not."""
     if name not in REFERENCES:
         return programs.governed(name)
-    programs.set_governor(programs.own_governor())
+    guest.set_governor(programs.own_governor())
     return guest.Daemon("[wakegov]\nbackend = setspeed\n[io-boost]\nenabled = no\n[utilisation]\n"
                         f"chains = off\n[domain]\nfrequency-reference = {name}\n")
 

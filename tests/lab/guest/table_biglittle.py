@@ -82,12 +82,12 @@ def loads():
 @contextlib.contextmanager
 def unaware():
     """The kernel has the switch while schedutil governs all."""
-    programs.set_governor("schedutil")
+    guest.set_governor("schedutil")
     guest.write(ENERGY_AWARE, 0)
     try:
         yield
     finally:
-        programs.set_governor("schedutil")
+        guest.set_governor("schedutil")
         guest.write(ENERGY_AWARE, 1)
 
 
@@ -102,7 +102,7 @@ def governed(name):
         with programs.governed(name):
             yield
         return
-    programs.set_governor(kernels)
+    guest.set_governor(kernels)
     with guest.Daemon("[wakegov]\nbackend = observe\n"):
         yield
 

@@ -182,8 +182,7 @@ def spread(values):
 
 def measure(backend, rounds):
     by_kernel = backend == "kernel"
-    for name in DOMAINS:
-        guest.write(guest.policy(name, "scaling_governor"), "schedutil")
+    guest.set_governor("schedutil")
     daemon = contextlib.nullcontext() if by_kernel else \
         guest.Daemon(f"[wakegov]\nbackend = {backend}\n{RULES}")
     caps = {cpu: CAPS[name] for name, cpus in DOMAINS.items() for cpu in cpus}

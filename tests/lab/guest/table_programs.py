@@ -43,21 +43,16 @@ def policies():
     return [name for name in sorted(os.listdir(guest.CPUFREQ)) if name.startswith("policy")]
 
 
-def set_governor(name):
-    for policy in policies():
-        guest.write(guest.policy(policy, "scaling_governor"), name)
-
-
 @contextlib.contextmanager
 def governed(name):
     if not name.startswith("wakegov"):
-        set_governor(own_governor() if name == "own" else name)
+        guest.set_governor(own_governor() if name == "own" else name)
         yield
         return
     name, _, chains = name.partition("+")
     backend = name.partition("_")[2] or "auto"
     # A daemon that only watches is compared with performance: what differs is its cost.
-    set_governor("performance" if backend == "observe" else own_governor())
+    guest.set_governor("performance" if backend == "observe" else own_governor())
     with guest.Daemon(f"[wakegov]\nbackend = {backend}\n"
                       f"[utilisation]\nchains = {chains or 'on'}\n") as daemon:
         try:
@@ -134,7 +129,7 @@ def set_up(loads):
     """What they need, and a first run of each, so that their programs are in memory."""
     done = set()
     prepare()
-    set_governor("performance")
+    guest.set_governor("performance")
     for load in loads:
         for need in load.needs:
             if need not in done:

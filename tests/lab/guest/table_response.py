@@ -9,7 +9,7 @@ import sys
 
 import guest
 import paced_requests as requests
-from table_programs import governed, own_governor, prepare, set_governor
+from table_programs import governed, own_governor, prepare
 
 PERIODS = ((0.005, 400), (0.05, 100))  # s, requests
 GOALS = ("0.7ms", "2ms")
@@ -53,7 +53,7 @@ def main():
                 with governed(f"wakegov_{backend}"):
                     measure(backend, period_s, n)
                 for goal in GOALS:
-                    set_governor(own_governor())
+                    guest.set_governor(own_governor())
                     with guest.Daemon(f"[wakegov]\nbackend = {backend}\n[rule requests]\n"
                                       f"comm = {requests.NAME}\nresponse = {goal}\n"):
                         measure(f"{backend}, {goal}", period_s, n)

@@ -42,11 +42,6 @@ def states_of(daemon, comm):
     return [task["state"] for task in daemon.call("Tasks")["tasks"] if task["comm"] == comm]
 
 
-def set_governor(name):
-    for domain in ("policy0", "policy2"):
-        guest.write(guest.policy(domain, "scaling_governor"), name)
-
-
 def start_benefit(*arguments):
     return subprocess.Popen([f"{guest.BUILD}/wakegovctl", "benefit", "--json", *arguments],
                             stdout=subprocess.PIPE, text=True)
@@ -69,9 +64,9 @@ class Benefit(unittest.TestCase):
 
     def test_powersave(self):
         """lent to powersave, fio's psync does what it does there alone; and the ratio is fio's own"""
-        set_governor("powersave")
+        guest.set_governor("powersave")
         alone = reads_per_second(self.device)
-        set_governor("schedutil")
+        guest.set_governor("schedutil")
         with guest.Daemon() as daemon:
             truth = reads_per_second(self.device) / alone
             load = fio(self.device, 60)
@@ -249,10 +244,10 @@ class Figures(unittest.TestCase):
 
     def test_powersave(self):
         """five minutes, three times: psync against powersave within 2 % of what fio counts"""
-        set_governor("powersave")
+        guest.set_governor("powersave")
         reads_per_second(self.device)
         alone = reads_per_second(self.device)
-        set_governor("schedutil")
+        guest.set_governor("schedutil")
         with guest.Daemon():
             reads_per_second(self.device)
             truth = reads_per_second(self.device) / alone

@@ -140,22 +140,7 @@ class LoadAlone(unittest.TestCase):
         guest.KeptDaemon.end()
 
 
-class EachBackend:
-    """For a test case whose check() is the test."""
-    def check(self, backend):
-        raise NotImplementedError
-
-    def test_setspeed(self):
-        self.check("setspeed")
-
-    def test_limits(self):
-        self.check("limits")
-
-    def test_uclamp(self):
-        self.check("uclamp")
-
-
-class Chains(EachBackend, LoadAlone):
+class Chains(guest.EachBackend, LoadAlone):
     @contextlib.contextmanager
     def governed(self, backend):
         guest.KeptDaemon.end()
@@ -408,7 +393,7 @@ class Frames(LoadAlone):
         self.check("uclamp")
 
 
-class Input(EachBackend, LoadAlone):
+class Input(guest.EachBackend, LoadAlone):
     """What a key press wakes: real interrupts of the keyboard's controller, after a second of idleness each"""
     def setUp(self):
         super().setUp()
@@ -431,11 +416,11 @@ class Input(EachBackend, LoadAlone):
     @contextlib.contextmanager
     def highest(self):
         guest.KeptDaemon.end()
-        programs.set_governor("performance")
+        guest.set_governor("performance")
         try:
             yield
         finally:
-            programs.set_governor(programs.own_governor())
+            guest.set_governor(programs.own_governor())
 
     def times(self, backend, chains):
         """Under performance and under wakegov"""

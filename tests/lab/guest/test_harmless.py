@@ -4,7 +4,6 @@
 
 For the timed machine, where a CPU at a lower frequency really runs slower.
 """
-import json
 import subprocess
 import time
 import unittest
@@ -13,14 +12,11 @@ import guest
 import programs_workloads
 import table_programs as programs
 import tap
+import workloads
 
 
 def reads_per_second():
-    done = subprocess.run(["fio", "--name=psync", f"--filename={guest.null_blk()}", "--direct=1",
-                           "--ioengine=psync", "--rw=randread", "--bs=4k", "--cpus_allowed=0",
-                           "--time_based", "--ramp_time=1s", "--runtime=1s",
-                           "--output-format=json"], check=True, capture_output=True, text=True)
-    return json.loads(done.stdout)["jobs"][0]["read"]["iops"]
+    return workloads.fio(workloads.shell(workloads.fio_command("psync", guest.null_blk())))[0]
 
 
 # By how much the sums of the table's loads may differ. Ticks and softirqs that fall into a fork or an exec are not
@@ -84,17 +80,18 @@ class Harmless(unittest.TestCase):
 
 
 # Of schedutil's time on Linux 7.2, by uclamp, limits and setspeed: a command at a terminal took 0.67, 0.63 and 0.65, a service
-# asked now and then 0.27, and three processes that pass it on 0.26. A collector's round, due after 50 ms, had 0.83 to 1.13 and was
-# on time; two runs of schedutil differ by up to 12 %.
-MOST_TERMINAL, MOST_COLLECTOR, MOST_ASKED = 0.8, 1.25, 0.4
+# asked now and then 0.27, and three processes that pass it on 0.26.
+MOST_TERMINAL, MOST_ASKED = 0.8, 0.4
+# In the median, of 50000; by schedutil alone 44000 and 76000. The energy is of performance's: 0.55 to 0.94 in five starts.
+MOST_DUE_US, MOST_DUE_ENERGY = 40000, 1
 
 
-class Commands(unittest.TestCase):
+class Commands(guest.EachBackend, unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.loads = [programs_workloads.named(name) for name in ("terminal", "collector", "asked", "handed")]
+        cls.loads = [programs_workloads.named(name) for name in ("terminal", "collector", "report", "asked", "handed")]
         programs.set_up(cls.loads)
-        cls.own = cls.measured("own")
+        cls.fastest, cls.own = cls.measured("performance"), cls.measured("own")
 
     @classmethod
     def measured(cls, governor):
@@ -106,21 +103,15 @@ class Commands(unittest.TestCase):
         return runs
 
     def check(self, backend):
-        """Short commands after a pause are as fast as by the kernel's governor, and what somebody waits for is faster"""
-        terminal, collector, *asked = self.measured(f"wakegov_{backend}")
-        for run, own in zip(asked, self.own[2:]):
+        """Short commands after a pause are faster than by the kernel's governor, and what is due after 50 ms is in time"""
+        terminal, *due, asked, handed = self.measured(f"wakegov_{backend}")
+        self.assertGreaterEqual(due[0]["figure"], 95)
+        for run, own in zip((asked, handed), self.own[3:]):
             self.assertLess(run["figure"], MOST_ASKED * own["figure"])
         self.assertLess(terminal["figure"], MOST_TERMINAL * self.own[0]["figure"])
-        self.assertLess(collector["p50_us"], MOST_COLLECTOR * self.own[1]["p50_us"])
-
-    def test_setspeed(self):
-        self.check("setspeed")
-
-    def test_limits(self):
-        self.check("limits")
-
-    def test_uclamp(self):
-        self.check("uclamp")
+        for run, fastest in zip(due, self.fastest[1:]):
+            self.assertLess(run["p50_us"], MOST_DUE_US)
+            self.assertLess(run["joule"], MOST_DUE_ENERGY * fastest["joule"])
 
 
 if __name__ == "__main__":

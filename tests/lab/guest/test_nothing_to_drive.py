@@ -43,8 +43,7 @@ class NoUserspace(unittest.TestCase):
 
     def test_auto(self):
         """without the userspace governor, auto takes the next backend, and says what is missing"""
-        for name in ("policy0", "policy2"):
-            guest.write(guest.policy(name, "scaling_governor"), "performance")
+        guest.set_governor("performance")
         try:
             before = guest.snapshot()
             with guest.Daemon("[domain]\nmax-frequency = 1GHz\n", ["--debug"]) as daemon:
@@ -53,8 +52,7 @@ class NoUserspace(unittest.TestCase):
                 guest.wait_for(lambda: guest.frequency("policy2") == 1000000, 10, "the ceiling")
             guest.wait_for(lambda: guest.snapshot() == before, 2, "everything restored")
         finally:
-            for name in ("policy0", "policy2"):
-                guest.write(guest.policy(name, "scaling_governor"), "schedutil")
+            guest.set_governor("schedutil")
         self.assertEqual(guest.snapshot(), self.before)
 
 

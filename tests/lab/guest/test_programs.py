@@ -135,7 +135,7 @@ def heat():
 class Machine(unittest.TestCase):
     def setUp(self):
         subprocess.run(["modprobe", "msr"], check=True)
-        programs.set_governor(programs.own_governor())
+        guest.set_governor(programs.own_governor())
 
     def test_doctor(self):
         """doctor says which driver it is, which backend auto takes, and how frequency is measured"""
@@ -178,7 +178,7 @@ class Machine(unittest.TestCase):
         """a compile on all CPUs, one of which the daemon has to share, does not wake it again and again"""
         load = programs_workloads.named("make")
         workloads.objects()
-        programs.set_governor("performance")
+        guest.set_governor("performance")
         with guest.Daemon("[wakegov]\nbackend = observe\n") as daemon:
             workloads.shell(load.command)
             before, start = daemon.switches(), time.monotonic()

@@ -1,7 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only
 """Real-time tasks on the machine whose CPUs really slow down: they are as soon done as by schedutil."""
-import glob
 import json
 import os
 import subprocess
@@ -56,11 +55,6 @@ def start(kind, loops, n=N):
                             stdout=subprocess.PIPE)
 
 
-def set_governors(governor):
-    for path in glob.glob(f"{guest.CPUFREQ}/policy*/scaling_governor"):
-        guest.write(path, governor)
-
-
 def count_loops():
     """As many as take WORK_S at the highest OPP, which performance has."""
     def took_s():
@@ -76,9 +70,9 @@ class Realtime(unittest.TestCase):
 
     @classmethod
     def setUpClass(cls):
-        set_governors("performance")
+        guest.set_governor("performance")
         cls.loops = count_loops()
-        set_governors(cls.before)
+        guest.set_governor(cls.before)
 
     def share(self, what, kind, part=1, n=N):
         """Of the periods, those whose work, or that part of it, was done when it was due."""
