@@ -197,16 +197,14 @@ static uint32_t most_for_waiting(const struct engine *engine, uint32_t pid, uint
 }
 
 /*
- * A chain asks for the frequency that its utilisation would ask for if one CPU did all its work.
- * Where the CPUs' own utilisation does not show it, their own governor does not see it: then it is
- * a floor as well, up to the effective cap. A floor that is there stays as long as the chain: the
- * CPUs' own utilisation goes up and down with each of its tasks.
+ * A chain asks for the frequency that its utilisation would ask for if one CPU did all its work. It
+ * is a floor as well, up to the effective cap, whatever the CPUs ask for: their own governor does
+ * not see the chain, and is later than we are to see what they do themselves.
  */
 static void merge_chains(const struct engine *engine, uint32_t domain, uint32_t most_cap,
 			 uint64_t now_ns, struct demand *demand)
 {
 	const struct policy_domain *policy = &engine->domains[domain].policy;
-	bool has_floor = engine->domains[domain].floor_khz;
 
 	engine_for_each_cpu(engine, cpu, domain) {
 		const struct cpu *c = &engine->cpus[cpu];
@@ -232,8 +230,7 @@ static void merge_chains(const struct engine *engine, uint32_t domain, uint32_t 
 		cap = asked.cap < own.cap ? asked.cap : own.cap;
 		ask_within(demand, &asked, &own);
 		demand->is_waited_for |= !c->chain.waker;
-		if (has_floor || cap - cap / CHAIN_NEAR > demand->own_cap)
-			raise_floor(demand, cap < most_cap ? cap : most_cap);
+		raise_floor(demand, cap < most_cap ? cap : most_cap);
 	}
 }
 

@@ -18,7 +18,7 @@ struct machine {
 	struct topology *topology;
 	struct policy policy;
 	struct engine *engine;
-	uint64_t now_ns;
+	uint64_t now_ns, burst_ns;
 };
 
 /* Two domains of two CPUs, and a rule with a cap of 30 %. */
@@ -33,6 +33,7 @@ static void begin(struct machine *machine, bool chains)
 	machine->engine = engine_new(machine->topology, &machine->policy);
 	assert_non_null(machine->engine);
 	machine->now_ns = START_NS;
+	machine->burst_ns = 0;
 	for (uint32_t i = 0; i < 2; i++)
 		engine_apply(machine->engine,
 			     &(struct input){
@@ -59,6 +60,7 @@ static void sample(struct machine *machine, uint32_t cpu, uint32_t util_cap, uin
 			 .util_q = DECAY_Q(util_cap),
 			 .est_q = DECAY_Q(util_cap),
 			 .running = util_cap,
+			 .burst_ns = machine->burst_ns,
 			 .idle_since_ns = machine->now_ns,
 			 .chain = { .util_q = DECAY_Q(chain_cap),
 				    .pid = 812,
@@ -109,14 +111,17 @@ static void test_demand(void **state)
 	end(&machine);
 }
 
+/* It is a floor also where the CPU asks for as much, after so long without a break. */
 static void test_highest_is_no_news(void **state)
 {
 	struct machine machine;
 
 	begin(&machine, true);
-	sample(&machine, 0, 100, 1000, machine.now_ns);
+	machine.burst_ns = NS_PER_S;
+	sample(&machine, 0, 100, 760, machine.now_ns);
 	assert_int_equal(decide(&machine, 0)->target_khz, HIGH_KHZ);
 	assert_int_equal(chain_q(&machine, 0), UINT32_MAX);
+	assert_int_equal(engine_floor_khz(machine.engine, 0), HIGH_KHZ);
 	end(&machine);
 }
 
