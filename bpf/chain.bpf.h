@@ -440,7 +440,10 @@ static inline struct chain_task *claim_chain(struct task_struct *task, bool is_m
 		return NULL;
 	}
 	place &= 1;
-	pair->chains[place].generation = 0;
+	/* While only ticks are traced all CPUs are full: it has one until its waits are seen. */
+	pair->chains[place].generation = settings.only_ticks_since_ns != 0;
+	pair->chains[place].util_q = CHAIN_ONE;
+	pair->chains[place].waker.pid = 0;
 	/* A child has its parent's. */
 	pair->chains[place].flags = is_met && task->flags & PF_KTHREAD ? CHAIN_KERNEL : 0;
 	pair->chains[place].next = 0;

@@ -136,7 +136,7 @@ int BPF_PROG(on_sched_process_fork, struct task_struct *parent, struct task_stru
 {
 	hand_on_load(parent, child, count_event(WAKEGOV_PROCESS_FORK));
 	inherit_class(parent, child);
-	if (settings.chains)
+	if (settings.chains && !settings.only_ticks_since_ns)
 		fork_chain(parent, child);
 	return 0;
 }

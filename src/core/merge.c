@@ -198,8 +198,8 @@ static uint32_t most_for_waiting(const struct engine *engine, uint32_t pid, uint
 
 /*
  * A chain asks for the frequency that its utilisation would ask for if one CPU did all its work. It
- * is a floor as well, up to the effective cap, whatever the CPUs ask for: their own governor does
- * not see the chain, and is later than we are to see what they do themselves.
+ * is a floor as well, up to the effective cap, whatever its CPUs ask for: their own governor does
+ * not see it, and sees later than we do what they do themselves.
  */
 static void merge_chains(const struct engine *engine, uint32_t domain, uint32_t most_cap,
 			 uint64_t now_ns, struct demand *demand)

@@ -10,6 +10,17 @@ import unittest
 import guest
 import tap
 
+# Of four processes one works at a time, each on a CPU of its own.
+RING = """import os
+pipes = [os.pipe() for _ in range(4)]
+number = next((i for i in (1, 2, 3) if not os.fork()), 0)
+os.sched_setaffinity(0, [number])
+if not number: os.write(pipes[0][1], b"x")
+while os.read(pipes[number][0], 1):
+    for _ in range(4000): pass
+    os.write(pipes[number - 3][1], b"x")
+"""
+
 
 class Govern(unittest.TestCase):
     def setUp(self):
@@ -102,6 +113,23 @@ class Govern(unittest.TestCase):
         tap.note(f"all is traced again after {', '.join(f'{ms:.0f}' for ms in took_ms)} ms")
         # Of four CPUs one works, each of whose ticks looks at another one's: had they none for 20 ms?
         self.assertLess(max(took_ms), 20 + 5 * 4 + 20)
+
+    def test_saturated_chain(self):
+        """tasks that begin while only ticks are traced, and work in turn, are as fast afterwards as any that do"""
+        self.settle()
+        with contextlib.ExitStack() as stack, contextlib.ExitStack() as loops:
+            self.fill(loops, 1, 3)
+            ring = stack.enter_context(subprocess.Popen(["python3", "-c", RING], start_new_session=True))
+            stack.callback(os.killpg, ring.pid, 9)
+            time.sleep(0.6)
+            guest.wait_for(lambda: self.program_state("sched_switch") == "not-needed", 5, "only ticks are traced")
+            before = len(self.daemon.decisions())
+            loops.close()
+            time.sleep(0.5)
+            targets = [decision["target_khz"] for decision in self.daemon.decisions()[before:]]
+        tap.note(f"targets afterwards: {targets}")
+        # 600 to 1200 MHz for 40 ms where nothing is known of them.
+        self.assertGreater(min(targets, default=1400000), 1300000)
 
     def test_saturated_rule(self):
         """a cap that comes while only ticks are traced holds at once"""
