@@ -50,7 +50,7 @@ all   desktop    500
 all   timed      300
 all   response   200
 all   arm        800
-all   older      200
+all   older      450
 all   no_tick    100
 all   benefit    400
 all   fleet      400
