@@ -91,12 +91,12 @@ class Commands(guest.EachBackend, unittest.TestCase):
     def setUpClass(cls):
         cls.loads = [programs_workloads.named(name) for name in ("terminal", "collector", "report", "asked", "handed")]
         programs.set_up(cls.loads)
-        cls.fastest, cls.own = cls.measured("performance"), cls.measured("own")
+        cls.fastest, cls.own = cls.measured("performance", cls.loads[1:3]), cls.measured("own", cls.loads)
 
     @classmethod
-    def measured(cls, governor):
+    def measured(cls, governor, loads):
         with programs.governed(governor):
-            runs = [programs.measure(load, 0, governor) for load in cls.loads]
+            runs = [programs.measure(load, 0, governor) for load in loads]
         for run in runs:
             tap.note(f"{run['workload']}, {governor}: {run['figure']:.1f} {run['unit']}, p50 {run['p50_us'] / 1000:.1f} ms, "
                      f"longest {run['p99_us'] / 1000:.1f}, {run['mean_mhz']:.0f} MHz, {run['joule'] or 0:.2f} J")
@@ -104,12 +104,12 @@ class Commands(guest.EachBackend, unittest.TestCase):
 
     def check(self, backend):
         """Short commands after a pause are faster than by the kernel's governor, and what is due after 50 ms is in time"""
-        terminal, *due, asked, handed = self.measured(f"wakegov_{backend}")
+        terminal, *due, asked, handed = self.measured(f"wakegov_{backend}", self.loads)
         self.assertGreaterEqual(due[0]["figure"], 95)
         for run, own in zip((asked, handed), self.own[3:]):
             self.assertLess(run["figure"], MOST_ASKED * own["figure"])
         self.assertLess(terminal["figure"], MOST_TERMINAL * self.own[0]["figure"])
-        for run, fastest in zip(due, self.fastest[1:]):
+        for run, fastest in zip(due, self.fastest):
             self.assertLess(run["p50_us"], MOST_DUE_US)
             self.assertLess(run["joule"], MOST_DUE_ENERGY * fastest["joule"])
 
