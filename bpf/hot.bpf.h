@@ -54,13 +54,8 @@ static inline void enter(struct task_struct *task, const struct cold_tasks *cold
 	for (int i = 0; i < WAKEGOV_SLOT_IOS; i++)
 		slot->ios[i].device = WAKEGOV_NO_DEVICE;
 	BPF_CORE_READ_STR_INTO(&slot->comm, task, comm);
-	if (emit(WAKEGOV_RECORD_TASK, slot->cpu, slot_index(slot)))
-		return;
-	/* The daemon, which releases all others, has not seen it. The next full window tries again.
-	 */
-	__sync_fetch_and_add(hot_count(slot->pid), -1);
-	slot->live = 0;
-	slot->pid = 0;
+	if (!emit(WAKEGOV_RECORD_TASK, slot->cpu, slot_index(slot)))
+		give_back_slot(slot); /* the next full window tries again */
 }
 
 /*

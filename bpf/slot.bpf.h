@@ -73,3 +73,11 @@ VERIFIED_ONCE __u32 claim_slot_index(__u32 pid)
 	}
 	return WAKEGOV_SLOTS;
 }
+
+/* Releases a slot that the daemon has not seen. The daemon releases all others. */
+static inline void give_back_slot(struct wakegov_slot *slot)
+{
+	__sync_fetch_and_add(hot_count(slot->pid), -1);
+	slot->live = 0;
+	slot->pid = 0;
+}
