@@ -125,8 +125,7 @@ static __noinline int begin_piece(struct wakegov_cpu *cpu, struct chain_task *ch
 				  const struct task_struct *task, __u32 interrupts)
 {
 	__u64 now_ns = bpf_ktime_get_ns(), ahead_ns = chains_skipped_ns + clock_ahead_ns;
-	__u32 level, interval_us, util_q;
-	struct chain_waker waker;
+	__u32 interval_us, util_q, rest_q;
 
 	if (!cpu || !chain)
 		return 0; /* for the verifier: never so */
@@ -136,8 +135,7 @@ static __noinline int begin_piece(struct wakegov_cpu *cpu, struct chain_task *ch
 	else if (chain->pieces_of != settings.chains)
 		piece_miss(&chain->piece);
 	chain->pieces_of = settings.chains;
-	level = cpu->load.level_q >> DECAY_Q_SHIFT;
-	chain_was_on(chain, chain->slept_ns, level);
+	chain_was_on(chain, chain->slept_ns, cpu->load.level_q >> DECAY_Q_SHIFT);
 	interval_us = piece_begin(&chain->piece, chain->slept_ns + ahead_ns, now_ns,
 				  chain->lost_ns);
 	chain->others -= chain->others > 0;
@@ -145,11 +143,9 @@ static __noinline int begin_piece(struct wakegov_cpu *cpu, struct chain_task *ch
 		return 0;
 	util_q = DECAY_Q(piece_due_util(&chain->piece, interval_us));
 	if (util_q) {
-		waker = chain->waker;
-		chain_end_wait(chain, now_ns - ahead_ns, level);
-		chain->waker = waker;
-		if (chain->util_q < util_q)
-			chain->util_q = chain->since.util_q = util_q;
+		/* Its waker is not forgotten: a chain without one asks for nothing. */
+		rest_q = chain_rest(chain, now_ns - ahead_ns - chain->slept_ns);
+		chain_begin(chain, now_ns - ahead_ns, rest_q > util_q ? rest_q : util_q);
 	}
 	if (!piece_hurries(&chain->piece) || !cpu->waiting_q)
 		return 0;
