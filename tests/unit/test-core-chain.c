@@ -122,28 +122,6 @@ static void test_requests(void **state)
 	}
 }
 
-/* Whoever is woken by timers only has no chain. */
-static void test_timers(void **state)
-{
-	struct scene scene = { .now_ns = 1000 * MS, .level = 1024 };
-	struct chain_task a = new_task(&scene), b = new_task(&scene);
-
-	for (int i = 0; i < 100; i++) {
-		scene.now_ns += 3 * MS;
-		go_to_sleep(&scene, &a);
-		scene.now_ns += MS;
-		wake(&scene, &b, NULL);
-		scene.now_ns += MS;
-		go_to_sleep(&scene, &b);
-		scene.now_ns += 5 * MS;
-		wake(&scene, &a, NULL);
-	}
-	assert_int_equal(a.waker.pid, 0);
-	assert_int_equal(b.waker.pid, 0);
-	assert_in_range(permille(&scene, &a), 230, 310);
-	assert_in_range(permille(&scene, &b), 70, 110);
-}
-
 /* A dispatcher works for a twentieth of the time and wakes forty: none is hotter than that. */
 static void test_dispatcher(void **state)
 {
@@ -472,7 +450,6 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_pair),
 		cmocka_unit_test(test_requests),
-		cmocka_unit_test(test_timers),
 		cmocka_unit_test(test_dispatcher),
 		cmocka_unit_test(test_long_sleep),
 		cmocka_unit_test(test_bounds),

@@ -171,41 +171,6 @@ static void test_overrides(void **state)
 	}
 }
 
-/* Frozen below what it runs at: a limit forbids the present OPP, so nothing is held. */
-static void test_override_is_at_once(void **state)
-{
-	struct domain domain = usual();
-
-	decide(&domain, 1024, START_NS);
-	override(&domain.policy.max, 1000000);
-	decide(&domain, 1024, START_NS + RATE_NS);
-	assert_decided(&domain, 1000000, TIMING_NOW);
-	domain.policy.max = (struct policy_frequency){ 0 };
-	decide(&domain, 1024, START_NS + 2 * RATE_NS);
-	assert_decided(&domain, 2400000, TIMING_NOW);
-}
-
-static void test_limits(void **state)
-{
-	struct domain domain = usual();
-	uint32_t min_khz, max_khz;
-
-	domain_limits(&domain, &min_khz, &max_khz);
-	assert_int_equal(min_khz, 800000);
-	assert_int_equal(max_khz, 2400000);
-
-	domain.policy.min = (struct policy_frequency)KHZ(2200000);
-	domain.policy.max = (struct policy_frequency)PERCENT(75);
-	domain_limits(&domain, &min_khz, &max_khz);
-	assert_int_equal(min_khz, 1800000);
-	assert_int_equal(max_khz, 1800000);
-
-	domain.scaling_max_khz = 1000000;
-	domain_limits(&domain, &min_khz, &max_khz);
-	assert_int_equal(min_khz, 1000000);
-	assert_int_equal(max_khz, 1000000);
-}
-
 static void test_rate_limit_floor(void **state)
 {
 	static const struct {
@@ -391,8 +356,6 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_clamps),
 		cmocka_unit_test(test_overrides),
-		cmocka_unit_test(test_override_is_at_once),
-		cmocka_unit_test(test_limits),
 		cmocka_unit_test(test_rate_limit_floor),
 		cmocka_unit_test(test_first),
 		cmocka_unit_test(test_up_is_urgent),

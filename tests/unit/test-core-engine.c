@@ -137,36 +137,6 @@ static void test_idle_goes_lowest(void **state)
 	}
 }
 
-/*
- * Where a long load ended a moment ago, what runs for a millisecond leaves an idle domain where it
- * is, though its CPU remembers the load; what goes on counts, with all that is remembered.
- */
-static void test_moment_is_no_work(void **state)
-{
-	struct world world;
-	uint64_t changes;
-
-	start(&world);
-	world_switch(&world, 0, true);
-	world_run_until(&world, world.now_ns + NS_PER_S);
-	world_switch(&world, 0, false);
-	world_run_until(&world, world.now_ns + world.policy.domain.down_hold_ns + NS_PER_MS);
-	assert_target(&world, 0, LOWEST_KHZ, REASON_IDLE);
-	changes = world.domains[0].changes;
-	for (int i = 0; i < 2; i++) {
-		world_switch(&world, 0, true);
-		world_run_until(&world, world.now_ns + NS_PER_MS);
-		world_switch(&world, 0, false);
-		world_run_until(&world, world.now_ns + 12 * NS_PER_MS);
-		assert_target(&world, 0, LOWEST_KHZ, REASON_IDLE);
-	}
-	assert_int_equal(world.domains[0].changes, changes);
-	world_switch(&world, 0, true);
-	world_run_until(&world, world.now_ns + 5 * NS_PER_MS);
-	assert_true(world_last(&world, 0)->target_khz > LOWEST_KHZ);
-	world_deinit(&world);
-}
-
 /* Busy for a part of each period: it settles, and does not swing with them. */
 static void test_partial_load_settles(void **state)
 {
@@ -558,7 +528,6 @@ int main(void)
 		cmocka_unit_test(test_memory_counts_at_once),
 		cmocka_unit_test(test_memory_leaves_with_its_task),
 		cmocka_unit_test(test_idle_goes_lowest),
-		cmocka_unit_test(test_moment_is_no_work),
 		cmocka_unit_test(test_partial_load_settles),
 		cmocka_unit_test(test_marked_cpu),
 		cmocka_unit_test(test_boost_is_held_across_sleeps),

@@ -97,6 +97,26 @@ static void test_section(void **state)
 	}
 }
 
+/* An override wins over a section of the domain, and over a policy that comes later. */
+static void test_override(void **state)
+{
+	struct policy_domain found;
+	struct policy policy;
+
+	policy_init(&policy);
+	policy.n_domain_sections = policy.n_domain_overrides = 1;
+	policy.domain_sections[0] = policy.domain_overrides[0] = (struct policy_domain_section){
+		.name = "a",
+		.given = POLICY_DOMAIN_BIT(min),
+		.values.min = { POLICY_FREQUENCY_KHZ, 1 },
+	};
+	policy.domain_overrides[0].values.min.override = 4;
+	policy_domain_for(&policy, "a", &found);
+	assert_int_equal(found.min.override, 4);
+	policy_domain_for(&policy, "b", &found);
+	assert_int_equal(found.min.override, 0);
+}
+
 /* Of a copy rules and overrides are where they were. */
 static void test_copy(void **state)
 {
@@ -118,9 +138,8 @@ static void test_copy(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_flags),
-		cmocka_unit_test(test_bits_of_domains),
-		cmocka_unit_test(test_section),
+		cmocka_unit_test(test_flags),	cmocka_unit_test(test_bits_of_domains),
+		cmocka_unit_test(test_section), cmocka_unit_test(test_override),
 		cmocka_unit_test(test_copy),
 	};
 
