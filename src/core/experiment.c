@@ -173,23 +173,23 @@ static bool may_be_of_tick(const struct experiment *e, const struct experiment_p
 }
 
 /*
- * A gain that a tick may explain, or a hint of one, is asked for once more, in long windows; short
- * ones then refresh what they confirm.
+ * A gain that a tick may explain, a hint of one, or none that can be told from a tick's noise, is
+ * asked for once more, in long windows; short ones then refresh what they confirm.
  */
 static void judge(struct experiment *e, const struct experiment_params *p, uint64_t now_ns)
 {
 	const struct evidence *seen = &e->evidence;
-	bool may_be_tick = may_be_of_tick(e, p), answered, over, gains;
+	bool may_be_tick = may_be_of_tick(e, p), is_far = is_far_below(e, p), answered, over, gains;
 	int64_t most = is_long(e) || may_be_tick ? TICK_PAIRS_MOST : PAIRS_MOST;
 	int64_t need = evidence_ln(ODDS) / 16;
 
 	if (seen->sum > 0 && is_as_predicted(e, p))
 		need -= evidence_ln(PRIOR_ODDS) / 16;
-	answered = evidence_ln_odds(seen) >= need;
-	over = seen->pairs >= most * ONE || e->tries >= 2 * most || is_far_below(e, p);
+	answered = evidence_ln_odds(seen) >= need || (is_far && seen->sum < 0);
+	over = seen->pairs >= most * ONE || e->tries >= 2 * most || is_far;
 	gains = (answered && seen->sum > 0) ||
 		(over && evidence_is_above_slack(seen, may_be_tick ? HINT : CLEARLY));
-	if (gains && may_be_tick) {
+	if ((gains || over) && may_be_tick) {
 		e->tick = EXPERIMENT_TICK_TESTED;
 		e->evidence.scale = SCALE_START;
 		open_again(e, now_ns);
