@@ -4,22 +4,6 @@
 #include "config/keys.h"
 #include "core/engine.h"
 
-/* These words are read by people and by programs: they don't change by accident. */
-static void test_names(void **state)
-{
-	assert_string_equal(reason_name(REASON_IDLE), "idle");
-	assert_string_equal(reason_name(REASON_UTILISATION), "utilisation");
-	assert_string_equal(reason_name(REASON_IO_BOOST), "io-boost");
-	assert_string_equal(limiter_name(LIMITER_NONE), "none");
-	assert_string_equal(limiter_name(LIMITER_POLICY_MIN), "policy-min");
-	assert_string_equal(limiter_name(LIMITER_POLICY_MAX), "policy-max");
-	assert_string_equal(limiter_name(LIMITER_SCALING_MIN), "scaling-min");
-	assert_string_equal(limiter_name(LIMITER_SCALING_MAX), "scaling-max");
-	assert_string_equal(timing_name(TIMING_NOW), "now");
-	assert_string_equal(timing_name(TIMING_HELD), "held");
-	assert_string_equal(timing_name(TIMING_RATE_LIMITED), "rate-limited");
-}
-
 static void note(struct explanation *explanation, uint32_t cap, uint32_t cpu)
 {
 	const struct contender contender = { .cap = cap, .cpu = cpu };
@@ -104,7 +88,6 @@ static void test_of_a_decision(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_names),
 		cmocka_unit_test(test_highest_first),
 		cmocka_unit_test(test_of_a_decision),
 	};

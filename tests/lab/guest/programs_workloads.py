@@ -7,7 +7,7 @@ import os
 import re
 
 import guest
-from stacks import STACKS
+from stacks import STACKS, null_blk
 from workloads import (CPU, DISK, WORK, bound_disk, chainload, cold, completion, drifting_disk, ext4, fio,
                        fio_command, frameload, hackbench, input_devices, latency_disk, listens, objects, printed,
                        python, remount, server, shell, tbench, tbench_command, tbench_server, turns, work_folder,
@@ -133,6 +133,23 @@ def cold_copy():
     shell(f"rm -rf {DISK}/copy")
     remount()
     yield
+
+
+@contextlib.contextmanager
+def mounted_btrfs():
+    disk = null_blk("nullb9", "memory_backed=1", "size=300")
+    shell(f"modprobe btrfs; mkfs.btrfs -q -f {disk}; mkdir -p {WORK}/btrfs; "
+          f"mount -o compress-force=zstd {disk} {WORK}/btrfs")
+    try:
+        yield
+    finally:
+        shell(f"umount {WORK}/btrfs")
+
+
+def git_daemon():
+    shell(f"rm -rf {WORK}/clone; touch {TREE}/.git/git-daemon-export-ok")
+    return server(["git", "-c", "safe.directory=*", "daemon", "--listen=127.0.0.1", "--reuseaddr",
+                   f"--base-path={DISK}"], listens(9418))
 
 
 def wrk(text):
@@ -359,6 +376,10 @@ WORKLOADS = (
              memcached),
     workload("rsync", "ms", "lower", f"rsync -a {TREE}/src {DISK}/copy", completion, (tree,),
              cold_copy),
+    workload("btrfs", "ms", "lower", f"cp -r {TREE}/src {WORK}/btrfs; sync -f {WORK}/btrfs", completion, (tree,),
+             mounted_btrfs),
+    workload("git-daemon", "ms", "lower", f"git clone -q git://127.0.0.1/tree {WORK}/clone", completion, (tree,),
+             git_daemon),
     workload("tar-gzip", "ms", "lower", f"tar -C {TREE} -cf - src | gzip -1 >/dev/null", completion,
              (tree,), cold),
     workload("pipeline", "ms", "lower",

@@ -6,7 +6,7 @@ TABLE_GOVERNORS=performance,powersave,schedutil,wakegov
 TABLE_TIME=4
 # Of the table of programs, whose CPUs are those of the timed machine.
 TABLE_PROGRAMS=nginx-light,wrk,ripgrep,sox,rt-tests,zstd,postgresql-15,dbench,redis-server,redis-tools,rsync
-TABLE_PROGRAMS+=,memcached,libmemcached-tools,nfs-kernel-server,nfs-common,rpcbind
+TABLE_PROGRAMS+=,memcached,libmemcached-tools,nfs-kernel-server,nfs-common,rpcbind,btrfs-progs
 export TABLE_PROGRAMS
 
 table_names() {
