@@ -108,6 +108,7 @@ static void test_users(void **state)
 	tracer_follow_chains(native->tracer, false);
 }
 
+#define FAMILIES 8
 #define KNOWN_MS 500 /* after 950 the kernel lets others run, which is a switch */
 
 /* This task, which runs before others, works until it has a chain in this generation. */
@@ -124,8 +125,8 @@ static bool work_until_known(const struct native *native)
 }
 
 /*
- * It works on over a pause, and is known after it. It makes no switch meanwhile: ticks meet it.
- * There are pauses only where others switch often.
+ * It works on over a pause, without a switch, and before a tick meets it again. There are pauses
+ * only where others switch often.
  */
 static bool work_over_pause(const struct native *native)
 {
@@ -140,7 +141,7 @@ static bool work_over_pause(const struct native *native)
 	chains_settle(native, false);
 	while (!shared->followed_chains && time_now_ns() < end_ns)
 		;
-	return known && work_until_known(native);
+	return known;
 }
 
 /* A task at work and two children of it that sleep. Of the daemon's process none has a chain. */
@@ -167,22 +168,25 @@ static pid_t start_family(const struct native *native, pid_t remainder, pid_t ch
 		pause();
 }
 
-/* The children have both places; others on this machine may work with one of the first ones. */
+/* The children have both places, but where another task's number is near theirs. */
 static pid_t start_sleepers(const struct native *native, pid_t *remainder)
 {
 	struct chain_task chain;
-	pid_t children[2], parent;
+	pid_t children[2], parent = 0;
+	int found = 0;
 
-	for (*remainder = 1200; *remainder < 1210; ++*remainder) {
+	for (*remainder = 1200; *remainder < 1200 + 16 * FAMILIES; *remainder += 16) {
+		if (parent)
+			work_end(parent);
 		parent = start_family(native, *remainder, children);
 		assert_true(children[0] && children[1]);
-		if (chains_read(native, children[0], &chain) &&
-		    chains_read(native, children[1], &chain))
-			return parent;
-		work_end(parent);
+		found += chains_read(native, children[0], &chain) &&
+			 chains_read(native, children[1], &chain);
 	}
-	fail_msg("no children have chains");
-	return 0;
+	print_message("%d of %d families have chains\n", found, FAMILIES);
+	assert_true(found >= FAMILIES * 3 / 4);
+	*remainder -= 16;
+	return parent;
 }
 
 /* Children of a task with a chain, which no tick has met, give way to one at work. */
