@@ -2,8 +2,8 @@
 /*
  * frameload MODE SECONDS: work that is due at the end of each period and passes through several
  * tasks. browser: three processes draw a frame 60 times a second, one after the other. game: a main
- * thread and three workers do. sound: a player, a server and an effect have 5 ms for a buffer. rpc:
- * a server answers a client within 12 ms. report: four, each 100 ms. key: three tasks work after a
+ * thread and three workers do. sound: three have 5 ms for a buffer. rpc: a server has 12 ms for an
+ * answer. video: two, 30 times a second. report: four, each 100 ms. key: three tasks work after a
  * key press each second, typing: each 100 ms, mouse: after each of its moves, each 8 ms, for a
  * moment. asked: a server is asked after pauses of 17 to 83 ms, as a person would, and handed:
  * three processes pass on what is. Each piece of work differs by up to a third. A period begins
@@ -45,6 +45,7 @@ static const struct mode {
 	{ "key", 1000000000, 0, 0, { 2500000, 2500000, 2000000 }, false, INPUT_KEY },
 	{ "typing", 100000000, 0, 0, { 2500000, 2500000, 2000000 }, false, INPUT_KEY },
 	{ "mouse", 8000000, 0, 0, { 50000, 50000, 50000 }, false, INPUT_MOVE },
+	{ "video", 33333333, 9000000, 0, { 3000000 }, false },
 	{ "report", 100000000, 6000000, 0, { 8000000, 8000000, 8000000 }, false },
 	{ "asked", 50000000, 100000, 0, { 5400000 }, .asked = true },
 	{ "handed", 50000000, 100000, 0, { 2500000, 2000000, 2000000 }, .asked = true },

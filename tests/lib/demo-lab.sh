@@ -6,15 +6,13 @@
 DEMO_PACKAGES_LAB=("${LAB_PACKAGES[@]}")
 # See tests/lab/guest/table-io-boost.sh.
 LAB_LOADS=psync,paced
+LAB_GOVERNORS=(performance powersave schedutil wakegov)
 
 # The VM with its output in $DEMO/out. For demo_run, which makes a process of it.
 lab_boot() {
-	local governors
-
-	IFS=, read -ra governors <<<"$TABLE_GOVERNORS"
 	trap 'kill -TERM "$TABLE_PID"; wait "$TABLE_PID"; exit 143' TERM
 	table_vm "$DEMO/out" --timeout 1500 --ports "$DEMO/ports" -- \
-		tests/lab/guest/demo 1 "$DEMO_SECONDS" "$LAB_LOADS" "${governors[@]}"
+		tests/lab/guest/demo 1 "$DEMO_SECONDS" "$LAB_LOADS" "${LAB_GOVERNORS[@]}"
 }
 
 lab_notes() {
@@ -29,7 +27,7 @@ demo_in_lab() {
 
 	export WAKEGOV_BUILD=$BUILD
 	demo_step "Boot the lab: a stock kernel, four CPUs, two domains (400-1800 and 400-1400 MHz)"
-	demo_step "Run: $DEMO_SECONDS s of psync, $((5 * DEMO_SECONDS)) s of paced, under each of $TABLE_GOVERNORS; then the story"
+	demo_step "Run: $DEMO_SECONDS s of psync, $((5 * DEMO_SECONDS)) s of paced, under each of ${LAB_GOVERNORS[*]}; then the story"
 	demo_run lab_boot 2> >(demo_progress) || status=$?
 	[ "$status" = 0 ] || demo_run_failed "$status"
 	jq -c 'select(.governor)' "$DEMO/out" >"$DEMO/runs"

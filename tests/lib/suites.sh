@@ -397,7 +397,7 @@ suite_programs() {
 }
 
 suite_idle() {
-	in_lab "--machine timed --driver pstate --idle-states" "test_timed.py IdleStates" "test_idle_latency.py DeepIdle"
+	in_lab "--machine timed --driver pstate --energy laptop" "test_timed.py IdleStates" "test_idle_latency.py DeepIdle"
 }
 
 alike() {

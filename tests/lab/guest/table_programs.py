@@ -4,11 +4,13 @@
 
 table_programs.py [--seed N] [--governors LIST] [--workloads LIST]: a JSON object a line for each workload
 under each governor. A governor is one of cpufreq's, `own` for the one that is there without wakegov
-(schedutil, else the driver's powersave), `wakegov` for wakegovd beside that, or `wakegov_BACKEND`.
+(schedutil, else the driver's powersave), `wakegov` for wakegovd beside that, or `wakegov_BACKEND`; with `+power` it knows
+what measure-power found. A number is a fixed frequency in MHz.
 A workload is a row of programs_workloads.py.
 """
 import argparse
 import contextlib
+import functools
 import json
 import os
 import subprocess
@@ -16,7 +18,7 @@ import time
 
 import guest
 from programs_workloads import WORKLOADS
-from workloads import WORK, work_folder
+from workloads import WORK, shell, work_folder
 
 BASE_MHZ = 1000  # at which MPERF counts
 EVENTS = ("msr/aperf/", "msr/mperf/", "power:cpu_frequency", "duration_time")
@@ -43,18 +45,35 @@ def policies():
     return [name for name in sorted(os.listdir(guest.CPUFREQ)) if name.startswith("policy")]
 
 
+def limit(mhz):
+    for name in policies():
+        khz = mhz * 1000 if mhz else guest.read(guest.policy(name, "cpuinfo_max_freq"))
+        guest.write(guest.policy(name, "scaling_max_freq"), khz)
+
+
+@functools.cache
+def measured_power():
+    return shell(f"{guest.BUILD}/wakegovctl measure-power --for 12s")
+
+
 @contextlib.contextmanager
 def governed(name):
+    if name.isdigit():
+        guest.set_governor("performance")
+        limit(int(name))
+        yield
+        limit(None)
+        return
     if not name.startswith("wakegov"):
         guest.set_governor(own_governor() if name == "own" else name)
         yield
         return
-    name, _, chains = name.partition("+")
+    name, _, extra = name.partition("+")
     backend = name.partition("_")[2] or "auto"
     # A daemon that only watches is compared with performance: what differs is its cost.
     guest.set_governor("performance" if backend == "observe" else own_governor())
-    with guest.Daemon(f"[wakegov]\nbackend = {backend}\n"
-                      f"[utilisation]\nchains = {chains or 'on'}\n") as daemon:
+    with guest.Daemon(f"[wakegov]\nbackend = {backend}\n[utilisation]\nchains = {'off' if extra == 'off' else 'on'}\n" +
+                      (measured_power() if extra == "power" else "")) as daemon:
         try:
             yield
         finally:

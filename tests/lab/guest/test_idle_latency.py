@@ -172,7 +172,7 @@ def late_us():
 
 
 class DeepIdle(unittest.TestCase):
-    """On a machine with deep idle states (--idle-states)"""
+    """On a machine with deep idle states (--energy laptop)"""
 
     def test_wakes_sooner(self):
         """A sleeper with an idle latency wakes up sooner than one without"""

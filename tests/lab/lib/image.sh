@@ -77,7 +77,7 @@ image_acpi_idle() {
 			list = list sprintf(", Package(){ResourceTemplate(){Register(SystemIO,8,0,0x%x)}, 2, %d, %d}",
 				port + (i + 1) / 2, $i, $(i + 1))
 		printf "    Name (_CST, Package(){%d, %s})\n", (NF + 2) / 2, list
-	}' <<<"$MACHINE_IDLE_STATES"
+	}' <<<"$RUN_IDLE_STATES"
 }
 
 # A power line and a battery, for the modules ac and battery: the line is online but while the scratch

@@ -170,17 +170,13 @@ MACHINE_STALLS=stall=100,cache=256
 # of another group wait, in ns.
 MACHINE_SHARED_KIB=4096 MACHINE_SHARED_NS=17:80
 
-# With --idle-states: the time to leave each deeper idle state, in us, and the part of a CPU's
-# leakage that is left there, in percent.
-MACHINE_IDLE_STATES=20:50:200:10
-
 # For each 100 MHz from the highest OPP down, MHZ:DYNAMIC:LEAKAGE in mW by the two formulas of the table: the
 # voltage between two OPPs lies on the line between theirs.
 machine_energy() {
-	awk '!/^#/ {
+	awk -v leakage="$RUN_LEAKAGE" '!/^#/ {
 		for (mhz = n++ ? last - 100 : $1; mhz >= $1; mhz -= 100) {
 			volt = ($2 + (mhz > $1 ? (last_mv - $2) * (mhz - $1) / (last - $1) : 0)) / 1000
-			printf "%s%d:%.0f:%.0f", sep, mhz, 1000 * volt ^ 2 * mhz / 1000, 100 * volt ^ 2
+			printf "%s%d:%.0f:%.0f", sep, mhz, 1000 * volt ^ 2 * mhz / 1000, leakage * volt ^ 2
 			sep = ":"
 		}
 		last = $1; last_mv = $2
@@ -189,12 +185,13 @@ machine_energy() {
 
 # Adds to RUN_QEMU what makes CPUs go by their frequency: 4 cycles an instruction. The seed is the
 # machine's only chance: it moves the kernel in memory, and so everything that follows. What the CPUs
-# draw is of ../opps.
+# draw is of ../opps, and of --energy: the time to leave each deeper idle state, in us, and the part of its
+# leakage, in mW/V², that a CPU keeps there, in percent; what the package draws more while one is not in the last, in mW.
 machine_options() {
 	local icount="shift=0,sleep=off,cpi=4,domains=${RUN_DOMAINS//,/:}"
 
 	icount+=",transition=$RUN_TRANSITION${RUN_TURBO:+,turbo=${RUN_TURBO//,/:}}"
-	icount+=${RUN_STALLS:+,$MACHINE_STALLS}${RUN_IDLE_STATES:+,idle=$MACHINE_IDLE_STATES}
+	icount+=${RUN_STALLS:+,$MACHINE_STALLS}${RUN_IDLE_STATES:+,idle=$RUN_IDLE_STATES,uncore=$RUN_UNCORE}
 	[[ -z $RUN_STALLS || $RUN_LLCS == 1 ]] ||
 		icount+=,shared=$MACHINE_SHARED_KIB:$((RUN_CPUS / RUN_LLCS)):$MACHINE_SHARED_NS
 	icount+=",energy=$(machine_energy "$LAB_DIR/opps")"

@@ -17,9 +17,12 @@ import sys
 MISSES = (("own_speed", lambda ratios: max(ratios) < 1, "slower than the own governor in each start"),
           ("own_p99", lambda ratios: statistics.median(ratios) > 1.1, "a p99 over 1.1 of the own's"),
           ("speed", lambda ratios: statistics.median(ratios) < 0.97, "under 0.97 of the better"),
-          ("p99", lambda ratios: statistics.median(ratios) > 1.1, "a p99 over 1.1 of the better's"))
+          ("p99", lambda ratios: statistics.median(ratios) > 1.1, "a p99 over 1.1 of the better's"),
+          ("least", lambda ratios: statistics.median(ratios) > 1.06, "over 1.06 of the least in time"))
+IN_TIME = 99  # % of what is due
 COLUMNS = ("workload", "governor", "figure", "unit", "speed", "p50_us", "p99_us", "p99", "mean_mhz",
-           "changes_per_s", "joule", "energy")
+           "changes_per_s", "joule", "energy",
+           "least")
 
 
 def speed(run):
@@ -49,6 +52,10 @@ def ratios(runs, references):
                 found["own_p99"].append(run["p99_us"] / own["p99_us"])
         if own and run["joule_per_work"]:
             found["energy"].append(run["joule_per_work"] / own["joule_per_work"])
+        in_time = [other["joule"] for (seed, name), other in references.items()
+                   if seed == run["seed"] and name.isdigit() and other["figure"] >= IN_TIME]
+        if in_time:
+            found["least"].append(run["joule"] / min(in_time))
     return found
 
 
@@ -59,7 +66,7 @@ def rows(runs):
     workloads = list(dict.fromkeys(run["workload"] for run in runs))
     for (workload, governor), group in sorted(groups.items(), key=lambda item: workloads.index(item[0][0])):
         references = {(run["seed"], run["governor"]): run
-                      for name in ("performance", "own") for run in groups.get((workload, name), ())}
+                      for (load, name), others in groups.items() if load == workload for run in others}
         row = {column: median(run[column] for run in group)
                for column in ("figure", "p50_us", "p99_us", "mean_mhz", "changes_per_s", "joule")}
         yield {**row, "workload": workload, "governor": governor, "unit": group[0]["unit"],
@@ -82,7 +89,7 @@ def spread(values):
 def cells(row):
     values = {column: row.get(column) for column in COLUMNS}
     for column, value in values.items():
-        if column in ("speed", "p99", "energy"):
+        if column in ("speed", "p99", "energy", "least"):
             values[column] = spread(row["ratios"][column])
         elif not isinstance(value, str):
             values[column] = number(value)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2034 # for machine.sh
 # lab run: one boot of the VM for one COMMAND.
 #
 # No deadline is by this machine's clock: a busy host makes a run longer, and nothing else. What bounds a
@@ -10,7 +10,7 @@ RUN_IDLE_LOOKS=1200 # in a row, ten a second, in which it used no CPU time
 run_defaults() {
 	RUN_CLOCK=virtual RUN_KERNEL=sid RUN_INIT=shell RUN_LLCS=1 RUN_PORTS="" RUN_TIMEOUT=1800
 	RUN_MACHINE=stock RUN_DRIVER=acpi RUN_DOMAINS="" RUN_TURBO="" RUN_TRANSITION=0 RUN_SEED=1
-	RUN_STALLS="" RUN_IDLE_STATES="" RUN_PREFCORE="" RUN_CPUFREQ=yes RUN_APPEND="" RUN_BUILD=no RUN_CONSOLE=""
+	RUN_STALLS="" RUN_IDLE_STATES="" RUN_LEAKAGE=100 RUN_UNCORE=0 RUN_PREFCORE="" RUN_CPUFREQ=yes RUN_APPEND="" RUN_BUILD=no RUN_CONSOLE=""
 	RUN_PACKAGES="" RUN_SUSPEND=no RUN_CPU_TICKS=0 RUN_ARCH=amd64 RUN_CLUSTERS="" RUN_ROOT=""
 	RUN_COMMAND=()
 }
@@ -20,14 +20,13 @@ run_parse() {
 		case $1 in
 		--clock | --kernel | --init | --llcs | --ports | --console | --timeout | \
 			--append | --packages | --machine | --driver | --cpus | --domains | \
-			--turbo | --transition | --seed | --arch | --clusters)
+			--turbo | --transition | --energy | --seed | --arch | --clusters)
 			need_value "$1" $#
 			run_set "$1" "$2"
 			shift
 			;;
 		--no-cpufreq) RUN_CPUFREQ=no ;;
 		--stalls) RUN_STALLS=yes ;;
-		--idle-states) RUN_IDLE_STATES=yes ;;
 		--prefcore) RUN_PREFCORE=yes ;;
 		--suspend) RUN_SUSPEND=yes ;;
 		--build) RUN_BUILD=yes ;;
@@ -71,7 +70,7 @@ run_settle() {
 	if [ "$RUN_MACHINE" = timed ]; then
 		RUN_CLOCK=own
 	elif [ "$RUN_DRIVER$RUN_TURBO$RUN_TRANSITION$RUN_STALLS$RUN_IDLE_STATES" != acpi0 ]; then
-		die_usage "lab run: --driver, --turbo, --transition, --stalls and --idle-states need --machine timed"
+		die_usage "lab run: --driver, --turbo, --transition, --stalls and --energy need --machine timed"
 	fi
 }
 
@@ -101,6 +100,9 @@ run_set() {
 		;;
 	--cpus=[1-8]) RUN_DOMAINS=$(printf '1x1800%.0s,' $(seq "$2") | sed 's/,$//') ;;
 	--cpus=*) die_usage "lab run: --cpus '$2': expected 1 to 8" ;;
+	--energy=laptop) RUN_IDLE_STATES=85:0:200:0 RUN_UNCORE=500 ;;
+	--energy=server) RUN_IDLE_STATES=133:7 RUN_UNCORE=2100 RUN_LEAKAGE=560 ;;
+	--energy=*) die_usage "lab run: --energy '$2': expected laptop or server" ;;
 	--domains=*)
 		[[ $2 =~ ^[1-8]x(600|1000|1400|1800)(,[1-8]x(600|1000|1400|1800))*$ ]] ||
 			die_usage "lab run: --domains '$2': expected CPUs and their highest OPP, such as 2x1800,2x1400"
