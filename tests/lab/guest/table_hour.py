@@ -2,13 +2,11 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """lab table hour --driver hwp --energy laptop: a laptop's mixed hour in a minute, each part in proportion.
 
-Usage: table_hour.py ROUNDS. Typing (20 minutes of the hour), a browser's frames (6), video (14), pauses (12) and a build, with
-what is left of its 8 minutes. First the CPUs choose their frequency, by our model of HWP, as power-profiles-daemon's balanced
-and power-saver have it; then schedutil does, and wakegov beside it, also by its profile for a battery, quiet.
+Typing (20 minutes of the hour), a browser's frames (6), video (14), pauses (12), a build, with what is left of its 8. By our
+model of HWP, as power-profiles-daemon sets it; by schedutil, and wakegov beside it, also by its profile for a battery, quiet.
 """
 import contextlib
 import subprocess
-import sys
 import time
 
 import guest

@@ -402,7 +402,7 @@ class IdleStates(unittest.TestCase):
             drawn[us] = min(watts, drawn.get(us, watts))
         tap.note(f"drawn {drawn} W")
         self.assertLess(drawn[100], 0.8 * drawn[5])
-        self.assertAlmostEqual(drawn[100], PACKAGE_W, delta=0.1 * PACKAGE_W)
+        self.assertAlmostEqual(drawn[100], PACKAGE_W, delta=0.2 * PACKAGE_W)  # and ticks
         self.assertLess(drawn[0], PACKAGE_W / 2)  # one may stay in the state that it was in for a while
 
     def test_offline(self):
