@@ -454,7 +454,6 @@ static inline struct chain_task *claim_chain(struct task_struct *task, bool is_m
 	pair->chains[place].updated_ns = now_ns; /* it works, even before its first switch */
 	pair->pids[place] = pid;
 	pair->users[place] = user;
-	chains_change = true;
 	return &pair->chains[place];
 }
 

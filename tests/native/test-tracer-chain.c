@@ -308,6 +308,26 @@ static void test_saturation(void **state)
 	tracer_follow_chains(native->tracer, false);
 }
 
+/* Short processes beside a steady chain do not have all chains followed: pauses go on. */
+static void test_short_processes(void **state)
+{
+	static const char *const shell[] = { "sh", "-c", "while :; do /bin/true; done", NULL };
+	const struct native *native = *state;
+	const volatile __u64 *skipped_ns = &native->tracer->programs.bss->chains_skipped_ns;
+	pid_t chain = chains_start("pipe", false), processes = work_exec(shell);
+	uint64_t before_ns = *skipped_ns;
+
+	chains_follow(native);
+	for (int s = 0; s < 5 && *skipped_ns - before_ns < NS_PER_S / 2; s++) {
+		before_ns = *skipped_ns;
+		sleep(1);
+	}
+	assert_true(*skipped_ns - before_ns >= NS_PER_S / 2);
+	work_end(processes);
+	work_end(chain);
+	tracer_follow_chains(native->tracer, false);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -315,6 +335,7 @@ int main(void)
 		cmocka_unit_test(test_users),
 		cmocka_unit_test(test_children_that_sleep),
 		cmocka_unit_test(test_saturation),
+		cmocka_unit_test(test_short_processes),
 	};
 
 	return native_run(tests);

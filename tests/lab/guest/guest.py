@@ -451,8 +451,21 @@ class KeptDaemon(Daemon):
             daemon.stop()
 
 
-class PutBack:
-    """For classes of tests: what all of their policies did is put back, whichever test was the last."""
+class EndsKept:
+    """For classes of tests, of one backend or of any, whose daemon ends with them."""
+    BACKEND = ""
+
+    @classmethod
+    def tearDownClass(cls):
+        KeptDaemon.end()
+
+    def shortDescription(self):
+        text = super().shortDescription()
+        return f"{self.BACKEND}: {text}" if self.BACKEND else text
+
+
+class PutBack(EndsKept):
+    """What all of their policies did is put back, whichever test was the last."""
 
     @classmethod
     def setUpClass(cls):
@@ -461,7 +474,7 @@ class PutBack:
 
     @classmethod
     def tearDownClass(cls):
-        KeptDaemon.end()
+        super().tearDownClass()
         wait_for(lambda: snapshot() == cls.before, 5, "everything put back")
 
 
@@ -469,7 +482,6 @@ atexit.register(KeptDaemon.end)
 
 
 class EachBackend:
-    """For a test case whose check() is the test."""
     def check(self, backend):
         raise NotImplementedError
 

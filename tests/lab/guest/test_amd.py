@@ -1,6 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only
 """wakegovd beside amd_pstate, on the timed machine with --driver amd, amd-passive or amd-guided."""
+import glob
 import os
 import subprocess
 import time
@@ -132,12 +133,9 @@ class DynamicPreference(unittest.TestCase):
     """While dynamic_epp is on, the kernel sets the preference, by a platform profile that it then has."""
 
     def setUp(self):
-        before = {name: guest.read(guest.policy(name, "scaling_governor"))
-                  for name in sorted(os.listdir("/sys/devices/system/cpu/cpufreq"))
-                  if name.startswith("policy")}
-        for name, governor in before.items():
-            guest.write(guest.policy(name, "scaling_governor"), "powersave")
-            self.addCleanup(guest.write, guest.policy(name, "scaling_governor"), governor)
+        for path in glob.glob(f"{guest.CPUFREQ}/policy*/scaling_governor"):
+            self.addCleanup(guest.write, path, guest.read(path))
+            guest.write(path, "powersave")
         self.addCleanup(guest.write, DYNAMIC, guest.read(DYNAMIC))
 
     def test_left_alone(self):

@@ -48,16 +48,12 @@ def burst_for_ever():
         time.sleep(0.05)
 
 
-class Caps(unittest.TestCase):
+class Caps(guest.EndsKept, unittest.TestCase):
     def setUp(self):
         guest.stay_off({0, 1})
         self.addCleanup(guest.run_anywhere)
         self.daemon = guest.KeptDaemon.with_policy(POLICY)
         guest.wait_for(lambda: guest.frequency("policy0") == 400000, 10, "policy0 at its lowest")
-
-    @classmethod
-    def tearDownClass(cls):
-        guest.KeptDaemon.end()
 
     def fork_short(self, cpu):
         """A child with short bursts on that CPU: the start of a program is no short burst."""
@@ -201,13 +197,9 @@ os.execv({capped!r}, ["capped", "-S", "-c", "while True: pass"])
         guest.wait_for(lambda: guest.frequency("policy0") == HIGHEST_KHZ, 3, "no cap")
 
 
-class OwnClamps(unittest.TestCase):
+class OwnClamps(guest.EndsKept, unittest.TestCase):
     """Under uclamp a task may set its own clamps at any time: the lower cap holds."""
     cap = 410  # 40 %
-
-    @classmethod
-    def tearDownClass(cls):
-        guest.KeptDaemon.end()
 
     def start(self, script):
         guest.stay_off({0, 1})

@@ -129,15 +129,11 @@ class Figures(unittest.TestCase):
         self.assertLess(abs(runs["wakegov"]["mean_mhz"] - own), own * TIMERS_MHZ)
 
 
-class LoadAlone(unittest.TestCase):
+class LoadAlone(guest.EndsKept, unittest.TestCase):
     """The load has CPUS for itself."""
     def setUp(self):
         guest.stay_off(CPUS)
         self.addCleanup(guest.run_anywhere)
-
-    @classmethod
-    def tearDownClass(cls):
-        guest.KeptDaemon.end()
 
 
 class Chains(guest.EachBackend, LoadAlone):

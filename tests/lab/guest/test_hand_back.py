@@ -48,15 +48,10 @@ class Stream:
 
 
 class HandBack(guest.PutBack, unittest.TestCase):
-    BACKEND = ""
-
     def setUp(self):
         guest.stay_off({0, 1})
         self.addCleanup(guest.run_anywhere)
         self.daemon = guest.KeptDaemon.with_policy(f"[wakegov]\nbackend = {self.BACKEND}\n{POLICY}")
-
-    def shortDescription(self):
-        return f"{self.BACKEND}: {unittest.TestCase.shortDescription(self)}"
 
     def hand_back(self, **parameters):
         stream = Stream(self.daemon, "HandBack", for_us=600_000_000, **parameters)

@@ -53,8 +53,6 @@ while True:
 
 
 class Domains(guest.PutBack, unittest.TestCase):
-    BACKEND = ""
-
     def setUp(self):
         guest.stay_off({0, 1})
         self.addCleanup(guest.run_anywhere)
@@ -66,9 +64,6 @@ class Domains(guest.PutBack, unittest.TestCase):
         if os.path.exists(OVERRIDES):
             guest.KeptDaemon.end()
             os.unlink(OVERRIDES)
-
-    def shortDescription(self):
-        return f"{self.BACKEND}: {unittest.TestCase.shortDescription(self)}"
 
     def text(self, policy, key=""):
         return f"[wakegov]\nbackend = {self.BACKEND}\n{key}\n[io-boost]\nmin-rate = 200/s\n{policy}"

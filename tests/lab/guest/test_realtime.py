@@ -92,17 +92,8 @@ class Alone(Realtime):
             self.assertGreaterEqual(self.share("schedutil", kind), 0.98)
 
 
-class Governed(Realtime):
+class Governed(guest.EndsKept, Realtime):
     """With schedutil as the kernel's governor."""
-    BACKEND = ""
-
-    @classmethod
-    def tearDownClass(cls):
-        guest.KeptDaemon.end()
-
-    def shortDescription(self):
-        return f"{self.BACKEND}: {unittest.TestCase.shortDescription(self)}"
-
     def govern(self, rules=""):
         return guest.KeptDaemon.with_policy(f"[wakegov]\nbackend = {self.BACKEND}\n{rules}")
 
