@@ -78,12 +78,14 @@ void work_start_ordinary(bool ordinary)
  */
 static pid_t start(void)
 {
-	pid_t pid = fork();
+	pid_t parent = getpid(), pid = fork();
 
 	if (pid < 0)
 		abort();
 	if (!pid) {
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		if (getppid() != parent) /* it ended before that */
+			_exit(EXIT_FAILURE);
 		if (!starts_ordinary)
 			close_links();
 	}
