@@ -21,8 +21,7 @@ MISSES = (("own_speed", lambda ratios: max(ratios) < 1, "slower than the own gov
           ("least", lambda ratios: statistics.median(ratios) > 1.06, "over 1.06 of the least in time"))
 IN_TIME = 99  # % of what is due
 COLUMNS = ("workload", "governor", "figure", "unit", "speed", "p50_us", "p99_us", "p99", "mean_mhz",
-           "changes_per_s", "joule", "energy",
-           "least")
+           "changes_per_s", "joule", "energy", "least")
 
 
 def speed(run):
