@@ -8,17 +8,17 @@
 # aarch64 alone, on top of the first eight, so that a patch of one machine builds nothing of the other anew.
 
 MACHINE_MESON=1.7.2
-# What QEMU is built against, besides the C library; unpacked, not installed.
+# What QEMU is built against, besides the C library; unpacked, not installed. Of them, what this Debian has.
 MACHINE_DEV_PACKAGES=(
 	libglib2.0-dev libglib2.0-0 libpcre2-dev libpcre2-8-0 zlib1g-dev zlib1g libffi-dev libffi8
 	libmount-dev libmount1 libblkid-dev libblkid1 libselinux1-dev libselinux1 libsepol-dev libsepol2
+	libgio-2.0-dev libglib2.0-0t64 libsysprof-capture-4-dev
 )
 MACHINE_FEATURES=(
 	--target-list=x86_64-softmmu --with-devices-x86_64=lab
 	--without-default-features --without-default-devices
 	--enable-tcg --enable-virtfs --enable-attr --disable-kvm --disable-docs --disable-tools
-	--disable-guest-agent --disable-werror --disable-fdt --disable-download
-	--disable-install-blobs
+	--disable-guest-agent --disable-werror --disable-fdt --disable-download --disable-install-blobs
 )
 MACHINE_DEVICES=(Q35 VIRTIO_PCI VIRTIO_9P ISA_DEBUG HPET PCIE_PORT)
 MACHINE_QEMU=qemu-system-x86_64
@@ -74,8 +74,8 @@ machine_fetch_dev() {
 	rm -rf "${work:?}/debs" "${work:?}/dev"
 	mkdir -p "$work/debs" "$work/dev" || return 1
 	apt-get -qq update >&2 || return 1
-	(cd "$work/debs" && apt-get -oAPT::Sandbox::User=root -qq download \
-		"${MACHINE_DEV_PACKAGES[@]}" >&2) || return 1
+	(cd "$work/debs" && apt-cache show "${MACHINE_DEV_PACKAGES[@]}" 2>/dev/null | sed -n 's/^Package: //p' |
+		sort -u | xargs apt-get -oAPT::Sandbox::User=root -qq download >&2) || return 1
 	for deb in "$work"/debs/*.deb; do
 		dpkg -x "$deb" "$work/dev" || return 1
 	done
