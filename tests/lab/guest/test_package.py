@@ -85,7 +85,7 @@ class Fleet(unittest.TestCase):
         # Where apt's own user may read it.
         shutil.copytree(f"{BUILT}/repository", "/run/repository")
         said = self.play("rollout,measure", repository="deb [trusted=yes] file:/run/repository ./",
-                         policy="/run/policy.conf", **{"for": "1m", "block": "5s"})
+                         policy="/run/policy.conf", **{"for": "1m", "block": "3s"})
         tap.note(next(line.strip() for line in said.splitlines() if '"msg": "' in line))
         self.assertEqual((show("ActiveState"), show("UnitFileState")), ("active", "enabled"))
         self.assertEqual(run("systemctl", "is-active", "wakegov-metrics.timer").stdout.strip(), "active")
