@@ -80,7 +80,7 @@ class Fleet(unittest.TestCase):
         let_units_start()
         # There is no network.
         run("rm", "-rf", "/etc/apt/sources.list", "/etc/apt/sources.list.d")
-        os.mkdir("/etc/apt/sources.list.d")
+        run("mkdir", "-p", "/etc/apt/sources.list.d", "/var/lib/prometheus/node-exporter")  # for the metrics' timer
         guest.write("/run/policy.conf", RIGHT)
         # Where apt's own user may read it.
         shutil.copytree(f"{BUILT}/repository", "/run/repository")
