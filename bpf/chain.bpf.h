@@ -483,7 +483,7 @@ static inline void fork_chain(struct task_struct *parent, struct task_struct *ch
 
 	/* It may have worked on since before a pause, without a switch or a tick. */
 	if (from && followed_chains && from->generation != settings.chains)
-		resume_chain(from, chain_clock(parent), 1024);
+		resume_chain(from, chain_clock(parent), WAKEGOV_CAPACITY_MAX);
 	if (!from || from->generation != settings.chains || (from->slept_ns && followed_chains))
 		return;
 	from->others = PIECE_FADE; /* the piece is not its own alone */

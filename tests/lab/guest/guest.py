@@ -482,6 +482,7 @@ atexit.register(KeptDaemon.end)
 
 
 class EachBackend:
+    """For a test case whose check() is the test."""
     def check(self, backend):
         raise NotImplementedError
 
