@@ -529,11 +529,6 @@ int profile_choose(struct policies *policies, const char *name)
 	return 0;
 }
 
-int profile_hold(struct policies *policies, const char *name)
-{
-	return profile_choose(policies, name);
-}
-
 /* There is no engine here whose life could be recorded. */
 int recording_start(struct recording *recording, uint64_t max_bytes, struct reply *reply)
 {

@@ -27,7 +27,7 @@ CALLS = {"Tasks": ({}, {"sort": "gain", "limit": 1}), "RuleTasks": ({"rule": "ba
                          {"pid": 5000812, "settings": {"cap": "30%"}, "for_us": 1000},
                          {"rule": "backup", "settings": {"io-boost": "off"}, "for_us": 1000}),
          "CancelOverride": ({"id": 1},), "HandBack": ({"for_us": 1000},), "HoldPolicy": ({"text": "[io-boost]\nslack = 3%\n"},), "Metrics": ({}, {"format": "prometheus"}), "Stats": ({}, {"domain": "policy0"}),
-         "ChooseProfile": ({}, {"profile": "quiet"}), "HoldProfile": ({"profile": "quiet"},),
+         "ChooseProfile": ({}, {"profile": "quiet"}),
          "GiveHint": ({"pid": 5000812, "class": "batch"},), "HoldHint": ({"class": "batch"},)}
 # There is no engine in the fixture whose life could be recorded.
 ERRORS = {"HandBack": "io.wakegov.NothingToHandBack", "Record": "io.wakegov.Failed", "StopRecording": "io.wakegov.NoRecording"}

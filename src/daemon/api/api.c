@@ -118,14 +118,6 @@ static int hand_back(const struct call *call, struct reply *reply)
 	return r == -EINVAL ? reply_send_invalid(reply, "governor") : r;
 }
 
-static int refuse_profile(struct reply *reply, int error, const char *profile)
-{
-	if (error == -ENOENT)
-		return reply_send_error(reply, "io.wakegov.NoSuchProfile",
-					json_pack("{ss}", "profile", profile));
-	return error;
-}
-
 static int list_profiles(const struct call *call, struct reply *reply)
 {
 	const struct manager *manager = call->userdata;
@@ -151,32 +143,11 @@ static int choose_profile(const struct call *call, struct reply *reply)
 {
 	struct manager *manager = call->userdata;
 	const char *profile = call_text(call, "profile");
-	int r = profile_choose(&manager->policies, profile);
 
-	return r < 0 ? refuse_profile(reply, r, profile) : list_profiles(call, reply);
-}
-
-/* One client at a time; the hold ends with its connection. */
-static int hold_profile(const struct call *call, struct reply *reply)
-{
-	struct manager *manager = call->userdata;
-	struct channel *hold = &manager->policies.profile.hold;
-	const char *profile = call_text(call, "profile");
-	int r;
-
-	if (channel_has_subscriber(hold))
-		return reply_send_error(reply, "io.wakegov.ProfileHeld", json_object());
-	r = channel_subscribe(hold, &(struct channel_filter){ .kinds = 1 }, call->subscription);
-	if (r < 0)
-		return r;
-	r = profile_hold(&manager->policies, profile);
-	reply->continues = r >= 0;
-	if (r >= 0)
-		r = list_profiles(call, reply);
-	if (r >= 0)
-		return r;
-	channel_unsubscribe(call->subscription);
-	return refuse_profile(reply, r, profile);
+	if (profile_choose(&manager->policies, profile) < 0)
+		return reply_send_error(reply, "io.wakegov.NoSuchProfile",
+					json_pack("{ss}", "profile", profile));
+	return list_profiles(call, reply);
 }
 
 static int hold_policy(const struct call *call, struct reply *reply)
@@ -262,8 +233,6 @@ const struct query_method api_methods[] = {
 	  .takes = { { "text", JSON_STRING } } },
 	{ "Profiles", list_profiles },
 	{ "ChooseProfile", choose_profile, QUERY_RIGHT_CHANGE, .takes = { TEXT("profile") } },
-	{ "HoldProfile", hold_profile, QUERY_RIGHT_CHANGE, .streams = true,
-	  .takes = { { "profile", JSON_STRING } } },
 	{ "Reload", reload, QUERY_RIGHT_CHANGE },
 	{ NULL },
 };

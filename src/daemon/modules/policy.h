@@ -11,15 +11,13 @@
 #include "config/load.h"
 #include "daemon/module.h"
 
-enum profile_why { PROFILE_BY_DEFAULT, PROFILE_BY_CONDITION, PROFILE_CHOSEN, PROFILE_HELD };
+enum profile_why { PROFILE_BY_DEFAULT, PROFILE_BY_CONDITION, PROFILE_CHOSEN };
 
 /* The profile in force. A name is "" if there is none. */
 struct profile_choice {
 	char name[POLICY_NAME_SIZE];
 	enum profile_why why;
 	char chosen[POLICY_NAME_SIZE];
-	char held[POLICY_NAME_SIZE]; /* while the channel has a listener */
-	struct channel hold;
 	int power_fd; /* negative: no condition needs it; the same for the next */
 	int clock_fd;
 	uint32_t rules_met;
@@ -47,8 +45,8 @@ extern const struct module policies_module;
 
 /*
  * profile.c: which profile is in force, and the switch to another one when a client asks for it or
- * a condition changes. It is the one that a listening client holds; else the chosen one; else the
- * first whose condition holds; else the default one. The choice outlasts the daemon in
+ * a condition changes. It is the chosen one; else the first whose condition holds; else the default
+ * one. The choice outlasts the daemon in
  * DIRECTORY/profile (see shared/statefile.h), one line:
  *
  *	chosen quiet
@@ -80,15 +78,6 @@ void profile_check_rules(void *state);
  * the name.
  */
 int profile_choose(struct policies *policies, const char *name);
-
-/*
- * Holds a profile while the channel policies->profile.hold has a listener. Returns as above, or
- * another negative errno.
- */
-int profile_hold(struct policies *policies, const char *name);
-
-/* Lets the conditions decide again if the listener has gone. */
-void profile_end_hold(struct policies *policies);
 
 void profile_deinit(struct policies *policies);
 

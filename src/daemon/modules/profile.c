@@ -33,7 +33,6 @@ static const char *const whys[] = {
 	[PROFILE_BY_DEFAULT] = "no condition is true",
 	[PROFILE_BY_CONDITION] = "its condition is true",
 	[PROFILE_CHOSEN] = "chosen",
-	[PROFILE_HELD] = "held by a client",
 };
 
 const char *profile_why(const struct policies *policies)
@@ -83,12 +82,8 @@ static const struct policy_profile *pick(const struct policies *policies,
 					 enum profile_why *ret_why)
 {
 	const struct profile_choice *choice = &policies->profile;
-	const struct policy_profile *profile = policy_profiles_find(profiles, choice->held);
+	const struct policy_profile *profile = policy_profiles_find(profiles, choice->chosen);
 
-	*ret_why = PROFILE_HELD;
-	if (profile)
-		return profile;
-	profile = policy_profiles_find(profiles, choice->chosen);
 	*ret_why = PROFILE_CHOSEN;
 	if (profile)
 		return profile;
@@ -336,30 +331,6 @@ int profile_choose(struct policies *policies, const char *name)
 			"the profile is in force, but a restart of wakegovd will end it: cannot "
 			"write %s/profile: %s",
 			directory, strerror(-r));
-	reconsider(policies);
-	return 0;
-}
-
-void profile_end_hold(struct policies *policies)
-{
-	struct profile_choice *choice = &policies->profile;
-
-	if (!choice->held[0] || channel_has_subscriber(&choice->hold))
-		return;
-	choice->held[0] = '\0';
-	reconsider(policies);
-}
-
-int profile_hold(struct policies *policies, const char *name)
-{
-	const struct policy_profiles *profiles = policy_files_profiles(policies->files);
-	struct profile_choice *choice = &policies->profile;
-
-	if (!policy_profiles_find(profiles, name))
-		return -ENOENT;
-	choice->hold.unsubscribed = round_soon;
-	choice->hold.userdata = policies->core;
-	strcpy(choice->held, name);
 	reconsider(policies);
 	return 0;
 }

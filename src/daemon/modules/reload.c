@@ -74,7 +74,6 @@ static void expire(void *state, uint64_t now_ns)
 
 	if (!channel_has_subscriber(&policies->hold.channel))
 		go_back(policies);
-	profile_end_hold(policies);
 }
 
 int policy_hold_start(struct policies *policies, const char *text, char **ret_message)

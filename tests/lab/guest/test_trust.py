@@ -34,8 +34,7 @@ READS = {"Status": {}, "Domains": {}, "Tasks": {}, "Devices": {}, "Rules": {},
          "GiveHint": {"class": "batch"}, "HoldHint": {"class": "batch"}}
 CHANGES = {"AddOverride": {"domain": "policy0", "settings": {"max-frequency": "1GHz"}}, "CancelOverride": {"id": 1},
            "Adopt": {}, "HandBack": {"for_us": 1000000}, "HoldPolicy": {"text": ""},
-           "Record": {}, "StopRecording": {}, "Reload": {}, "ChooseProfile": {"profile": "quiet"},
-           "HoldProfile": {"profile": "quiet"}}
+           "Record": {}, "StopRecording": {}, "Reload": {}, "ChooseProfile": {"profile": "quiet"}}
 DENIED = "org.varlink.service.PermissionDenied"
 STRANGE_NAME = b"\x1b[31m\"}\n\xff\xe2\x80\xaex"
 
