@@ -15,8 +15,8 @@ static void print_masks(const void *entry, char *ret, size_t size)
 	const struct affinity *affinity = entry;
 	char own[CPU_MASK_TEXT_SIZE], put[CPU_MASK_TEXT_SIZE];
 
-	cpu_mask_print(&affinity->own, own);
-	cpu_mask_print(&affinity->put, put);
+	cpu_mask_print_list(&affinity->own, own, sizeof(own));
+	cpu_mask_print_list(&affinity->put, put, sizeof(put));
 	snprintf(ret, size, "%s %s", own, put);
 }
 
@@ -25,9 +25,9 @@ static bool parse_masks(const char *text, void *ret)
 	struct affinity *affinity = ret;
 	char own[CPU_MASK_TEXT_SIZE], put[CPU_MASK_TEXT_SIZE];
 
-	_Static_assert(CPU_MASK_TEXT_SIZE > 280, "the widths below");
-	if (sscanf(text, "%280s %280s", own, put) != 2 || !cpu_mask_parse(own, &affinity->own) ||
-	    !cpu_mask_parse(put, &affinity->put))
+	_Static_assert(CPU_MASK_TEXT_SIZE > 3071, "the widths below");
+	if (sscanf(text, "%3071s %3071s", own, put) != 2 ||
+	    !cpu_mask_parse_list(own, &affinity->own) || !cpu_mask_parse_list(put, &affinity->put))
 		return false;
 	affinity->was = affinity->put;
 	return !cpu_mask_is_empty(&affinity->own);
@@ -58,9 +58,9 @@ static bool is_ours(const struct affinity *affinity, uint32_t pid, const struct 
 static void report_task(struct task_restore *run, uint32_t pid, const struct affinity *affinity,
 			enum restore_outcome outcome, const struct cpu_mask *now, int error)
 {
-	char own[CPU_MASK_TEXT_SIZE], current[256] = "";
+	char own[256], current[256] = "";
 
-	cpu_mask_print(&affinity->own, own);
+	cpu_mask_print_list(&affinity->own, own, sizeof(own));
 	if (now)
 		cpu_mask_print_list(now, current, sizeof(current));
 	task_restore_report(run, pid, outcome, own, current, error);
@@ -102,7 +102,7 @@ static bool gave(const void *line, const void *child)
 }
 
 const struct task_log_kind affinities_log = {
-	.file = { .name = "affinities", .version = 1, .is_log = true },
+	.file = { .name = "affinities", .version = 2, .is_log = true },
 	.what = "affinity",
 	.max_tasks = AFFINITIES_MAX,
 	.size = sizeof(struct affinity),

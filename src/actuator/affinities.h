@@ -12,7 +12,7 @@
  * own affinity for them.
  *
  * A task is identified by its pid and start time. Each write to a task is preceded by a line in the
- * log DIRECTORY/affinities (actuator/task_log.h), with the masks in hexadecimal.
+ * log DIRECTORY/affinities (actuator/task_log.h), with the masks as lists.
  */
 
 #include <stdint.h>

@@ -173,15 +173,16 @@ int uclamp_probe(void)
 
 int affinity_read(uint32_t pid, struct cpu_mask *ret)
 {
-	char text[CPU_MASK_TEXT_SIZE + 32];
-	int r = sysfs_read_tagged(text, sizeof(text), "Cpus_allowed:\t", "/proc/%u/status", pid);
+	char list[LIST_SIZE];
+	int r = sysfs_read_tagged(list, sizeof(list), "Cpus_allowed_list:\t", "/proc/%u/status",
+				  pid);
 
 	/* The task may exit before or during the read. */
 	if (r == 0 || r == -ENOENT)
 		return -ESRCH;
 	if (r < 0)
 		return r;
-	return cpu_mask_parse(text, ret) ? 0 : -EBADMSG;
+	return cpu_mask_parse_list(list, ret) ? 0 : -EBADMSG;
 }
 
 int affinity_write(uint32_t pid, const struct cpu_mask *mask)

@@ -30,49 +30,6 @@ bool cpu_mask_is_in(const struct cpu_mask *one, const struct cpu_mask *other)
 	return cpu_mask_equals(&both, one);
 }
 
-bool cpu_mask_parse(const char *text, struct cpu_mask *ret)
-{
-	static const char digits[] = "0123456789abcdef";
-	struct cpu_mask mask = { 0 };
-	uint32_t at = 0; /* digits from the last one on */
-
-	if (!strcmp(text, "all")) {
-		*ret = cpu_mask_all();
-		return true;
-	}
-	for (const char *c = text + strlen(text); c-- > text;) {
-		const char *digit = strchr(digits, *c);
-
-		if (*c == ',')
-			continue;
-		if (!digit || (*c != '0' && at >= CPU_MASK_CPUS / 4))
-			return false;
-		if (*c != '0')
-			mask.words[at / 16] |= (uint64_t)(digit - digits) << at % 16 * 4;
-		at++;
-	}
-	*ret = mask;
-	return at;
-}
-
-void cpu_mask_print(const struct cpu_mask *mask, char ret[static CPU_MASK_TEXT_SIZE])
-{
-	struct cpu_mask all = cpu_mask_all();
-	uint32_t word = CPU_MASK_WORDS - 1;
-	size_t used;
-
-	if (cpu_mask_equals(mask, &all)) {
-		strcpy(ret, "all");
-		return;
-	}
-	while (word && !mask->words[word])
-		word--;
-	used = snprintf(ret, CPU_MASK_TEXT_SIZE, "%llx", (unsigned long long)mask->words[word]);
-	while (word--)
-		used += snprintf(ret + used, CPU_MASK_TEXT_SIZE - used, "%016llx",
-				 (unsigned long long)mask->words[word]);
-}
-
 bool cpu_mask_parse_list(const char *text, struct cpu_mask *ret)
 {
 	struct cpu_mask mask = { 0 };

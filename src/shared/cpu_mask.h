@@ -9,8 +9,8 @@
 
 #define CPU_MASK_CPUS  1024
 #define CPU_MASK_WORDS (CPU_MASK_CPUS / 64)
-/* The size of a mask as text: 256 digits, a comma between each eight, and a NUL. */
-#define CPU_MASK_TEXT_SIZE (CPU_MASK_CPUS / 4 + CPU_MASK_CPUS / 32)
+/* Room for any mask as text: the longest has every CPU but each third, "0-1,3-4". */
+#define CPU_MASK_TEXT_SIZE (3 * CPU_MASK_CPUS)
 
 /* In the layout of the kernel's masks of unsigned longs. */
 struct cpu_mask {
@@ -47,15 +47,10 @@ struct cpu_mask cpu_mask_and(const struct cpu_mask *one, const struct cpu_mask *
 /* Whether every CPU of one is in the other. */
 bool cpu_mask_is_in(const struct cpu_mask *one, const struct cpu_mask *other);
 
-/* Reads "ff,00000001", most significant first, as in /proc/PID/status. Returns whether it could. */
-bool cpu_mask_parse(const char *text, struct cpu_mask *ret);
 /*
- * Writes a mask in this form, without leading zeros and commas; "all" for every CPU, which
- * cpu_mask_parse() accepts too.
+ * Reads "0-3,8", as in cpuset.cpus, /sys and /proc/PID/status. False: no such list, or a CPU beyond
+ * the last.
  */
-void cpu_mask_print(const struct cpu_mask *mask, char ret[static CPU_MASK_TEXT_SIZE]);
-
-/* Reads "0-3,8", as in cpuset.cpus and /sys. False: no such list, or a CPU beyond the last. */
 bool cpu_mask_parse_list(const char *text, struct cpu_mask *ret);
 /* Writes a mask in this form, cut to size. */
 void cpu_mask_print_list(const struct cpu_mask *mask, char *ret, size_t size);

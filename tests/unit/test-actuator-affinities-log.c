@@ -22,8 +22,11 @@ static int set_up_all(void **state)
 	saved[0] = (struct affinity){ .task = { 4711, true, 88123 }, .own = cpu_mask_all() };
 	cpu_mask_add(&saved[0].put, 0);
 	saved[1] = (struct affinity){ .task = { UINT32_MAX, true, UINT64_MAX } };
-	for (uint32_t cpu = 0; cpu < CPU_MASK_CPUS; cpu += 3)
-		cpu_mask_add(&saved[1].own, cpu);
+	/* No list is longer. */
+	for (uint32_t cpu = 0; cpu < CPU_MASK_CPUS; cpu++)
+		if (cpu % 3 != 2)
+			cpu_mask_add(&saved[1].own, cpu);
+	saved[1].put = saved[1].own;
 	return 0;
 }
 
@@ -97,10 +100,18 @@ static void test_no_log(void **state)
 static void test_damaged(void **state)
 {
 	static const char *const lines[] = {
-		"task 0 5 all 3\n",	     "task 7 5 all\n",	  "task 7 5 0 3\n",
-		"task 7 5 all 03\n",	     "task 7 5 all 3 \n", "task -7 5 all 3\n",
-		"task 4294967303 5 all 3\n", "task 7 5 all g\n",  "task 7 5 all 3,1\n",
-		"tusk 7 5 all 3\n",	     "end 1\n",		  "\n",
+		"task 0 5 0-1023 3\n",
+		"task 7 5 0-1023\n",
+		"task 7 5 0-1023 03\n",
+		"task 7 5 0-1023 3 \n",
+		"task -7 5 0-1023 3\n",
+		"task 4294967303 5 0-1023 3\n",
+		"task 7 5 0-1023 g\n",
+		"task 7 5 0-1023 3,1\n",
+		"task 7 5 0-1024 3\n",
+		"tusk 7 5 0-1023 3\n",
+		"end 1\n",
+		"\n",
 	};
 
 	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
