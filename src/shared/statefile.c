@@ -7,7 +7,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -293,40 +292,4 @@ int statefile_remove(const char *directory, const struct statefile *file)
 	r = remove_at(fd, file->name);
 	name_temporary(file->name, temporary);
 	return remove_at(fd, temporary) ?: r;
-}
-
-void statefile_print_escaped(FILE *out, const char *text)
-{
-	for (; *text; text++)
-		if (*text >= ' ' && *text <= '~' && *text != '\\')
-			fputc(*text, out);
-		else
-			fprintf(out, "\\%03o", (unsigned int)(unsigned char)*text);
-}
-
-/* The byte of \ooo, or -1: a backslash that was not escaped, as older files hold it. */
-static int escaped_byte(const char *text)
-{
-	int byte = 0;
-
-	for (int i = 1; i <= 3; i++) {
-		if (text[i] < '0' || text[i] > '7')
-			return -1;
-		byte = byte * 8 + (text[i] - '0');
-	}
-	return byte > 0 && byte <= UINT8_MAX ? byte : -1;
-}
-
-bool statefile_unescape(const char *escaped, char *ret, size_t size)
-{
-	size_t length = 0;
-
-	while (*escaped && length + 1 < size) {
-		int byte = *escaped == '\\' ? escaped_byte(escaped) : -1;
-
-		ret[length++] = byte < 0 ? *escaped : (char)byte;
-		escaped += byte < 0 ? 1 : 4;
-	}
-	ret[length] = '\0';
-	return !*escaped;
 }

@@ -11,8 +11,7 @@
  *
  * Only the daemon's user may read them. A file is replaced as a whole: it is written beside the old
  * one, as NAME.new, and renamed. A log is also appended to, each line by one write(2) before the
- * action that it announces. A last line without a newline announced nothing, and is dropped. Text
- * from other users is the last value of its line, and escaped.
+ * action that it announces. A last line without a newline announced nothing, and is dropped.
  */
 
 #include <stdbool.h>
@@ -71,9 +70,3 @@ int statefile_append(int fd, const char *line);
 /* Removes the file, and what a crash left beside it. Returns 0, also when there is none, or a
  * negative errno. */
 int statefile_remove(const char *directory, const struct statefile *file);
-
-/* Writes text with a backslash and three octal digits for each byte that is not plain ASCII. */
-void statefile_print_escaped(FILE *out, const char *text);
-
-/* The inverse. Returns false when the text does not fit. */
-bool statefile_unescape(const char *escaped, char *ret, size_t size);

@@ -6,7 +6,7 @@
  * devices, of a recording's domains; paths. Each kind of output has one way for it:
  *
  *	terminal, journal, traces	text_clean() or text_copy()
- *	files of /run			statefile_print_escaped(), which keeps the text
+ *	files of /run			as JSON, or not at all
  *	JSON that the daemon writes	field_text(), by text_first()
  *	JSON by jansson			cleaned before, as it refuses what is not UTF-8;
  *					with JSON_ENSURE_ASCII, as it escapes little itself

@@ -93,8 +93,8 @@ static const struct {
 } kinds[] = {
 	{ { .name = "originals", .version = 2 }, use_originals },
 	{ { .name = "clamps", .version = 1, .is_log = true }, use_clamps },
-	{ { .name = "affinities", .version = 1, .is_log = true }, use_affinities },
-	{ { .name = HINT_FILE, .version = 1 }, use_hints },
+	{ { .name = "affinities", .version = 2, .is_log = true }, use_affinities },
+	{ { .name = HINT_FILE, .version = 2 }, use_hints },
 	{ { .name = OVERRIDE_FILE, .version = 1 }, use_overrides },
 };
 

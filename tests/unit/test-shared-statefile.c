@@ -364,39 +364,6 @@ static void test_files_of_others(void **state)
 	assert_refused(&whole, -EBADMSG);
 }
 
-static void test_escapes(void **state)
-{
-	static const char *const texts[][2] = {
-		{ "", "" },
-		{ "a b", "a b" },
-		{ "a\nend 1\n", "a\\012end 1\\012" },
-		{ "dev-disk-by\\x2duuid", "dev-disk-by\\134x2duuid" },
-		{ "\\012", "\\134012" },
-		{ "\x1b[31m\xff\x7f", "\\033[31m\\377\\177" },
-		{ "\xc3\xa9", "\\303\\251" },
-	};
-	char escaped[64], plain[32];
-
-	for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
-		FILE *out = fmemopen(escaped, sizeof(escaped), "w");
-
-		escaped[0] = '\0'; /* fmemopen() writes no end where nothing is written */
-		assert_non_null(out);
-		statefile_print_escaped(out, texts[i][0]);
-		fclose(out);
-		assert_string_equal(escaped, texts[i][1]);
-		assert_true(statefile_unescape(escaped, plain, sizeof(plain)));
-		assert_string_equal(plain, texts[i][0]);
-		/* It fits to the byte, or not at all. */
-		assert_true(statefile_unescape(escaped, plain, strlen(texts[i][0]) + 1));
-		if (*texts[i][0])
-			assert_false(statefile_unescape(escaped, plain, strlen(texts[i][0])));
-	}
-	/* What is no escape stands for itself. */
-	assert_true(statefile_unescape("\\x2d\\08\\400\\000\\12", plain, sizeof(plain)));
-	assert_string_equal(plain, "\\x2d\\08\\400\\000\\12");
-}
-
 #define TEST(name) cmocka_unit_test_teardown(name, tear_down)
 
 int main(void)
@@ -417,7 +384,6 @@ int main(void)
 		TEST(test_bad_heads_and_ends),
 		TEST(test_other_version),
 		TEST(test_files_of_others),
-		TEST(test_escapes),
 	};
 
 	return cmocka_run_group_tests(tests, set_up_all, tear_down_all);

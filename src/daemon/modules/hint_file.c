@@ -6,10 +6,11 @@
 #include <string.h>
 
 #include "daemon/modules/hinting.h"
+#include "daemon/process.h"
 #include "shared/cleanup.h"
 #include "shared/statefile.h"
 
-static const struct statefile hint_file = { .name = HINT_FILE, .version = 1 };
+static const struct statefile hint_file = { .name = HINT_FILE, .version = 2 };
 
 static void print_lines(FILE *out, const void *data)
 {
@@ -21,11 +22,9 @@ static void print_lines(FILE *out, const void *data)
 	while ((hint = hints_next(rules_hints(rules), hint))) {
 		if (hint->held)
 			continue;
-		fprintf(out, "hint %u %d %d %d %u %u %" PRIu64 " %" PRIu64 " %" PRIu64 " %s ",
+		fprintf(out, "hint %u %d %d %d %u %u %" PRIu64 " %" PRIu64 " %" PRIu64 " %s\n",
 			hint->pid, hint->is_thread, hint->children, hint->any_user, hint->uid,
 			hint->by_uid, hint->start_ns, hint->since_ns, hint->end_ns, hint->class);
-		statefile_print_escaped(out, hint->comm);
-		fputc('\n', out);
 	}
 	while (rules_next_heir(rules, &place, &task, &hint))
 		if (!hint->held)
@@ -49,9 +48,9 @@ static bool parse_hint(const char *text, uint64_t now_ns, struct hints *hints)
 	if (sscanf(text, "%u %d %d %d %u %u %" SCNu64 " %" SCNu64 " %" SCNu64 " %31s%n", &hint.pid,
 		   &is_thread, &children, &any_user, &hint.uid, &hint.by_uid, &hint.start_ns,
 		   &hint.since_ns, &hint.end_ns, hint.class, &n) != 10 ||
-	    text[n] != ' ' || !statefile_unescape(text + n + 1, hint.comm, sizeof(hint.comm)) ||
-	    !hint.pid)
+	    text[n] || !hint.pid)
 		return false;
+	process_comm((pid_t)hint.pid, hint.comm);
 	hint.is_thread = is_thread;
 	hint.children = children;
 	hint.any_user = any_user;

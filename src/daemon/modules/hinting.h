@@ -62,7 +62,7 @@ int hinting_hold(struct hinting *hinting, struct hint *hint, struct subscription
 /*
  * hint_file.c: the hints in force, in DIRECTORY/hints (see shared/statefile.h).
  *
- *	hint PID IS_THREAD CHILDREN ANY_USER UID BY_UID START_NS SINCE_NS END_NS CLASS COMM
+ *	hint PID IS_THREAD CHILDREN ANY_USER UID BY_UID START_NS SINCE_NS END_NS CLASS
  *	heir PID START_NS PID_OF_HINT
  *
  * A hint that a client holds is left out: it ends with the daemon. Processes that inherited a hint
