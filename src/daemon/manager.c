@@ -122,6 +122,7 @@ int manager_new(const struct daemon_options *options, struct manager **ret)
 	manager->locks = (struct locks){ -1, -1 };
 	manager->policies.profile.power_fd = -1;
 	manager->policies.profile.clock_fd = -1;
+	manager->policies.profile.rules_due_ns = UINT64_MAX;
 	add_modules(manager);
 	r = start(manager);
 	if (r < 0) {

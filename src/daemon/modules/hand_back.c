@@ -42,60 +42,43 @@ static void end(struct hand_back *hand_back)
 	domains_end_hand_back(hand_back->core);
 }
 
-static int on_end(sd_event_source *source, uint64_t usec, void *userdata)
+/* The second and last reply of io.wakegov.HandBack, if the client is still there. */
+static void tell_client(struct hand_back *hand_back)
 {
-	struct hand_back *hand_back = userdata;
 	struct channel *channel = &hand_back->channel;
 	struct buffer message = { .max = MESSAGE_BYTES_MAX };
 	struct channel_tag tag = { 0 };
 	struct reply reply;
 
-	if (!core_is_lent(hand_back->core))
-		return 0;
+	if (!channel_has_subscriber(channel))
+		return;
+	reply_init(&reply, &message, false);
+	field_text(reply_begin(&reply), "ended", "time");
+	if (reply_end(&reply) == 0)
+		query_server_publish(hand_back->core->server, channel, &tag, &message);
+	channel->is_over = true;
+	buffer_deinit(&message);
+}
+
+/* Its time is over, or the client has gone. */
+static void expire(void *state, uint64_t now_ns)
+{
+	struct hand_back *hand_back = state;
+	const struct core *core = hand_back->core;
+
+	if (!core_is_lent(core) || (now_ns < core->handed_back_until_ns &&
+				    channel_has_subscriber(&hand_back->channel)))
+		return;
 	end(hand_back);
 	log_info("governing again, after the domains were handed back");
-	/* The second and last reply of io.wakegov.HandBack, if the client is still there. */
-	if (channel_has_subscriber(channel)) {
-		reply_init(&reply, &message, false);
-		field_text(reply_begin(&reply), "ended", "time");
-		if (reply_end(&reply) == 0)
-			query_server_publish(hand_back->core->server, channel, &tag, &message);
-		channel->is_over = true;
-		buffer_deinit(&message);
-	}
-	round_run(hand_back->core);
-	return 0;
+	tell_client(hand_back);
 }
 
-/* The client has gone. Deferred, as the sender still uses the channel. */
-static void on_unsubscribed(void *userdata)
+static uint64_t next_ns(void *state, uint64_t now_ns)
 {
-	struct hand_back *hand_back = userdata;
+	const struct core *core = ((const struct hand_back *)state)->core;
 
-	if (!core_is_lent(hand_back->core))
-		return;
-	sd_event_source_set_time(hand_back->timer, 0);
-	sd_event_source_set_enabled(hand_back->timer, SD_EVENT_ONESHOT);
-}
-
-static int set_end(struct hand_back *hand_back, uint64_t for_us)
-{
-	uint64_t until_us = time_now_ns() / NS_PER_US + for_us;
-	int r = 0;
-
-	if (!hand_back->timer)
-		r = sd_event_add_time(hand_back->core->event, &hand_back->timer, CLOCK_MONOTONIC,
-				      until_us, 1000, on_end, hand_back);
-	if (r >= 0)
-		r = sd_event_source_set_time(hand_back->timer, until_us);
-	if (r >= 0)
-		r = sd_event_source_set_enabled(hand_back->timer, SD_EVENT_ONESHOT);
-	if (r < 0)
-		return r;
-	hand_back->channel.unsubscribed = on_unsubscribed;
-	hand_back->channel.userdata = hand_back;
-	hand_back->core->handed_back_until_ns = until_us * NS_PER_US;
-	return 0;
+	return core_is_lent(core) ? core->handed_back_until_ns : UINT64_MAX;
 }
 
 int hand_back_start(struct hand_back *hand_back, const char *governor, uint64_t for_us)
@@ -103,10 +86,11 @@ int hand_back_start(struct hand_back *hand_back, const char *governor, uint64_t 
 	struct core *core = hand_back->core;
 	int r = check_governor(core, governor);
 
-	if (r >= 0)
-		r = set_end(hand_back, for_us);
 	if (r < 0)
 		return r;
+	hand_back->channel.unsubscribed = round_soon;
+	hand_back->channel.userdata = core;
+	core->handed_back_until_ns = time_now_ns() + for_us * NS_PER_US;
 	snprintf(hand_back->governor, sizeof(hand_back->governor), "%s", governor ?: "");
 	r = domains_hand_back(core, governor);
 	if (r < 0) {
@@ -131,13 +115,9 @@ static void stop(void *state)
 			actuator_end_hand_back(&core->domains[i].actuator);
 }
 
-static void free_timer(void *state)
-{
-	sd_event_source_unref(((struct hand_back *)state)->timer);
-}
-
 const struct module hand_back_module = {
 	.name = "hand-back",
 	.stop = stop,
-	.free = free_timer,
+	.expire = expire,
+	.next_ns = next_ns,
 };

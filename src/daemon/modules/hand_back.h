@@ -16,7 +16,6 @@
 struct hand_back {
 	struct core *core; /* which has the end, handed_back_until_ns */
 	struct channel channel;
-	sd_event_source *timer;		   /* NULL: never requested */
 	char governor[CONTROL_VALUE_SIZE]; /* "": the governor of before */
 };
 

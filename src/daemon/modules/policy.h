@@ -21,8 +21,8 @@ struct profile_choice {
 	int power_fd; /* negative: no condition needs it; the same for the next */
 	int clock_fd;
 	uint32_t rules_met;
-	uint64_t rules_looked_us;
-	sd_event_source *rules_timer; /* NULL: no condition on a rule so far */
+	uint64_t rules_due_ns;	 /* when other rules that have tasks are heeded; UINT64_MAX: none */
+	uint64_t rules_again_ns; /* not before */
 };
 
 /* A client's policy. */
@@ -72,6 +72,8 @@ int profile_listen(struct policies *policies);
 
 /* For the end of events of tasks: a rule may have got its first task or lost its last. */
 void profile_check_rules(void *state);
+/* Heeds what that found, if it is time. */
+void profile_expire(struct policies *policies, uint64_t now_ns);
 
 /*
  * Chooses a profile, or with NULL lets the conditions decide. Returns 0, or -ENOENT: no profile has

@@ -27,7 +27,7 @@ static const struct statefile choice_file = { .name = "profile", .version = 1 };
 
 #define MINUTES_PER_DAY (24 * 60)
 /* A condition on a rule changes the profile no more often than this. */
-#define RULES_GAP_US US_PER_S
+#define RULES_GAP_NS NS_PER_S
 
 static const char *const whys[] = {
 	[PROFILE_BY_DEFAULT] = "no condition is true",
@@ -233,16 +233,18 @@ static int on_zone(sd_event_source *source, const struct inotify_event *event, v
 	return 0;
 }
 
-static int on_rules(sd_event_source *source, uint64_t usec, void *userdata)
+void profile_expire(struct policies *policies, uint64_t now_ns)
 {
-	struct policies *policies = userdata;
+	struct profile_choice *choice = &policies->profile;
 
-	policies->profile.rules_looked_us = time_now_ns() / NS_PER_US;
+	if (now_ns < choice->rules_due_ns)
+		return;
+	choice->rules_due_ns = UINT64_MAX;
+	choice->rules_again_ns = now_ns + RULES_GAP_NS;
 	reconsider(policies);
-	return 0;
 }
 
-/* Deferred, as a new policy causes a round, and this may be called in one. */
+/* Deferred, as a new policy causes a round. */
 void profile_check_rules(void *state)
 {
 	struct policies *policies = state;
@@ -250,8 +252,6 @@ void profile_check_rules(void *state)
 	const struct policy_profiles *profiles = policy_files_profiles(policies->files);
 	uint32_t met = 0;
 
-	if (!choice->rules_timer)
-		return;
 	for (uint32_t i = 0; i < profiles->n; i++) {
 		const char *rule = profiles->entries[i].when.rule;
 
@@ -260,8 +260,8 @@ void profile_check_rules(void *state)
 	if (met == choice->rules_met)
 		return;
 	choice->rules_met = met;
-	sd_event_source_set_time(choice->rules_timer, choice->rules_looked_us + RULES_GAP_US);
-	sd_event_source_set_enabled(choice->rules_timer, SD_EVENT_ONESHOT);
+	choice->rules_due_ns = choice->rules_again_ns;
+	round_soon(policies->core);
 }
 
 /* Takes a descriptor that was just opened; opened is a negative errno if that failed. */
@@ -288,12 +288,6 @@ int profile_listen(struct policies *policies)
 		if (when->power != POLICY_POWER_ANY && choice->power_fd < 0)
 			r = listen_to(policies, uevent_open(news, ARRAY_SIZE(news)),
 				      &choice->power_fd, on_power);
-		if (r >= 0 && when->rule[0] && !choice->rules_timer) {
-			r = sd_event_add_time(policies->core->event, &choice->rules_timer,
-					      CLOCK_MONOTONIC, 0, 0, on_rules, policies);
-			if (r >= 0)
-				r = sd_event_source_set_enabled(choice->rules_timer, SD_EVENT_OFF);
-		}
 		if (r >= 0 && when->by_time && choice->clock_fd < 0) {
 			int fd = timerfd_create(CLOCK_REALTIME, TFD_NONBLOCK | TFD_CLOEXEC);
 
@@ -339,7 +333,6 @@ void profile_deinit(struct policies *policies)
 {
 	struct profile_choice *choice = &policies->profile;
 
-	sd_event_source_unref(choice->rules_timer);
 	if (choice->power_fd >= 0)
 		close(choice->power_fd);
 	if (choice->clock_fd >= 0)

@@ -74,6 +74,12 @@ static void expire(void *state, uint64_t now_ns)
 
 	if (!channel_has_subscriber(&policies->hold.channel))
 		go_back(policies);
+	profile_expire(policies, now_ns);
+}
+
+static uint64_t next_ns(void *state, uint64_t now_ns)
+{
+	return ((const struct policies *)state)->profile.rules_due_ns;
 }
 
 int policy_hold_start(struct policies *policies, const char *text, char **ret_message)
@@ -205,4 +211,5 @@ const struct module policies_module = {
 	.free = free_policies,
 	.tasks_changed = profile_check_rules,
 	.expire = expire,
+	.next_ns = next_ns,
 };
