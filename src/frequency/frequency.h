@@ -42,12 +42,10 @@ struct counter_reader {
 
 /* aperf and mperf of perf's `msr` PMU: CAP_PERFMON, CAP_SYS_ADMIN. */
 extern const struct counter_reader counter_reader_perf;
-/* The same from /dev/cpu/N/msr: CAP_SYS_RAWIO. */
-extern const struct counter_reader counter_reader_msr;
 /* acpi_cppc/feedback_ctrs, on arm64 the activity monitors. */
 extern const struct counter_reader counter_reader_cppc;
 
-/* The three, the best first, and NULL. */
+/* The better first, and NULL. */
 extern const struct counter_reader *const counter_readers[];
 
 /*
@@ -62,9 +60,6 @@ struct counter_clock {
 
 void counter_clock_start(struct counter_clock *clock, uint32_t base_khz);
 uint32_t counter_clock_khz(struct counter_clock *clock);
-
-/* Reads a model-specific register of an opened /dev/cpu/N/msr. Returns 0 or a negative errno. */
-int counter_read_msr(int fd, uint32_t reg, uint64_t *ret);
 
 /* Reads scaling_cur_freq of a CPU; 0: it cannot be read. */
 typedef uint32_t (*frequency_ask_t)(void *userdata, uint32_t cpu);
@@ -108,5 +103,5 @@ const char *frequency_source(const struct frequency *frequency);
 uint64_t frequency_capabilities(const struct frequency *frequency);
 /* When a CPU was last measured; 0: never, or the kernel's frequency is used. */
 uint64_t frequency_measured_ns(const struct frequency *frequency);
-/* Why the readers before it are not used: "perf: …; msr: …"; "" for the first. */
+/* Why the readers before it are not used: "perf: …; cppc: …"; "" for the first. */
 const char *frequency_why(const struct frequency *frequency);

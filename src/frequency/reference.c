@@ -6,8 +6,8 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
-#include "frequency/frequency.h"
 #include "shared/cleanup.h"
 #include "shared/sysfs.h"
 
@@ -216,9 +216,14 @@ uint32_t reference_choose(const struct policy_reference *policy, const struct tu
 	}
 }
 
+/* Of an opened /dev/cpu/N/msr. */
 static int read_register(void *userdata, uint32_t reg, uint64_t *ret)
 {
-	return counter_read_msr(*(const int *)userdata, reg, ret);
+	ssize_t n = pread(*(const int *)userdata, ret, sizeof(*ret), reg);
+
+	if (n < 0)
+		return -errno;
+	return n == sizeof(*ret) ? 0 : -EIO;
 }
 
 #define NO_TURBO     "/sys/devices/system/cpu/intel_pstate/no_turbo"

@@ -143,10 +143,10 @@ static void test_frequency_by_the_daemon(void **state)
 	why = "perf events: Permission denied";
 	examine("/run/none");
 	assert_found("note frequency of the CPUs: as the kernel sets it, perf events: Permission");
-	source = "msr";
+	source = "cppc";
 	why = NULL;
 	examine("/run/none");
-	assert_found("good frequency of the CPUs: measured by msr (");
+	assert_found("good frequency of the CPUs: measured by cppc (");
 	source = NULL;
 }
 
