@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * benefit, measure-power: experiments, each a Python program of its own (benefit.py, suite.py,
- * measure-power.py), which gets the options as JSON. In the build directory they lie beside
- * wakegovctl.
+ * benefit, import, measure-power: each a Python program of its own (benefit.py, suite.py,
+ * import.py, measure-power.py), which gets the options as JSON. In the build directory they lie
+ * beside wakegovctl.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -61,6 +61,13 @@ enum ctl_exit command_benefit(struct ctl *ctl)
 				     "block_us", (json_int_t)block_us, "against",
 				     ctl_value(ctl, "against"), "figure", ctl_value(ctl, "figure"),
 				     "plot", ctl_value(ctl, "plot")));
+}
+
+enum ctl_exit command_import(struct ctl *ctl)
+{
+	if (ctl->n_arguments != 1)
+		return ctl_misuse(ctl, "expected one file of schedqos: configs/app_configs/*.json");
+	return run_program(ctl, "wakegov-import", json_object());
 }
 
 enum ctl_exit command_measure_power(struct ctl *ctl)

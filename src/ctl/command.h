@@ -168,13 +168,13 @@ enum ctl_exit complain_refusal(const char *command, const json_t *reply);
 /* The commands that do more than one call; each has a file of its name, if none is given. */
 
 enum ctl_exit command_benefit(struct ctl *ctl);
-enum ctl_exit command_measure_power(struct ctl *ctl); /* benefit.c */
+enum ctl_exit command_import(struct ctl *ctl);
+enum ctl_exit command_measure_power(struct ctl *ctl); /* both in benefit.c */
 enum ctl_exit command_complete(struct ctl *ctl);
 enum ctl_exit command_doctor(struct ctl *ctl);
 enum ctl_exit command_explain(struct ctl *ctl);
 enum ctl_exit command_hint(struct ctl *ctl);
 enum ctl_exit command_run(struct ctl *ctl); /* hint.c */
-enum ctl_exit command_import(struct ctl *ctl);
 enum ctl_exit command_monitor(struct ctl *ctl);
 enum ctl_exit command_decisions(struct ctl *ctl); /* monitor.c */
 enum ctl_exit command_override(struct ctl *ctl);

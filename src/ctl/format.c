@@ -2,7 +2,6 @@
 /* Quantities and moments: parsed from the command line, and formatted for people. */
 #include "ctl/format.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -257,16 +256,6 @@ char *format_wall_time(uint64_t realtime_us)
 const char *format_own(uint64_t pid)
 {
 	return pid == (uint64_t)getpid() ? ", this command" : "";
-}
-
-char *format_pattern(const char *name)
-{
-	char *pattern = strdup(name);
-
-	for (char *c = pattern; c && *c; c++)
-		if (!isgraph((unsigned char)*c) || *c == ',')
-			*c = '?';
-	return pattern;
 }
 
 char *format_clean(const char *text)

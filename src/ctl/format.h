@@ -72,10 +72,6 @@ char *format_wall_time(uint64_t realtime_us);
 /* ", this command" of the process that asks, whose work may be the cause; else "". */
 const char *format_own(uint64_t pid);
 
-/* A name as a pattern of a rule: "?" stands for blanks and commas, which divide patterns, and for
- * what is not ASCII. */
-char *format_pattern(const char *name);
-
 /* A copy of foreign text that is safe for a terminal (shared/text.h). NULL gives "-". */
 char *format_clean(const char *text);
 
