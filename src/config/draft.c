@@ -135,8 +135,12 @@ static void free_entry(struct policy_origin *entry)
 	free(entry->value);
 }
 
-int policy_origins_add(struct policy_origins *origins, const char *section, const char *key,
-		       const char *value, struct policy_place place, bool is_more)
+/*
+ * Replaces the section's value of the key, unless it is a further line of a key that may be given
+ * several times (is_more). Returns 0 or -ENOMEM.
+ */
+static int add_origin(struct policy_origins *origins, const char *section, const char *key,
+		      const char *value, struct policy_place place, bool is_more)
 {
 	struct policy_origin *entries, entry = { .place = place };
 	size_t kept = 0;
@@ -205,8 +209,7 @@ int policy_reader_add(struct policy_reader *reader, const char *name, const char
 	bool is_again = first && first->order > reader->added_before;
 
 	if (!is_again || is_more)
-		return policy_origins_add(origins, reader->section, name, text, reader->place,
-					  is_more);
+		return add_origin(origins, reader->section, name, text, reader->place, is_more);
 	if (name[0])
 		return policy_refuse(reader, -EINVAL,
 				     "[%s] %s: found the key again, expected it once; the first is "

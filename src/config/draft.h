@@ -27,12 +27,6 @@ struct policy_origins {
 	unsigned int n_added;
 };
 
-/*
- * Replaces the section's value of the key, unless it is a further line of a key that may be given
- * several times (is_more). Returns 0 or -ENOMEM.
- */
-int policy_origins_add(struct policy_origins *origins, const char *section, const char *key,
-		       const char *value, struct policy_place place, bool is_more);
 /* NULL: no file gave it. */
 const struct policy_origin *policy_origins_find(const struct policy_origins *origins,
 						const char *section, const char *key);

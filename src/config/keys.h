@@ -167,9 +167,6 @@ uint32_t policy_rule_key_line(const struct policy_rule *rule, const char *name);
 /* Parses a level for a single task, given by its key: no placement. Returns 0 or -EINVAL. */
 int policy_level_store(struct policy_rule *rule, const char *name, const char *text);
 
-/* The key of a property; that of a floor may also be given as a response. */
-const struct policy_rule_key *policy_property_key(enum rule_property property);
-
 #define POLICY_LEVEL_SIZE 24
 /* The level as in a policy, a word or in the buffer; NULL: it is not given. */
 const char *policy_level_format(enum rule_property property, const struct policy_level *level,

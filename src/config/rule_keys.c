@@ -130,7 +130,8 @@ int policy_rule_key_store(const struct policy_rule_key *key, struct policy_rule 
 	return key->store(key, (char *)rule + key->offset, text);
 }
 
-const struct policy_rule_key *policy_property_key(enum rule_property property)
+/* That of a floor may also be given as a response. */
+static const struct policy_rule_key *key_of_property(enum rule_property property)
 {
 	static const struct policy_rule rule;
 	const void *field = rule_level(&rule.own, property);
@@ -145,7 +146,7 @@ int policy_level_store(struct policy_rule *rule, const char *name, const char *t
 {
 	const struct policy_rule_key *key = policy_rule_keys_find(name);
 
-	if (!key || key->is_for != POLICY_KEY_OF_BOTH || key == policy_property_key(RULE_PLACEMENT))
+	if (!key || key->is_for != POLICY_KEY_OF_BOTH || key == key_of_property(RULE_PLACEMENT))
 		return -EINVAL;
 	return policy_rule_key_store(key, rule, text);
 }
@@ -158,7 +159,7 @@ const char *policy_level_format(enum rule_property property, const struct policy
 		[POLICY_LEVEL_KHZ] = "kHz",	   [POLICY_LEVEL_RESPONSE] = "us",
 		[POLICY_LEVEL_PLACEMENT] = "",	   [POLICY_LEVEL_IDLE_LATENCY] = "us",
 	};
-	const struct policy_rule_key *key = policy_property_key(property);
+	const struct policy_rule_key *key = key_of_property(property);
 
 	if (level->kind == POLICY_LEVEL_NONE)
 		return NULL;

@@ -84,8 +84,7 @@ static void update(const struct ctl *ctl, struct top_view *view)
 	view->status = status;
 	top_model_set(&view->model, TOP_DOMAINS, json_incref(json_object_get(status, "domains")));
 	set_list(view, TOP_TASKS,
-		 ask(fd, "io.wakegov.Tasks",
-		     json_pack("{ss si}", "sort", "rate", "limit", TASKS_SHOWN), deadline_ns),
+		 ask(fd, "io.wakegov.Tasks", json_pack("{si}", "limit", TASKS_SHOWN), deadline_ns),
 		 "tasks");
 	set_list(view, TOP_CAPPED,
 		 ask(fd, "io.wakegov.CappedTasks", json_pack("{si}", "limit", TASKS_SHOWN),

@@ -94,7 +94,7 @@ static inline bool call_flag(const struct call *call, const char *name)
  */
 typedef int (*query_run_t)(const struct call *call, struct reply *reply);
 
-#define QUERY_PARAMETERS_MAX 7
+#define QUERY_PARAMETERS_MAX 6
 
 /* The right that the caller needs. */
 enum query_right {

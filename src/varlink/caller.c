@@ -65,7 +65,9 @@ int caller_open(const char *path, uint64_t deadline_ns)
 	return take_fd(&fd);
 }
 
-int caller_send(int fd, const char *method, json_t *parameters, bool more, uint64_t deadline_ns)
+/* Without waiting for its reply. */
+static int send_call(int fd, const char *method, json_t *parameters, bool more,
+		     uint64_t deadline_ns)
 {
 	json_auto_t *message = json_pack("{ss so* so*}", "method", method, "parameters", parameters,
 					 "more", more ? json_true() : NULL);
@@ -124,7 +126,7 @@ int caller_call(int fd, const char *method, json_t *parameters, uint64_t deadlin
 		json_t **ret_reply)
 {
 	_cleanup_(frame_reader_deinit) struct frame_reader reader = { 0 };
-	int r = caller_send(fd, method, parameters, false, deadline_ns);
+	int r = send_call(fd, method, parameters, false, deadline_ns);
 
 	frame_reader_set_max(&reader, REPLY_BYTES_MAX);
 	return r < 0 ? r : receive_reply(fd, &reader, deadline_ns, ret_reply);
@@ -134,7 +136,7 @@ int caller_stream(int fd, const char *method, json_t *parameters,
 		  int (*take)(void *context, const json_t *reply), void *context)
 {
 	_cleanup_(frame_reader_deinit) struct frame_reader reader = { 0 };
-	int r = caller_send(fd, method, parameters, true, UINT64_MAX);
+	int r = send_call(fd, method, parameters, true, UINT64_MAX);
 
 	frame_reader_set_max(&reader, REPLY_BYTES_MAX);
 	while (!r) {

@@ -20,12 +20,6 @@ uint64_t caller_deadline(uint64_t timeout_ns);
 int caller_open(const char *path, uint64_t deadline_ns);
 
 /*
- * Sends a call without waiting for its reply. Consumes parameters. Returns 0, or an error of
- * caller_call().
- */
-int caller_send(int fd, const char *method, json_t *parameters, bool more, uint64_t deadline_ns);
-
-/*
  * Calls a method and waits for its reply, which the caller owns: an object with either "parameters"
  * or "error". Consumes parameters, NULL for none. Returns 0; -ETIMEDOUT; -ECONNRESET or -EPIPE if
  * the other side hung up; -EBADMSG if it sent no reply; another negative errno.

@@ -206,7 +206,8 @@ static uint32_t host_share_permille(const struct engine *engine, const struct io
 	       1000;
 }
 
-uint32_t engine_line_predicted_permille(const struct engine *engine, const struct io_task *task)
+/* What a boost of the task is predicted to gain over the lowest OPP of its domain; 0: not known. */
+static uint32_t predicted_permille(const struct engine *engine, const struct io_task *task)
 {
 	const struct topology *topology = engine_topology(engine);
 	uint32_t domain = topology_domain_of(topology, task->cpu);
@@ -243,7 +244,7 @@ void engine_line_put_task(struct json_out *out, const struct engine *engine,
 	field_count_if(out, "host_share_permille", measured,
 		       measured ? host_share_permille(engine, boost, domain) : 0);
 	field_count_if(out, "predicted_gain_permille", measured && boost->wanted_khz,
-		       engine_line_predicted_permille(engine, task));
+		       predicted_permille(engine, task));
 	field_count_if(out, "measured_gain_permille", pairs,
 		       found.gain_ppm > 0 ? found.gain_ppm / 1000 : 0);
 	field_count_if(out, "gain_error_permille", pairs, found.error_ppm / 1000);

@@ -36,6 +36,3 @@ void engine_line_put_contender(struct json_out *out, const struct contender *con
 /* A task with I/O, of the type Task; device: the name of its device, or NULL. */
 void engine_line_put_task(struct json_out *out, const struct engine *engine,
 			  const struct io_task *task, const char *device, uint64_t now_ns);
-
-/* What a boost of the task is predicted to gain over the lowest OPP of its domain; 0: not known. */
-uint32_t engine_line_predicted_permille(const struct engine *engine, const struct io_task *task);

@@ -47,7 +47,7 @@ class Varlinkctl(ServiceTest):
 
     def test_errors(self):
         for method, parameters, error in (("Tasks", '{"limit":0}', "InvalidParameter"),
-                                          ("Tasks", '{"domain":"x"}', "NoSuchDomain"),
+                                          ("Stats", '{"domain":"x"}', "NoSuchDomain"),
                                           ("Flies", "{}", "MethodNotFound"),
                                           ("Monitor", "{}", "ExpectedMore")):
             done = self.call(method, parameters)

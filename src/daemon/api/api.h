@@ -95,9 +95,6 @@ int api_end_page(struct json_out *out, const struct api_page *page, struct reply
 #define API_FOR_DEFAULT_US (10 * 60 * 1000000LL)
 #define API_FOR_MAX_US	   (30 * 24 * 3600 * 1000000LL)
 
-/* A level as a policy has it; null: not given. */
-void api_put_level(struct json_out *out, const char *key, const struct policy_level *level,
-		   enum rule_property property);
 /* Properties as the fields cap, floor, io_boost, placement and idle_latency. */
 void api_put_properties(struct json_out *out, const struct policy_properties *properties);
 

@@ -6,6 +6,7 @@
 
 #include "daemon/api/api.h"
 #include "daemon/process.h"
+#include "shared/cleanup.h"
 #include "shared/time.h"
 #include "varlink/engine_line.h"
 
@@ -17,117 +18,15 @@ void api_put_task(struct json_out *out, const struct core *core, const struct io
 	engine_line_put_task(out, core->engine, task, named ? device : NULL, time_now_ns());
 }
 
-enum order { ORDER_NONE, ORDER_PID, ORDER_COMM, ORDER_RATE, ORDER_GAIN, ORDER_BOOST, ORDERS };
-
-/* The selection, the order and the page of tasks. */
-struct choice {
-	const char *domain; /* NULL: any */
-	const char *state;
-	const char *device;
-	uint32_t pid; /* a thread or a process; 0: any */
-	enum order order;
-	uint64_t offset;
-	uint64_t limit;
-};
-
-struct row {
-	const struct io_task *task;
-	uint32_t key; /* descending */
-};
-
-struct rows {
-	struct row *rows;
-	size_t n;
-};
-
-/* False: the order is unknown. */
-static bool read_choice(const struct call *call, struct choice *ret)
+/* By the rate, the highest first. */
+static int compare(const void *first, const void *second)
 {
-	static const char *const names[ORDERS] = {
-		[ORDER_PID] = "pid",   [ORDER_COMM] = "comm",	[ORDER_RATE] = "rate",
-		[ORDER_GAIN] = "gain", [ORDER_BOOST] = "boost",
-	};
-	const char *sort = call_text(call, "sort");
+	const struct io_task *a = *(const struct io_task *const *)first;
+	const struct io_task *b = *(const struct io_task *const *)second;
 
-	*ret = (struct choice){
-		.domain = call_text(call, "domain"),
-		.state = call_text(call, "state"),
-		.device = call_text(call, "device"),
-		.pid = (uint32_t)call_number(call, "pid"),
-		.offset = (uint64_t)call_number(call, "offset"),
-		.limit = (uint64_t)call_number_or(call, "limit", INT64_MAX),
-	};
-	if (!sort)
-		return true;
-	for (ret->order = ORDER_PID; ret->order < ORDERS; ret->order++)
-		if (!strcmp(sort, names[ret->order]))
-			return true;
-	return false;
-}
-
-static bool differs(const char *wanted, const char *found)
-{
-	return wanted && (!found || strcmp(wanted, found) != 0);
-}
-
-static bool is_chosen(const struct core *core, const struct choice *choice,
-		      const struct io_task *task)
-{
-	const struct topology *topology = core->topology;
-	char device[TRACER_DISK_SIZE];
-
-	if (task->released)
-		return false; /* remembered, but not followed any more */
-	if (choice->pid && choice->pid != task->pid && choice->pid != task->tgid)
-		return false;
-	if (differs(choice->state, io_boost_state_name(task->io_boost.state)))
-		return false;
-	if (differs(choice->domain,
-		    api_domain_name(topology, topology_domain_of(topology, task->cpu))))
-		return false;
-	if (!choice->device)
-		return true;
-	return tracer_device_name(core->tracer, task->io_boost.device, device) == 0 &&
-	       !strcmp(choice->device, device);
-}
-
-/* Ascending for names and pids. */
-static int compare(const void *first, const void *second, void *order)
-{
-	const struct row *a = first, *b = second;
-	int r = 0;
-
-	if (*(const enum order *)order == ORDER_COMM)
-		r = strcmp(a->task->comm, b->task->comm);
-	if (r || a->key != b->key)
-		return r ? r : (b->key > a->key) - (b->key < a->key);
-	return (a->task->pid > b->task->pid) - (a->task->pid < b->task->pid);
-}
-
-static int choose(const struct core *core, struct choice *choice, struct rows *ret)
-{
-	const struct task_table *tasks = engine_tasks(core->engine);
-	const struct io_task *task = NULL;
-
-	*ret = (struct rows){ .rows = calloc(io_task_count(tasks) + 1, sizeof(*ret->rows)) };
-	if (!ret->rows)
-		return -ENOMEM;
-	while ((task = io_task_next(tasks, task))) {
-		uint32_t key = 0;
-
-		if (!is_chosen(core, choice, task))
-			continue;
-		if (choice->order == ORDER_RATE)
-			key = task->io_boost.rate_per_s;
-		else if (choice->order == ORDER_BOOST)
-			key = engine_task_boost_cap(core->engine, task);
-		else if (choice->order == ORDER_GAIN)
-			key = engine_line_predicted_permille(core->engine, task);
-		ret->rows[ret->n++] = (struct row){ task, key };
-	}
-	if (choice->order)
-		qsort_r(ret->rows, ret->n, sizeof(*ret->rows), compare, &choice->order);
-	return 0;
+	if (a->io_boost.rate_per_s != b->io_boost.rate_per_s)
+		return a->io_boost.rate_per_s < b->io_boost.rate_per_s ? 1 : -1;
+	return (a->pid > b->pid) - (a->pid < b->pid);
 }
 
 /* The chains that ask for more than the CPUs where they are, as of their domain's last decision. */
@@ -149,13 +48,12 @@ static void put_chains_of(struct json_out *out, const struct core *core, uint32_
 	}
 }
 
-static void put_chains(struct json_out *out, const struct core *core, const struct choice *choice)
+static void put_chains(struct json_out *out, const struct core *core, uint32_t pid)
 {
 	field_open(out, "chains", '[');
 	for (uint32_t i = 0; i < core->n_domains; i++)
-		if (governed_is_driven(&core->domains[i]) &&
-		    !differs(choice->domain, core->topology->domains[i].name))
-			put_chains_of(out, core, i, choice->pid);
+		if (governed_is_driven(&core->domains[i]))
+			put_chains_of(out, core, i, pid);
 	json_out_close(out, ']');
 }
 
@@ -188,31 +86,29 @@ static void put_piece(struct json_out *out, const struct core *core, uint32_t pi
 int api_list_tasks(const struct call *call, struct reply *reply)
 {
 	const struct core *core = api_traced(call);
-	uint64_t first, end;
-	struct choice choice;
+	const struct task_table *tasks = engine_tasks(core->engine);
+	uint32_t pid = (uint32_t)call_number(call, "pid");
+	size_t n = 0, limit = (size_t)call_number_or(call, "limit", UINT32_MAX);
+	_cleanup_free_ const struct io_task **chosen = calloc(io_task_count(tasks) + 1,
+							      sizeof(*chosen));
+	const struct io_task *task = NULL;
 	struct json_out *out;
-	struct rows chosen;
-	int r;
 
-	if (!read_choice(call, &choice))
-		return reply_send_invalid(reply, "sort");
-	if (choice.domain && topology_find(core->topology, choice.domain) == TOPOLOGY_NO_DOMAIN)
-		return api_refuse_domain(reply, choice.domain);
-	r = choose(core, &choice, &chosen);
-	if (r < 0)
-		return r;
-	first = choice.offset < chosen.n ? choice.offset : chosen.n;
-	end = choice.limit < chosen.n - first ? first + choice.limit : chosen.n;
+	if (!chosen)
+		return -ENOMEM;
+	/* A released one is remembered, but not followed any more. */
+	while ((task = io_task_next(tasks, task)))
+		if (!task->released && (!pid || pid == task->pid || pid == task->tgid))
+			chosen[n++] = task;
+	qsort(chosen, n, sizeof(*chosen), compare);
 	out = reply_begin(reply);
 	field_open(out, "tasks", '[');
-	for (uint64_t i = first; i < end && !out->error; i++)
-		api_put_task(out, core, chosen.rows[i].task);
+	for (size_t i = 0; i < n && i < limit && !out->error; i++)
+		api_put_task(out, core, chosen[i]);
 	json_out_close(out, ']');
-	free(chosen.rows);
-	put_chains(out, core, &choice);
-	put_piece(out, core, choice.pid);
-	field_count(out, "total", chosen.n);
-	field_count_if(out, "next_offset", end < chosen.n, end);
+	put_chains(out, core, pid);
+	put_piece(out, core, pid);
+	field_count(out, "total", n);
 	field_count(out, "min_rate_per_s", core->policy.io_boost.min_rate_per_s);
 	return reply_end(reply);
 }

@@ -18,8 +18,9 @@
 /* Keys whose values only privileged users can read: /proc/PID/exe, and cmdline with hidepid=. */
 #define PRIVATE_KEYS (POLICY_MATCH_EXE | POLICY_MATCH_COMMAND)
 
-void api_put_level(struct json_out *out, const char *key, const struct policy_level *level,
-		   enum rule_property property)
+/* A level as a policy has it; null: not given. */
+static void put_level(struct json_out *out, const char *key, const struct policy_level *level,
+		      enum rule_property property)
 {
 	char buffer[POLICY_LEVEL_SIZE];
 
@@ -28,12 +29,12 @@ void api_put_level(struct json_out *out, const char *key, const struct policy_le
 
 void api_put_properties(struct json_out *out, const struct policy_properties *properties)
 {
-	api_put_level(out, "cap", &properties->cap, RULE_CAP);
-	api_put_level(out, "floor", &properties->floor, RULE_FLOOR);
-	api_put_level(out, "io_boost", &properties->io_boost, RULE_IO_BOOST);
-	api_put_level(out, "waiting", &properties->waiting, RULE_WAITING);
-	api_put_level(out, "placement", &properties->placement, RULE_PLACEMENT);
-	api_put_level(out, "idle_latency", &properties->idle_latency, RULE_IDLE_LATENCY);
+	put_level(out, "cap", &properties->cap, RULE_CAP);
+	put_level(out, "floor", &properties->floor, RULE_FLOOR);
+	put_level(out, "io_boost", &properties->io_boost, RULE_IO_BOOST);
+	put_level(out, "waiting", &properties->waiting, RULE_WAITING);
+	put_level(out, "placement", &properties->placement, RULE_PLACEMENT);
+	put_level(out, "idle_latency", &properties->idle_latency, RULE_IDLE_LATENCY);
 }
 
 struct api_page api_read_page(const struct call *call)
@@ -240,7 +241,7 @@ int api_list_capped_tasks(const struct call *call, struct reply *reply)
 		field_count(out, "pid", task->pid);
 		field_count(out, "tgid", task->tgid);
 		field_text(out, "comm", task->comm);
-		api_put_level(out, "cap", &rule->properties.cap, RULE_CAP);
+		put_level(out, "cap", &rule->properties.cap, RULE_CAP);
 		field_text(out, "rule", rule->name);
 		field_text(out, "file", rule->file);
 		field_count(out, "line", rule->line);

@@ -66,8 +66,8 @@ static void expire(void *state, uint64_t now_ns)
 	struct hand_back *hand_back = state;
 	const struct core *core = hand_back->core;
 
-	if (!core_is_lent(core) || (now_ns < core->handed_back_until_ns &&
-				    channel_has_subscriber(&hand_back->channel)))
+	if (!core_is_lent(core) ||
+	    (now_ns < core->handed_back_until_ns && channel_has_subscriber(&hand_back->channel)))
 		return;
 	end(hand_back);
 	log_info("governing again, after the domains were handed back");

@@ -186,8 +186,7 @@ class Trust(Installed):
         calls = [(method, {name: value}) for method, name, values in (
             ("Explain", "domain", (long,)), ("Explain", "at_us", (most, -most)),
             ("Explain", "cpu", (most, -1, 1 << 31)), ("Explain", "pid", (most, 0, -1, 1 << 31)),
-            ("Tasks", "device", (long,)), ("Tasks", "sort", (long,)),
-            ("Tasks", "limit", (most, 0, -1)), ("Tasks", "offset", (most, -1)),
+            ("Tasks", "limit", (most, 0, -1)), ("Tasks", "pid", (most, -1, 1 << 31)),
             ("RuleTasks", "rule", (long,)), ("CappedTasks", "offset", (most, 1 << 32, -1)),
             ("ExplainRules", "pid", (most, 0, -1, 1 << 31)), ("Decisions", "after_us", (most, -1)),
             ("Metrics", "format", (long,)), ("Monitor", "kinds", ([long], ["x"] * 9000)),
