@@ -24,10 +24,9 @@
 
 #define COMM_SIZE      16 /* of the kernel, with the NUL */
 
-/* A program is found by any of the three; NULL: not in this way. */
+/* What runs is found by its process; what does not stay, by what it leaves. */
 struct trace {
 	struct conflict conflict;
-	const char *bus_name;
 	const char *program;
 	const char *path;
 };
@@ -35,69 +34,45 @@ struct trace {
 static const struct trace traces[] = {
 	{ { "power-profiles-daemon", "the energy preference, and the platform's profile",
 	    "both can run, as long as the policy sets no energy-preference" },
-	  NULL,
-	  "power-profiles-daemon",
-	  NULL },
+	  .program = "power-profiles-daemon" },
 	{ { "TuneD", "governors, limits and the energy preference",
 	    "take a profile without a [cpu] section, or stop it: systemctl disable --now tuned" },
-	  "com.redhat.tuned",
-	  "tuned",
-	  NULL },
+	  .program = "tuned" },
 	{ { "tuned-ppd", "TuneD's profile, as the desktop's switch says",
 	    "keep it with TuneD's profiles without a [cpu] section; wakegov's profile follows the "
 	    "switch: systemctl enable --now wakegov-desktop" },
-	  NULL,
-	  "tuned-ppd",
-	  NULL },
+	  .program = "tuned-ppd" },
 	{ { "TLP", "governors, limits and the energy preference, when the power source changes",
 	    "unset CPU_SCALING_* and CPU_ENERGY_PERF_POLICY_* in /etc/tlp.conf" },
-	  NULL,
-	  NULL,
-	  "/run/tlp/last_pwr" },
+	  .path = "/run/tlp/last_pwr" },
 	{ { "tlp-pd", "TLP's profile, as the desktop's switch says",
 	    "keep it, as TLP; wakegov's profile follows the switch: systemctl enable --now "
 	    "wakegov-desktop" },
-	  NULL,
-	  "tlp-pd",
-	  NULL },
+	  .program = "tlp-pd" },
 	{ { "auto-cpufreq", "governors and limits, every few seconds",
 	    "stop it: systemctl disable --now auto-cpufreq; both want the same thing" },
-	  NULL,
-	  "auto-cpufreq",
-	  NULL },
+	  .program = "auto-cpufreq" },
 	{ { "thermald", "scaling_max_freq and the platform's power limits, when it is hot",
 	    "both can run: its limits are obeyed" },
-	  "org.freedesktop.thermald",
-	  "thermald",
-	  NULL },
+	  .program = "thermald" },
 	{ { "gamemode", "governors, while a game runs",
 	    "set desiredgov and igpu_desiredgov in gamemode.ini to the governor that wakegov needs: "
 	    "schedutil with backend uclamp, userspace with setspeed" },
-	  NULL,
-	  "gamemoded",
-	  NULL },
+	  .program = "gamemoded" },
 	{ { "intel_lpmd", "the energy preference, and the CPUs that tasks may run on",
 	    "set EPP_EPB to -1 in its configuration, or stop it: systemctl disable --now "
 	    "intel_lpmd" },
-	  "org.freedesktop.intel_lpmd",
-	  "intel_lpmd",
-	  NULL },
+	  .program = "intel_lpmd" },
 	{ { "asusd", "the energy preference, with the platform's profile",
 	    "both can run, as long as the policy sets no energy-preference" },
-	  "xyz.ljones.Asusd",
-	  "asusd",
-	  NULL },
+	  .program = "asusd" },
 	{ { "system76-power", "governors, limits and the energy preference",
 	    "stop it: systemctl disable --now com.system76.PowerDaemon" },
-	  "com.system76.PowerDaemon",
-	  "system76-power",
-	  NULL },
+	  .program = "system76-power" },
 	{ { "schedqos", "utilisation clamps of tasks",
 	    "keep the tasks of rules and hints out of its configuration, or stop it: the later one "
 	    "of two clamps holds" },
-	  NULL,
-	  "schedqos",
-	  NULL },
+	  .program = "schedqos" },
 };
 
 /* Owns one of the names that programs share for the desktop's switch. */
@@ -119,7 +94,7 @@ static uint32_t owner_of(sd_bus *bus, const char *name)
 	sd_bus_message *reply = NULL;
 	uint32_t pid = 0;
 
-	if (!bus || !name)
+	if (!bus)
 		return 0;
 	if (sd_bus_call_method(bus, "org.freedesktop.DBus", "/org/freedesktop/DBus",
 			       "org.freedesktop.DBus", "GetConnectionUnixProcessID", NULL, &reply,
@@ -195,8 +170,7 @@ void conflicts_find(void (*found)(void *userdata, const struct conflict *conflic
 	for (size_t i = 0; i < ARRAY_SIZE(traces); i++) {
 		const struct trace *trace = &traces[i];
 
-		if (processes & (1u << i) || owner_of(bus, trace->bus_name) ||
-		    (trace->path && access(trace->path, F_OK) == 0))
+		if (processes & (1u << i) || (trace->path && access(trace->path, F_OK) == 0))
 			found(userdata, &trace->conflict);
 	}
 	if (has_other_switch(bus))

@@ -24,9 +24,9 @@ struct conflict {
 #define CONFLICTS_MAX 16
 
 /*
- * Calls `found` for each running one. A program shows by its process, its own name on the system
- * bus, or its files under /run. Several programs own power-profiles-daemon's names: an unknown
- * owner is found by them. The conflict is static. A program without an answer counts as absent.
+ * Calls `found` for each running one. A program shows by its process or its files under /run.
+ * Several programs own power-profiles-daemon's names on the system bus: an unknown owner is found
+ * by them. The conflict is static. A bus without an answer has no owner.
  */
 void conflicts_find(void (*found)(void *userdata, const struct conflict *conflict), void *userdata);
 
