@@ -140,84 +140,51 @@ int query_client_receive(struct query_client *client)
 	return n ? 1 : -ESHUTDOWN;
 }
 
-struct newcomer {
-	const struct query_peer *peer;
-	uint32_t n_own; /* number of places that its user holds */
-	uint64_t now_us;
-};
-
-/* How soon a client gives up its place. */
-enum readiness { STAYS, YIELDS, YIELDS_FIRST };
-
 /*
- * A stale client yields to its own user and to users with fewer places. A busy one yields only to
+ * How soon the client gives up its place to the newcomer, whose user holds n_own; 0: it stays. A
+ * stale client yields to its own user and to users with fewer places. A busy one yields only to
  * users with at least two fewer, so that its user keeps at least as many as the newcomer's. Root
- * displaces any other client, and yields to none.
+ * displaces any other client, and yields to none. Stale ones go first, then those whose user has
+ * most places, then those that have been quiet for longest.
  */
-static enum readiness readiness_of(const struct query_client *client,
-				   const struct newcomer *newcomer)
+static uint64_t yield_rank(const struct query_client *client, const struct query_peer *newcomer,
+			   uint32_t n_own)
 {
 	uint64_t timeout_us = client->server->limits.client_timeout_ns / 1000;
-	bool is_own = client->peer.uid == newcomer->peer->uid;
+	uint64_t quiet_us = query_server_now_us(client->server) - client->quiet_since_us;
+	bool is_own = client->peer.uid == newcomer->uid;
 	uint32_t n = count_clients(client->server, client->peer.uid);
 	int n_unread = 0;
 	/* It has no call under way, and has sent nothing for the timeout. */
 	bool is_stale = client->wait == CLIENT_WAIT_NONE && !client->subscription.channel &&
-			newcomer->now_us - client->quiet_since_us >= timeout_us &&
+			quiet_us >= timeout_us &&
 			(ioctl(client->fd, FIONREAD, &n_unread) < 0 || !n_unread);
 
-	if (client->peer.is_owner && !is_own)
-		return STAYS;
-	if (is_stale && (is_own || newcomer->peer->is_owner || n > newcomer->n_own))
-		return YIELDS_FIRST;
-	if (is_own)
-		return STAYS;
-	return newcomer->peer->is_owner || n > newcomer->n_own + 1 ? YIELDS : STAYS;
+	is_stale = is_stale && (is_own || newcomer->is_owner || n > n_own);
+	if ((client->peer.is_owner && !is_own) ||
+	    (!is_stale && (is_own || (!newcomer->is_owner && n <= n_own + 1))))
+		return 0;
+	return (uint64_t)is_stale << 63 | (uint64_t)n << 50 | (quiet_us + 1);
 }
 
-static struct query_client *find_victim(const struct query_server *server,
-					const struct newcomer *newcomer)
+int query_server_admit(struct query_server *server, const struct query_peer *newcomer)
 {
-	enum readiness readiest = STAYS;
+	uint32_t n_own = count_clients(server, newcomer->uid), n_clients = 0;
 	struct query_client *victim = NULL;
-	uint32_t victim_n = 0;
-
-	for (struct query_client *client = server->clients; client; client = client->next) {
-		enum readiness readiness = readiness_of(client, newcomer);
-		uint32_t n = count_clients(server, client->peer.uid);
-
-		if (readiness == STAYS || readiness < readiest)
-			continue;
-		/*
-		 * Of two equals, the one goes whose user has more places; of one user's, the one
-		 * that has been quiet for longer.
-		 */
-		if (!victim || readiness > readiest || n > victim_n ||
-		    (n == victim_n && client->quiet_since_us < victim->quiet_since_us)) {
-			victim = client;
-			victim_n = n;
-		}
-		readiest = readiness;
-	}
-	return victim;
-}
-
-int query_server_admit(struct query_server *server, const struct query_peer *peer)
-{
-	const struct newcomer newcomer = {
-		.peer = peer,
-		.n_own = count_clients(server, peer->uid),
-		.now_us = query_server_now_us(server),
-	};
-	struct query_client *victim;
-	uint32_t n_clients = 0;
+	uint64_t highest = 0;
 
 	for (const struct query_client *client = server->clients; client; client = client->next)
 		n_clients++;
 	if (n_clients < server->limits.max_clients)
 		return 0;
+	for (struct query_client *client = server->clients; client; client = client->next) {
+		uint64_t rank = yield_rank(client, newcomer, n_own);
 
-	victim = find_victim(server, &newcomer);
+		if (rank > highest) {
+			highest = rank;
+			victim = client;
+		}
+	}
 	if (!victim)
 		return -EUSERS;
 	query_client_drop(victim, "another client needs its place");
