@@ -32,51 +32,27 @@ void complain_lines(const char *before, const char *text)
 	}
 }
 
+/* By a sentence of words.json for this error, or the one for all others. */
+static void complain_of(const char *group, const char *path, int error)
+{
+	json_auto_t *of = json_pack("{so so}", "path", format_json(path), "why",
+				    format_json(strerror(-error)));
+	_cleanup_free_ char *sentence = words_fill(group, strerrorname_np(-error), of, NULL);
+
+	if (!sentence)
+		sentence = words_fill(group, "", of, NULL);
+	complain("%s", sentence ?: strerror(-error));
+}
+
 enum ctl_exit complain_open(const char *path, int error)
 {
-	switch (error) {
-	case -ENOENT:
-	case -ECONNREFUSED:
-		complain(
-			"wakegovd is not running: no process listens on %s. Start it with: systemctl "
-			"start wakegovd",
-			path);
-		return CTL_UNREACHABLE;
-	case -EACCES:
-	case -EPERM:
-		complain("no permission to connect to %s. Try it as root", path);
-		return CTL_UNREACHABLE;
-	case -ETIMEDOUT:
-		complain("wakegovd does not accept connections on %s. See: systemctl status "
-			 "wakegovd",
-			 path);
-		return CTL_LOST;
-	default:
-		complain("cannot connect to %s: %s. Is it wakegovd's socket?", path,
-			 strerror(-error));
-		return CTL_UNREACHABLE;
-	}
+	complain_of("open", path, error);
+	return error == -ETIMEDOUT ? CTL_LOST : CTL_UNREACHABLE;
 }
 
 enum ctl_exit complain_call(const char *path, int error)
 {
-	switch (error) {
-	case -ETIMEDOUT:
-		complain("no answer from %s in time. See: systemctl status wakegovd", path);
-		break;
-	case -ECONNRESET:
-	case -EPIPE:
-		complain("%s closed the connection without an answer: wakegovd ended, or has too "
-			 "many clients. See: systemctl status wakegovd",
-			 path);
-		break;
-	case -EBADMSG:
-		complain("what came from %s is no Varlink reply. Is it wakegovd's socket?", path);
-		break;
-	default:
-		complain("lost the connection to %s: %s", path, strerror(-error));
-		break;
-	}
+	complain_of("call", path, error);
 	return CTL_LOST;
 }
 
