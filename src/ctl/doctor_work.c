@@ -1,18 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * What this machine and its work say for a key of the policy: heat, a battery, background work, a
- * service with requests, tables that were full. Each is a finding of doctor, and its advice begins
- * with the lines to write. None names a task in a pattern.
+ * service with requests, tables that were full. Each is a finding of doctor, with the sentences of
+ * words.json; its advice begins with the lines to write. None names a task in a pattern.
  */
 #include <ctype.h>
 #include <dirent.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "ctl/command.h"
-#include "ctl/format.h"
 #include "ctl/print.h"
 #include "shared/cleanup.h"
 #include "shared/sysfs.h"
@@ -26,12 +24,16 @@
 #define MAX_RULED_TASKS 65536
 #define KTHREAD_FLAG	0x00200000 /* PF_KTHREAD */
 
-/* found and advice may be NULL without memory; then there is no such finding. */
-static void append(json_t *findings, const char *grade, const char *what, json_t *found,
-		   json_t *advice)
+/* With the sentences of words.json for `what`, filled with the fields of `of`, which it consumes.
+ */
+static void append(json_t *findings, const char *grade, const char *what, json_t *of)
 {
-	json_array_append_new(findings, json_pack("{s[] ss ss so so}", "domains", "grade", grade,
+	_cleanup_free_ char *found = words_fill("found", what, of, NULL);
+	_cleanup_free_ char *advice = words_fill("to_do", what, of, NULL);
+
+	json_array_append_new(findings, json_pack("{s[] ss ss ss ss}", "domains", "grade", grade,
 						  "what", what, "found", found, "advice", advice));
+	json_decref(of);
 }
 
 static void advise_on_tables(json_t *findings, const json_t *status, const json_t *rules)
@@ -43,17 +45,12 @@ static void advise_on_tables(json_t *findings, const json_t *status, const json_
 
 	if (dropped && room < MAX_TASKS)
 		append(findings, "note", "table of tasks",
-		       json_sprintf("%" PRIu64
-				    " times a task with I/O found no place among %" PRIu64,
-				    dropped, room),
-		       json_sprintf("write max-tasks = %d below [wakegov], and restart wakegovd",
-				    MAX_TASKS));
+		       json_pack("{sI sI si}", "times", (json_int_t)dropped, "room",
+				 (json_int_t)room, "most", MAX_TASKS));
 	if (refused && most <= MAX_RULED_TASKS)
 		append(findings, "note", "table of ruled tasks",
-		       json_sprintf("%" PRIu64 " tasks that match a rule found no place", refused),
-		       json_sprintf("write max-ruled-tasks = %" PRIu64
-				    " below [wakegov], and restart wakegovd",
-				    most));
+		       json_pack("{sI sI}", "times", (json_int_t)refused, "most",
+				 (json_int_t)most));
 }
 
 static void advise_on_heat(json_t *findings, const char *sys)
@@ -63,10 +60,7 @@ static void advise_on_heat(json_t *findings, const char *sys)
 	sysfs_highest(&events, sys,
 		      "/devices/system/cpu/cpu*/thermal_throttle/package_throttle_count");
 	if (events)
-		append(findings, "note", "heat",
-		       json_sprintf("throttled the CPUs %.0f times since the boot", events),
-		       json_string("for an even clock give a maximum that the cooling bears: "
-				   "max-frequency = 90% below [domain] is a first guess"));
+		append(findings, "note", "heat", json_pack("{sI}", "times", (json_int_t)events));
 }
 
 struct work {
@@ -157,16 +151,11 @@ static void add_process(const char *directory, struct processes *processes)
 
 static void advise_on_work(json_t *findings, const struct work *work)
 {
-	_cleanup_free_ char *took = format_duration(work->cpu_s * US_PER_S);
-
-	if (work->cpu_s < BUSY_S)
-		return;
-	append(findings, "good", "background work",
-	       json_sprintf("processes %s took %s of CPU time so far (%s%s)", work->what,
-			    took ?: "?", work->names, work->n > NAMES_SHOWN ? ", …" : ""),
-	       json_sprintf("to cap it at 40 %%, unless others want the CPU's speed: a rule with "
-			    "%s and class = background",
-			    work->condition));
+	if (work->cpu_s >= BUSY_S)
+		append(findings, "good", "background work",
+		       json_pack("{ss sI ss sb ss}", "kind", work->what, "cpu_us",
+				 (json_int_t)(work->cpu_s * US_PER_S), "names", work->names,
+				 "has_more", work->n > NAMES_SHOWN, "condition", work->condition));
 }
 
 static void advise_on_processes(json_t *findings, const char *proc)
@@ -191,10 +180,7 @@ static void advise_on_processes(json_t *findings, const char *proc)
 		advise_on_work(findings, &processes.works[i]);
 	if (*processes.unit)
 		append(findings, "good", "a service with requests",
-		       json_sprintf("%s (%s)", processes.unit, processes.comm),
-		       json_sprintf("if they have a deadline: a rule with unit = %s and response = "
-				    "2ms; wakegovctl rules says which frequency that takes",
-				    processes.unit));
+		       json_pack("{ss ss}", "unit", processes.unit, "comm", processes.comm));
 }
 
 static void find_battery(const char *path, void *context)
@@ -219,11 +205,7 @@ static void advise_on_battery(json_t *findings, const char *sys)
 	sysfs_each(find_battery, name, "%s/class/power_supply/*/type", sys);
 	if (!*name)
 		return;
-	append(first, "good", "battery", json_string(name),
-	       json_string("to save it: when = battery below [profile quiet], or, by the desktop's "
-			   "switch, systemctl enable --now wakegov-desktop; with quiet no CPU runs "
-			   "above 60 % of its highest frequency, and hardware that chooses "
-			   "frequencies prefers power"));
+	append(first, "good", "battery", json_pack("{ss}", "name", name));
 	json_array_insert(findings, 0, json_array_get(first, 0));
 }
 
