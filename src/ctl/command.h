@@ -30,6 +30,7 @@ enum ctl_exit {
 struct ctl;
 struct decision;
 struct moment;
+struct policy;
 struct replay;
 struct table;
 struct topology;
@@ -244,6 +245,27 @@ enum ctl_exit page_close(FILE *out, const char *path, enum ctl_exit code);
  */
 json_t *doctor_findings(const struct ctl *ctl, bool *ret_bad);
 void doctor_add(json_t *reply);
+
+#define FINDING_GOOD "good"
+#define FINDING_NOTE "note" /* a part does not work */
+#define FINDING_BAD  "bad"  /* wakegov cannot work, or not as asked */
+
+/*
+ * doctor_machine.c: appends a finding with the sentences of words.json for this key, found and
+ * to_do, filled with the fields of `of`, which may be NULL and is consumed; its name is the field
+ * `what`, or else the key. What is found alike in several domains is one finding with their names;
+ * domain may be NULL.
+ */
+void doctor_append(json_t *findings, const char *grade, const char *domain, const char *key,
+		   json_t *of);
+
+/*
+ * Examines what this machine offers wakegov, and changes nothing; needs no
+ * daemon. run_dir is the daemon's, and policy the files' policy. source and why come from its
+ * Status: the source of frequencies; NULL without an answer. Returns 0 or a negative errno.
+ */
+int doctor_examine(const char *run_dir, const struct policy *policy, const char *source,
+		   const char *why, json_t *findings);
 
 /*
  * doctor_work.c: appends what speaks for a key of the policy. sys and proc are the paths; status

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* wakegovctl doctor: which of wakegov's needs this machine meets. Works without a daemon. */
-#include "diag/diag.h"
-
 #include <errno.h>
 #include <libgen.h>
 #include <stdio.h>
@@ -14,74 +12,30 @@
 #include "shared/cleanup.h"
 #include "shared/text.h"
 
-struct report {
-	json_t *findings;
-	bool bad;
-};
-
-/* What is found alike in several domains becomes one finding with their names. */
-static void add(void *userdata, const struct finding *finding)
-{
-	struct report *report = userdata;
-	json_auto_t *domains = json_array();
-	json_auto_t *new = json_pack("{sO ss ss ss ss}", "domains", domains, "grade",
-				     finding->grade, "what", finding->what, "found", finding->found,
-				     "advice", finding->advice);
-	json_t *entry, *alike = NULL;
-	size_t i;
-
-	json_array_foreach(report->findings, i, entry) {
-		/* Compares them as if they were of the same domains. */
-		json_object_set(new, "domains", json_object_get(entry, "domains"));
-		if (json_equal(entry, new))
-			alike = entry;
-	}
-	json_object_set(new, "domains", domains);
-	if (!alike)
-		json_array_append(report->findings, alike = new);
-	if (*finding->domain)
-		json_array_append_new(json_object_get(alike, "domains"),
-				      json_string(finding->domain));
-	report->bad |= !strcmp(finding->grade, FINDING_BAD);
-}
-
 /* Adds the state of each domain if the daemon answers; it is no finding if it does not. */
-static void add_daemon(const json_t *status, struct report *report)
+static void add_daemon(const json_t *status, json_t *findings)
 {
-	const json_t *domain;
+	json_t *domain;
 	size_t i;
 
 	if (!status)
-		add(report,
-		    &(struct finding){ FINDING_NOTE, "", "wakegovd", "does not answer",
-				       "start it: systemctl start wakegovd, and see journalctl -u "
-				       "wakegovd" });
-	json_array_foreach(json_object_get(status, "domains"), i, domain) {
-		bool yielded = field_is_word(domain, "state", "yielded");
-		const char *why = field_text(domain, "state_why");
-		char found[256];
-
-		snprintf(found, sizeof(found), "%s, backend %s%s%s",
-			 field_text(domain, "state") ?: "", field_text(domain, "backend") ?: "",
-			 why ? ": " : "", why ?: "");
-		add(report,
-		    &(struct finding){
-			    yielded ? FINDING_BAD : FINDING_GOOD, field_text(domain, "name") ?: "",
-			    "wakegovd", found,
-			    yielded ? "stop the program that sets it, then: wakegovctl adopt; where it "
-				      "is a unit that runs once at boot: Before=wakegovd.service"
-				    : "" });
-	}
+		doctor_append(findings, FINDING_NOTE, NULL, "wakegovd", NULL);
+	json_array_foreach(json_object_get(status, "domains"), i, domain)
+		doctor_append(findings,
+			      field_is_word(domain, "state", "yielded") ? FINDING_BAD
+									: FINDING_GOOD,
+			      field_text(domain, "name"), "wakegovd", json_incref(domain));
 }
 
 json_t *doctor_findings(const struct ctl *ctl, bool *ret_bad)
 {
 	json_auto_t *status = NULL, *rules = NULL;
-	struct report report = { .findings = json_array() };
+	json_auto_t *findings = json_array();
 	_cleanup_free_ char *path = strdup(ctl->path);
 	_cleanup_free_ char *message = NULL;
-	const json_t *frequency;
+	const json_t *frequency, *finding;
 	struct policy policy;
+	size_t i;
 	int r;
 
 	/* Errors in the files are for wakegovd --check-config to report. */
@@ -91,17 +45,18 @@ json_t *doctor_findings(const struct ctl *ctl, bool *ret_bad)
 	ctl_try(ctl, "io.wakegov.Rules", NULL, &rules);
 	frequency = json_object_get(status, "frequency");
 	r = path ? doctor_examine(dirname(path), &policy, field_text(frequency, "source"),
-				  field_text(frequency, "why"), add, &report)
+				  field_text(frequency, "why"), findings)
 		 : -ENOMEM;
 	if (r < 0) {
 		complain("cannot examine this machine: %s", strerror(-r));
-		json_decref(report.findings);
 		return NULL;
 	}
-	add_daemon(status, &report);
-	doctor_advise(report.findings, "/sys", "/proc", status, rules);
-	*ret_bad = report.bad;
-	return json_pack("{so}", "findings", report.findings);
+	add_daemon(status, findings);
+	doctor_advise(findings, "/sys", "/proc", status, rules);
+	*ret_bad = false;
+	json_array_foreach(findings, i, finding)
+		*ret_bad |= field_is_word(finding, "grade", FINDING_BAD);
+	return json_pack("{sO}", "findings", findings);
 }
 
 /* The domains of a finding before a colon; NULL: it is about the whole machine. */

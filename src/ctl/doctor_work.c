@@ -24,16 +24,9 @@
 #define MAX_RULED_TASKS 65536
 #define KTHREAD_FLAG	0x00200000 /* PF_KTHREAD */
 
-/* With the sentences of words.json for `what`, filled with the fields of `of`, which it consumes.
- */
 static void append(json_t *findings, const char *grade, const char *what, json_t *of)
 {
-	_cleanup_free_ char *found = words_fill("found", what, of, NULL);
-	_cleanup_free_ char *advice = words_fill("to_do", what, of, NULL);
-
-	json_array_append_new(findings, json_pack("{s[] ss ss ss ss}", "domains", "grade", grade,
-						  "what", what, "found", found, "advice", advice));
-	json_decref(of);
+	doctor_append(findings, grade, NULL, what, of);
 }
 
 static void advise_on_tables(json_t *findings, const json_t *status, const json_t *rules)

@@ -107,30 +107,3 @@ int interrupts_find(FILE *table, const char *path, uint32_t cpu, struct interrup
  * above.
  */
 int interrupts_of_disk(const char *disk, uint32_t cpu, struct interrupt *ret);
-
-/*
- * doctor.c: examines what this machine offers wakegov, and changes nothing. Needs no daemon;
- * findings that need root say so.
- */
-
-#define FINDING_GOOD "good"
-#define FINDING_NOTE "note" /* a part does not work */
-#define FINDING_BAD  "bad"  /* wakegov cannot work, or not as asked */
-
-struct finding {
-	const char *grade;
-	const char *domain; /* "policy0", or "" of the whole machine */
-	const char *what;   /* "kernel types (BTF)", "driver" */
-	const char *found;  /* result of the probe */
-	const char *advice; /* meaning and remedy, or "" */
-};
-
-typedef void (*finding_t)(void *userdata, const struct finding *finding);
-
-/*
- * Reports each finding, in order. run_dir is the daemon's, and policy the files' policy. source and
- * why come from the daemon's Status: its source of frequencies; NULL without an answer. Returns 0
- * or a negative errno.
- */
-int doctor_examine(const char *run_dir, const struct policy *policy, const char *source,
-		   const char *why, finding_t report, void *userdata);

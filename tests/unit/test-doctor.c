@@ -4,7 +4,9 @@
 #include <sys/file.h>
 #include <sys/mount.h>
 
-#include "diag/diag.h"
+#include "core/settings.h"
+#include "ctl/command.h"
+#include "ctl/print.h"
 #include "fake-cpufreq.h"
 #include "shared/cleanup.h"
 
@@ -12,19 +14,30 @@ static char findings[8192]; /* "GRADE WHAT: FOUND (ADVICE)\n" each */
 static struct policy policy;
 static const char *source, *why; /* of frequencies, by the daemon; NULL: none answers */
 
-static void hear(void *userdata, const struct finding *finding)
+static void hear(const char *domain, const json_t *finding)
 {
 	size_t used = strlen(findings);
 
-	snprintf(findings + used, sizeof(findings) - used, "%s %s%s%s: %s (%s)\n", finding->grade,
-		 finding->domain, *finding->domain ? ": " : "", finding->what, finding->found,
-		 finding->advice);
+	snprintf(findings + used, sizeof(findings) - used, "%s %s%s%s: %s (%s)\n",
+		 field_text(finding, "grade"), domain, *domain ? ": " : "",
+		 field_text(finding, "what"), field_text(finding, "found"),
+		 field_text(finding, "advice"));
 }
 
 static void examine(const char *run_dir)
 {
+	json_auto_t *found = json_array();
+	const json_t *finding, *domain;
+	size_t i, j;
+
 	findings[0] = '\0';
-	assert_int_equal(doctor_examine(run_dir, &policy, source, why, hear, NULL), 0);
+	assert_int_equal(doctor_examine(run_dir, &policy, source, why, found), 0);
+	json_array_foreach(found, i, finding) {
+		if (!json_array_size(json_object_get(finding, "domains")))
+			hear("", finding);
+		json_array_foreach(json_object_get(finding, "domains"), j, domain)
+			hear(json_string_value(domain), finding);
+	}
 }
 
 static void assert_found(const char *text)
