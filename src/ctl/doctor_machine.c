@@ -318,11 +318,9 @@ static void examine_firmware(const struct examination *e)
 	examine_power_limits(e);
 }
 
-static void report_conflict(void *userdata, const struct conflict *conflict)
+static void report_conflict(void *userdata, const char *name)
 {
-	report(userdata, FINDING_NOTE, "conflict",
-	       json_pack("{ss ss ss}", "what", conflict->name, "knobs", conflict->knobs, "advice",
-			 conflict->advice));
+	report(userdata, FINDING_NOTE, name, NULL);
 }
 
 static void examine_leftovers(const struct examination *e, const char *run_dir)

@@ -54,7 +54,7 @@ static inline bool governed_is_driven(const struct governed *governed)
 
 /* Other programs that change the same controls, at the last check. */
 struct conflicts_found {
-	const struct conflict *conflicts[CONFLICTS_MAX];
+	const char *names[CONFLICTS_MAX];
 	uint32_t n;
 };
 

@@ -421,11 +421,11 @@ void domains_follow_scheduler(struct core *core)
 		acquire_anew(core, i);
 }
 
-static void add_conflict(void *userdata, const struct conflict *conflict)
+static void add_conflict(void *userdata, const char *name)
 {
 	struct conflicts_found *found = userdata;
 
-	found->conflicts[found->n++] = conflict;
+	found->names[found->n++] = name;
 }
 
 void domains_find_conflicts(struct core *core)
@@ -436,14 +436,14 @@ void domains_find_conflicts(struct core *core)
 	found->n = 0;
 	conflicts_find(add_conflict, found);
 	for (uint32_t i = 0; i < found->n; i++) {
-		const struct conflict *conflict = found->conflicts[i];
 		bool is_known = false;
 
 		for (uint32_t j = 0; j < before.n; j++)
-			is_known |= before.conflicts[j] == conflict;
+			is_known |= before.names[j] == found->names[i];
 		if (!is_known)
-			log_notice("%s runs, and sets %s: %s", conflict->name, conflict->knobs,
-				   conflict->advice);
+			log_notice("%s runs, and sets what wakegov sets: wakegovctl doctor says "
+				   "what, and what to do",
+				   found->names[i]);
 	}
 }
 

@@ -25,61 +25,25 @@
 #define COMM_SIZE      16 /* of the kernel, with the NUL */
 
 /* What runs is found by its process; what does not stay, by what it leaves. */
-struct trace {
-	struct conflict conflict;
-	const char *program;
-	const char *path;
-};
-
-static const struct trace traces[] = {
-	{ { "power-profiles-daemon", "the energy preference, and the platform's profile",
-	    "both can run, as long as the policy sets no energy-preference" },
-	  .program = "power-profiles-daemon" },
-	{ { "TuneD", "governors, limits and the energy preference",
-	    "take a profile without a [cpu] section, or stop it: systemctl disable --now tuned" },
-	  .program = "tuned" },
-	{ { "tuned-ppd", "TuneD's profile, as the desktop's switch says",
-	    "keep it with TuneD's profiles without a [cpu] section; wakegov's profile follows the "
-	    "switch: systemctl enable --now wakegov-desktop" },
-	  .program = "tuned-ppd" },
-	{ { "TLP", "governors, limits and the energy preference, when the power source changes",
-	    "unset CPU_SCALING_* and CPU_ENERGY_PERF_POLICY_* in /etc/tlp.conf" },
-	  .path = "/run/tlp/last_pwr" },
-	{ { "tlp-pd", "TLP's profile, as the desktop's switch says",
-	    "keep it, as TLP; wakegov's profile follows the switch: systemctl enable --now "
-	    "wakegov-desktop" },
-	  .program = "tlp-pd" },
-	{ { "auto-cpufreq", "governors and limits, every few seconds",
-	    "stop it: systemctl disable --now auto-cpufreq; both want the same thing" },
-	  .program = "auto-cpufreq" },
-	{ { "thermald", "scaling_max_freq and the platform's power limits, when it is hot",
-	    "both can run: its limits are obeyed" },
-	  .program = "thermald" },
-	{ { "gamemode", "governors, while a game runs",
-	    "set desiredgov and igpu_desiredgov in gamemode.ini to the governor that wakegov needs: "
-	    "schedutil with backend uclamp, userspace with setspeed" },
-	  .program = "gamemoded" },
-	{ { "intel_lpmd", "the energy preference, and the CPUs that tasks may run on",
-	    "set EPP_EPB to -1 in its configuration, or stop it: systemctl disable --now "
-	    "intel_lpmd" },
-	  .program = "intel_lpmd" },
-	{ { "asusd", "the energy preference, with the platform's profile",
-	    "both can run, as long as the policy sets no energy-preference" },
-	  .program = "asusd" },
-	{ { "system76-power", "governors, limits and the energy preference",
-	    "stop it: systemctl disable --now com.system76.PowerDaemon" },
-	  .program = "system76-power" },
-	{ { "schedqos", "utilisation clamps of tasks",
-	    "keep the tasks of rules and hints out of its configuration, or stop it: the later one "
-	    "of two clamps holds" },
-	  .program = "schedqos" },
+static const struct trace {
+	const char *name, *program, *path;
+} traces[] = {
+	{ "power-profiles-daemon", .program = "power-profiles-daemon" },
+	{ "TuneD", .program = "tuned" },
+	{ "tuned-ppd", .program = "tuned-ppd" },
+	{ "TLP", .path = "/run/tlp/last_pwr" },
+	{ "tlp-pd", .program = "tlp-pd" },
+	{ "auto-cpufreq", .program = "auto-cpufreq" },
+	{ "thermald", .program = "thermald" },
+	{ "gamemode", .program = "gamemoded" },
+	{ "intel_lpmd", .program = "intel_lpmd" },
+	{ "asusd", .program = "asusd" },
+	{ "system76-power", .program = "system76-power" },
+	{ "schedqos", .program = "schedqos" },
 };
 
 /* Owns one of the names that programs share for the desktop's switch. */
-static const struct conflict other_switch = {
-	"another owner of PowerProfiles", "what the desktop's switch chooses",
-	"see who owns it: busctl status org.freedesktop.UPower.PowerProfiles"
-};
+#define OTHER_SWITCH "another owner of PowerProfiles"
 
 _Static_assert(ARRAY_SIZE(traces) < CONFLICTS_MAX, "raise CONFLICTS_MAX");
 
@@ -160,7 +124,7 @@ static bool has_other_switch(sd_bus *bus)
 	return false;
 }
 
-void conflicts_find(void (*found)(void *userdata, const struct conflict *conflict), void *userdata)
+void conflicts_find(void (*found)(void *userdata, const char *name), void *userdata)
 {
 	_cleanup_(bus_unrefp) sd_bus *bus = NULL;
 	uint32_t processes = find_processes();
@@ -171,10 +135,10 @@ void conflicts_find(void (*found)(void *userdata, const struct conflict *conflic
 		const struct trace *trace = &traces[i];
 
 		if (processes & (1u << i) || (trace->path && access(trace->path, F_OK) == 0))
-			found(userdata, &trace->conflict);
+			found(userdata, trace->name);
 	}
 	if (has_other_switch(bus))
-		found(userdata, &other_switch);
+		found(userdata, OTHER_SWITCH);
 }
 
 struct search {

@@ -14,21 +14,15 @@
 #include "core/engine.h"
 #include "core/settings.h"
 
-/* For people: "%s runs, and sets %s: %s". */
-struct conflict {
-	const char *name;   /* power-profiles-daemon, … */
-	const char *knobs;  /* the controls that it sets */
-	const char *advice; /* the remedy, as a clause: "use backend = uclamp, or …" */
-};
-
 #define CONFLICTS_MAX 16
 
 /*
  * Calls `found` for each running one. A program shows by its process or its files under /run.
  * Several programs own power-profiles-daemon's names on the system bus: an unknown owner is found
- * by them. The conflict is static. A bus without an answer has no owner.
+ * by them. The name is static; words.json has what it sets, and what to do. A bus without an answer
+ * has no owner.
  */
-void conflicts_find(void (*found)(void *userdata, const struct conflict *conflict), void *userdata);
+void conflicts_find(void (*found)(void *userdata, const char *name), void *userdata);
 
 /*
  * Whether a cooling device of this type limits CPUs. Drivers name those that lower the maximum

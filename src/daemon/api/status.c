@@ -279,7 +279,7 @@ static void put_advice(struct json_out *out, const struct core *core)
 	field_open(out, "advice", '[');
 	for (uint32_t i = 0; i < core->conflicts.n; i++)
 		put_notice(out, &(struct notice){ .what = "conflict",
-						  .name = core->conflicts.conflicts[i]->name });
+						  .name = core->conflicts.names[i] });
 	put_if(out, core->scheduler[0],
 	       &(struct notice){ .what = "sched-ext", .name = core->scheduler });
 	put_if(out, refused, &(struct notice){ .what = "clamp-classes", .count = refused });
