@@ -23,9 +23,9 @@ _Static_assert(CHAINS_PAUSED_NS + 2 * CHAINS_FOLLOWED_NS <= WAKEGOV_CHAIN_HOLD_N
 	       "the pause is too long");
 
 /* Not static: tests write them. */
-bool chains_change;	       /* a chain has changed since the last choose_following() */
-__u64 chains_pause_ns;	       /* earliest start of the next pause … */
-static __u64 chains_resume_ns; /* … and end of the present one; 0: there is none */
+bool chains_change;	/* a chain has changed since the last choose_following() */
+__u64 chains_pause_ns;	/* earliest start of the next pause … */
+__u64 chains_resume_ns; /* … and end of the present one; 0: there is none */
 
 /*
  * The last generation that did not end a pause. It began after a longer time, with runnable tasks:
@@ -64,7 +64,7 @@ static __noinline int resume_chains(__u64 now_ns)
 {
 	__u32 generation = settings.chains;
 
-	if (followed_chains || !generation)
+	if (followed_chains || !generation || settings.only_ticks_since_ns)
 		return 0;
 	if (__sync_val_compare_and_swap(&settings.chains, generation, generation + 1) != generation)
 		return 0;

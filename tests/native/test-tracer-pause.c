@@ -238,12 +238,20 @@ static void test_only_ticks(void **state)
 {
 	struct native *native = *state;
 	struct tracer *tracer = native->tracer;
+	pid_t spinner = work_spin(NATIVE_OTHER);
 	uint32_t generation;
 
 	follow_chains(native);
+	usleep(20000); /* a tick meets it */
 	tracer_count_ticks(tracer, native_now_ns());
 	tracer_trace_only_ticks(tracer, true);
 	assert_true(tracer_only_ticks(tracer));
+	/* Nothing ends the pause of chains that was under way. */
+	tracer->programs.bss->chains_resume_ns = 1;
+	work_pin(spinner, NATIVE_CPU);
+	usleep(20000);
+	work_end(spinner);
+	assert_int_equal(tracer->programs.bss->followed_chains, 0);
 	tracer_pause(tracer);
 	assert_false(tracer_only_ticks(tracer));
 	tracer_follow_chains(tracer, false);
