@@ -60,8 +60,10 @@ def governed(name):
     if name.isdigit():
         guest.set_governor("performance")
         limit(int(name))
-        yield
-        limit(None)
+        try:
+            yield
+        finally:
+            limit(None)
         return
     if not name.startswith("wakegov"):
         guest.set_governor(own_governor() if name == "own" else name)
