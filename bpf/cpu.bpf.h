@@ -6,7 +6,6 @@
 #include "burst.bpf.h"
 #include "chain.bpf.h"
 #include "hot.bpf.h"
-#include "idle.bpf.h"
 #include "placing.bpf.h"
 #include "process.bpf.h"
 #include "realtime.bpf.h"
@@ -61,6 +60,23 @@ static __noinline bool switch_classes(struct wakegov_cpu *cpu, struct task_struc
 	if (next && seen_pid(next))
 		awaited |= enter_cpu(cpu, next, now_ns);
 	return awaited;
+}
+
+/*
+ * Emits a record when a task runs whose idle latency is below the one that the daemon holds, and
+ * keeps the lowest since the daemon last read it.
+ */
+static __noinline void check_idle_latency(__u32 pid)
+{
+	__u32 *us = bpf_map_lookup_elem(&idle_latencies, &pid);
+
+	if (!us)
+		return;
+	/* If another CPU overwrites this, the task's next run repeats it. */
+	if (*us < idle_asked_us)
+		idle_asked_us = *us;
+	if (*us < idle_held_us && emit(WAKEGOV_RECORD_IDLE_LATENCY, bpf_get_smp_processor_id(), 0))
+		idle_held_us = *us;
 }
 
 /* The other work of rules and clamps at a switch. */
