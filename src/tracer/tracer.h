@@ -164,8 +164,8 @@ void tracer_unplace_task(struct tracer *tracer, uint32_t pid);
 void tracer_watch_caches(struct tracer *tracer, uint32_t group, uint64_t caches);
 
 /*
- * Tasks with an idle latency, and whether they work: check_idle_latency() in bpf/cpu.bpf.h. POLICY_IDLE_LATENCY_NONE
- * stands for no limit.
+ * Tasks with an idle latency, and whether they work: check_idle_latency() in bpf/cpu.bpf.h.
+ * POLICY_IDLE_LATENCY_NONE stands for no limit.
  */
 
 /* Sets one task's. While no task has one, switches skip the check. */
