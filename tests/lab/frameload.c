@@ -6,9 +6,11 @@
  * answer. video: two, 30 times a second. report: four, each 100 ms. key: three tasks work after a
  * key press each second, typing: each 100 ms, mouse: after each of its moves, each 8 ms, for a
  * moment. asked: a server is asked after pauses of 17 to 83 ms, as a person would, and handed:
- * three processes pass on what is. Each piece of work differs by up to a third. A period begins
- * when the one before is done, and no earlier than it is due to. Prints how many were done of those
- * that were due, in percent, and the median and the 99th percentile of what they took, in us.
+ * three processes pass on what is. outside1, 2 and 3: the other end of the network card asks, and
+ * so many tasks answer (frameload_outside.h). Each piece of work differs by up to a third. A period
+ * begins when the one before is done, and no earlier than it is due to. Prints how many were done
+ * of those that were due, in percent, and the median and the 99th percentile of what they took, in
+ * us.
  */
 #include <errno.h>
 #include <signal.h>
@@ -22,6 +24,7 @@
 #include <unistd.h>
 
 #include "frameload_input.h"
+#include "frameload_outside.h"
 
 #define MAX_STAGES  3
 #define MAX_PERIODS 100000
@@ -36,7 +39,8 @@ static const struct mode {
 	uint32_t stages[MAX_STAGES]; /* what the others do */
 	bool together;		     /* all at once, not one after the other */
 	enum input input;	     /* for which the first of them waits */
-	bool asked;		     /* after a pause by chance, of about the period */
+	bool asked;		     /* after a pause by chance, of about the period … */
+	bool outside;		     /* … by the other end of the network card */
 } modes[] = {
 	{ "browser", 16666667, 5000000, 0, { 5300000, 3000000 }, false },
 	{ "game", 16666667, 4000000, 2500000, { 3000000, 3000000, 3000000 }, true },
@@ -49,6 +53,9 @@ static const struct mode {
 	{ "report", 100000000, 6000000, 0, { 8000000, 8000000, 8000000 }, false },
 	{ "asked", 50000000, 100000, 0, { 5400000 }, .asked = true },
 	{ "handed", 50000000, 100000, 0, { 2500000, 2000000, 2000000 }, .asked = true },
+	{ "outside1", 50000000, 1800000, 0, {}, .outside = true },
+	{ "outside2", 50000000, 2700000, 0, { 2700000 }, .outside = true },
+	{ "outside3", 50000000, 2500000, 0, { 2000000, 2000000 }, .outside = true },
 };
 
 static const struct mode *mode;
@@ -134,7 +141,7 @@ static void start_stages(uint32_t n)
 
 static void run_period(uint32_t n)
 {
-	uint32_t together = mode->together ? n : 1;
+	uint32_t together = mode->together ? n : n > 0;
 
 	work(mode->before);
 	if (mode->input)
@@ -161,6 +168,17 @@ static int compare(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
+static int serve_outside(uint32_t n, double seconds)
+{
+	outside_begin(seconds * 1e9 / mode->period_ns, mode->period_ns / 1000);
+	while (outside_await()) {
+		run_period(n);
+		outside_answer();
+	}
+	outside_print();
+	return EXIT_SUCCESS;
+}
+
 int main(int argc, char **argv)
 {
 	uint64_t due_ns, counts_ns, ends_ns;
@@ -175,6 +193,8 @@ int main(int argc, char **argv)
 	}
 	n = count_stages();
 	start_stages(n);
+	if (mode->outside)
+		return serve_outside(n, atof(argv[2]));
 	due_ns = now_ns();
 	counts_ns = due_ns + RAMP_NS;
 	ends_ns = counts_ns + (uint64_t)(atof(argv[2]) * 1e9);

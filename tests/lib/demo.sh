@@ -155,8 +155,8 @@ demo_show() {
 	demo_timeline
 	demo_timeline --gnuplot "$DEMO/timeline.svg" --title "$DEMO_TITLE" | gnuplot ||
 		demo_fail "gnuplot could not draw the timeline"
-	# It writes each kind of point, and groups that hold nothing.
-	sed -Ezi 's/\t<[^>]*gp(Pt|Dot)[^>]*>\n//g; s/(<g [^>]*>\n<\/g>\n)+//g' "$DEMO/timeline.svg"
+	# It writes each kind of point, groups that hold nothing, and line breaks.
+	sed -Ezi 's/\t<[^>]*gp(Pt|Dot)[^>]*>\n//g; s/(<g [^>]*>\n<\/g>\n)+//g; s/\s+/ /g; s/ $/\n/' "$DEMO/timeline.svg"
 	jq -r .page "$DEMO/story.json" >"$DEMO/page.html"
 	printf '\nA picture, and a page that says why at each point:\n'
 	for picture in "$DEMO"/*.{svg,html}; do

@@ -277,7 +277,7 @@ suite_older() {
 		"$CONFORMANCE unclamped"
 	for kernel in 6.1 6.12; do
 		echo "# kernel $kernel, short commands"
-		in_lab "--machine timed --driver pstate --kernel $kernel" \
+		in_lab "--machine timed --driver pstate --card --kernel $kernel" \
 			"test_harmless.py Commands.test_setspeed Commands.test_limits"
 	done
 }
@@ -346,7 +346,7 @@ suite_harmless() {
 	in_lab "--machine timed --driver pstate --cpus 2 --packages dbench,rt-tests,redis-server,redis-tools" \
 		"test_harmless.py Harmless.test_instructions" \
 		"test_realtime.py Alone Setspeed Limits Uclamp"
-	in_lab "--machine timed --driver pstate" "test_harmless.py Harmless.test_psync Harmless.test_pool" \
+	in_lab "--machine timed --driver pstate --card" "test_harmless.py Harmless.test_psync Harmless.test_pool" \
 		"test_harmless.py Harmless.test_not_left Commands" "test_chains.py Chains Frames Input Sleepers Takers Ways Workers"
 }
 

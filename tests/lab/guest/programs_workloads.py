@@ -9,9 +9,9 @@ import re
 import guest
 from stacks import STACKS, null_blk
 from workloads import (CPU, DISK, WORK, bound_disk, chainload, cold, completion, drifting_disk, ext4, fio,
-                       fio_command, frameload, hackbench, input_devices, latency_disk, listens, objects, printed,
-                       python, remount, server, shell, tbench, tbench_command, tbench_server, turns, work_folder,
-                       workload)
+                       fio_command, frameload, hackbench, input_devices, latency_disk, listens, network_card, objects,
+                       printed, python, remount, server, shell, tbench, tbench_command, tbench_server, turns,
+                       work_folder, workload)
 
 TREE = f"{DISK}/tree"
 
@@ -410,6 +410,9 @@ WORKLOADS = (
       for name, mode in (("key-press", "key"), ("key-typing", "typing"), ("mouse-moves", "mouse"))),
     # Somebody asks after pauses by chance, of 50 ms in the mean; a report is due after 50 ms.
     *(workload(name, "ms", "lower", frameload(name, 5), latency) for name in ("asked", "handed", "report")),
+    # The same, asked by the other end of the network card: by one, two and three tasks.
+    *(workload(f"outside-{tasks}", "ms", "lower", frameload(f"outside{tasks}", 5), latency, (network_card,))
+      for tasks in (1, 2, 3)),
     workload("terminal", "ms", "lower", python(TERMINAL), printed, (text,)),
     workload("collector", "% on time", "higher", python(COLLECTOR), printed, (text,)),
     workload("script", "ms", "lower", SCRIPT, completion),

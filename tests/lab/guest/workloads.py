@@ -178,6 +178,12 @@ def frameload(mode, seconds=2):
     return f"{guest.BUILD}/tests/lab/frameload {mode} {seconds}"
 
 
+def network_card():
+    """The card whose other end is 10.0.0.1, and asks frameload."""
+    shell("modprobe virtio_net; ip link set eth0 up; ip addr add 10.0.0.2/24 dev eth0; "
+          "ip neigh add 10.0.0.1 lladdr 52:54:00:00:00:01 dev eth0")
+
+
 def input_devices():
     for module in ("evdev", "psmouse"):
         subprocess.run(["modprobe", module], check=True)

@@ -20,7 +20,7 @@ MACHINE_FEATURES=(
 	--enable-tcg --enable-virtfs --enable-attr --disable-kvm --disable-docs --disable-tools
 	--disable-guest-agent --disable-werror --disable-fdt --disable-download --disable-install-blobs
 )
-MACHINE_DEVICES=(Q35 VIRTIO_PCI VIRTIO_9P ISA_DEBUG HPET PCIE_PORT)
+MACHINE_DEVICES=(Q35 VIRTIO_PCI VIRTIO_9P VIRTIO_NET ISA_DEBUG HPET PCIE_PORT)
 MACHINE_QEMU=qemu-system-x86_64
 MACHINE_PATCHES=("$LAB_DIR"/machine/*.patch)
 

@@ -10,7 +10,7 @@ RUN_IDLE_LOOKS=1200 # in a row, ten a second, in which it used no CPU time
 run_defaults() {
 	RUN_CLOCK=virtual RUN_KERNEL=sid RUN_INIT=shell RUN_LLCS=1 RUN_PORTS="" RUN_TIMEOUT=1800
 	RUN_MACHINE=stock RUN_DRIVER=acpi RUN_DOMAINS="" RUN_TURBO="" RUN_TRANSITION=0 RUN_SEED=1
-	RUN_STALLS="" RUN_IDLE_STATES="" RUN_LEAKAGE=100 RUN_UNCORE=0 RUN_PREFCORE="" RUN_CPUFREQ=yes RUN_APPEND="" RUN_BUILD=no RUN_CONSOLE=""
+	RUN_STALLS="" RUN_IDLE_STATES="" RUN_LEAKAGE=100 RUN_UNCORE=0 RUN_PREFCORE="" RUN_CARD=no RUN_CPUFREQ=yes RUN_APPEND="" RUN_BUILD=no RUN_CONSOLE=""
 	RUN_PACKAGES="" RUN_SUSPEND=no RUN_CPU_TICKS=0 RUN_ARCH=amd64 RUN_CLUSTERS="" RUN_ROOT=""
 	RUN_COMMAND=()
 }
@@ -28,6 +28,7 @@ run_parse() {
 		--no-cpufreq) RUN_CPUFREQ=no ;;
 		--stalls) RUN_STALLS=yes ;;
 		--prefcore) RUN_PREFCORE=yes ;;
+		--card) RUN_CARD=yes ;;
 		--suspend) RUN_SUSPEND=yes ;;
 		--build) RUN_BUILD=yes ;;
 		--) shift && break ;;
@@ -69,8 +70,8 @@ run_settle() {
 		die_usage "lab run: --domains '$RUN_DOMAINS': expected at most 8 CPUs, as many in each LLC"
 	if [ "$RUN_MACHINE" = timed ]; then
 		RUN_CLOCK=own
-	elif [ "$RUN_DRIVER$RUN_TURBO$RUN_TRANSITION$RUN_STALLS$RUN_IDLE_STATES" != acpi0 ]; then
-		die_usage "lab run: --driver, --turbo, --transition, --stalls and --energy need --machine timed"
+	elif [ "$RUN_DRIVER$RUN_TURBO$RUN_TRANSITION$RUN_STALLS$RUN_IDLE_STATES$RUN_CARD" != acpi0no ]; then
+		die_usage "lab run: --driver, --turbo, --transition, --stalls, --card and --energy need --machine timed"
 	fi
 }
 
@@ -78,8 +79,8 @@ run_settle() {
 run_settle_arm64() {
 	local others=$RUN_DRIVER$RUN_INIT$RUN_LLCS$RUN_SUSPEND$RUN_CPUFREQ
 
-	others+=$RUN_DOMAINS$RUN_PORTS$RUN_STALLS$RUN_IDLE_STATES$RUN_PACKAGES
-	[ "$RUN_MACHINE $others" = "timed acpishell1noyes" ] ||
+	others+=$RUN_DOMAINS$RUN_PORTS$RUN_STALLS$RUN_IDLE_STATES$RUN_PACKAGES$RUN_CARD
+	[ "$RUN_MACHINE $others" = "timed acpishell1noyesno" ] ||
 		die_usage "lab run: --arch arm64 needs --machine timed, and knows of the machine's other options" \
 			"--clusters, --turbo and --transition"
 	[[ $RUN_KERNEL != 6.1* ]] ||
@@ -234,6 +235,11 @@ run_qemu_command() {
 		RUN_QEMU+=(-qmp "unix:$dir/qmp,server=on,wait=off")
 	fi
 	[ -z "$RUN_EXTRAS" ] || run_qemu_folder extras "${RUN_EXTRAS//,/,,},readonly=on"
+	# What the guest sends goes out by a timer of the virtual clock, not when the host has time.
+	[ "$RUN_CARD" = no ] || RUN_QEMU+=(
+		-netdev "hubport,id=outside,hubid=0" -object "filter-asker,id=asker,netdev=outside"
+		-device "virtio-net-pci,netdev=outside,ioeventfd=off,tx=timer,x-txtimer=1"
+	)
 	case $RUN_CLOCK in
 	# 2 ns for each instruction of any CPU: see guest/init.
 	turns) RUN_QEMU+=(-icount "shift=1,sleep=off") ;;

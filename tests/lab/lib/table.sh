@@ -95,7 +95,7 @@ table_cleanup() {
 # table_programs_start DRIVER SEED GOVERNORS GOLOAD: another start of the machine, with all governors and workloads.
 table_programs_start() {
 	say "driver $1, seed $2"
-	table_vm "$TABLE_DIR/start" --machine timed --timeout 7200 --packages "$TABLE_PROGRAMS" \
+	table_vm "$TABLE_DIR/start" --machine timed --card --timeout 7200 --packages "$TABLE_PROGRAMS" \
 		"${TABLE_RUN_OPTIONS[@]}" --driver "$1" --seed "$2" -- \
 		env "LAB_GOLOAD=$4" /usr/bin/python3 tests/lab/guest/table_programs.py --seed "$2" \
 		--governors "$3" --workloads "$TABLE_WORKLOADS" || exit $?
