@@ -4,7 +4,6 @@
 import os
 import re
 import signal
-import statistics
 import struct
 import subprocess
 import sys
@@ -13,6 +12,7 @@ import unittest
 
 import guest
 import tap
+import test_timed
 from test_hand_back import Stream
 
 DEVICE = "/dev/cpu_dma_latency"
@@ -157,18 +157,8 @@ class IdleLatency(unittest.TestCase):
         self.wait(50)
 
 
-SLEEP_S = 0.02
-WAKE_UPS = 50
-
-
 def late_us():
-    """By how much such sleeps are too long, in the median."""
-    late = []
-    for _ in range(WAKE_UPS):
-        until = time.monotonic() + SLEEP_S
-        time.sleep(SLEEP_S)
-        late.append((time.monotonic() - until) * 1e6)
-    return statistics.median(late)
+    return test_timed.late_us(0.02, 50)
 
 
 class DeepIdle(unittest.TestCase):

@@ -326,12 +326,12 @@ WAKE_UPS = 30
 SLEEP_S = 0.005
 
 
-def late_us():
-    """How late a thread wakes up that sleeps 5 ms each time: the median."""
+def late_us(sleep_s=SLEEP_S, wake_ups=WAKE_UPS):
+    """How late a thread wakes up that sleeps so long each time: the median."""
     late = []
-    for _ in range(WAKE_UPS):
-        until = time.monotonic() + SLEEP_S
-        time.sleep(SLEEP_S)
+    for _ in range(wake_ups):
+        until = time.monotonic() + sleep_s
+        time.sleep(sleep_s)
         late.append((time.monotonic() - until) * 1e6)
     return statistics.median(late)
 
