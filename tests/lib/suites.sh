@@ -29,7 +29,7 @@ run   backends   350
 run   boost      450
 run   storms     350
 run   drivers    180
-run   harmless   650
+run   harmless   700
 run   lab         100
 all   sanitize   500 here
 all   fuzz       250 here
