@@ -139,17 +139,12 @@ class Meter:
     @staticmethod
     def find_sensors(sys_path):
         """Documentation/hwmon/sysfs-interface.rst: sensors of the machine or its CPUs, of one device, as
-        one may measure a part of another. amd_energy shows each core, and the sockets that contain them."""
-        kinds = {"power_meter": "power1_average", "amd_energy": "energy*_input",
-                 "fam15h_power": "power1_input", "ina2[0-9][0-9]": "power1_input"}
+        one may measure a part of another."""
+        kinds = {"power_meter": "power1_average", "fam15h_power": "power1_input", "ina2[0-9][0-9]": "power1_input"}
         for device in sorted(glob.glob(f"{sys_path}/class/hwmon/hwmon*")):
-            files = [f for name, f in kinds.items() if fnmatch.fnmatch(read(f"{device}/name"), name)]
-            paths = [p for f in files for p in sorted(glob.glob(f"{device}/{f}"))
-                     if "energy" not in f
-                     or read(p.replace("_input", "_label")).startswith("Esocket")]
+            paths = [f"{device}/{f}" for name, f in kinds.items() if fnmatch.fnmatch(read(f"{device}/name"), name)]
             if any(number(p) is not None for p in paths):
-                return [{"value": lambda p=p: number(p), "counts": "energy" in os.path.basename(p),
-                         "range": None} for p in paths]
+                return [{"value": lambda p=p: number(p), "counts": False} for p in paths]
         return []
 
     def look(self, now_s):

@@ -163,26 +163,12 @@ static void sum_packages(const char *zone, void *sum_uj)
 		*(double *)sum_uj += uj;
 }
 
-/* amd_energy shows each core, and the sockets that contain the cores. */
-static void sum_sockets(const char *path, void *sum_uj)
-{
-	char label[TEXT_SIZE];
-	double uj;
-
-	if (sysfs_read_line(label, sizeof(label), "%.*slabel",
-			    (int)(strlen(path) - strlen("input")), path) &&
-	    fnmatch("Esocket*", label, 0) == 0 && sysfs_read_number(&uj, "%s", path))
-		*(double *)sum_uj += uj;
-}
-
 /* Of the counters of CPUs; 0: there are none. */
 static double read_energy_uj(const char *sys)
 {
 	double sum_uj = 0;
 
 	sysfs_each(sum_packages, &sum_uj, "%s/class/powercap/intel-rapl:*", sys);
-	if (!sum_uj)
-		sysfs_each(sum_sockets, &sum_uj, "%s/class/hwmon/hwmon*/energy*_input", sys);
 	return sum_uj;
 }
 

@@ -149,8 +149,8 @@ static void test_power(void **state)
 	write_battery("Discharging");
 	fake_file("class/power_supply/BAT0/scope", "Device");
 	assert_power(4000, "hwmon");
-	fake_file("class/hwmon/hwmon3/energy1_input", "8000000");
-	fake_file("class/hwmon/hwmon3/energy1_label", "Esocket0");
+	fake_file("class/powercap/intel-rapl:0/name", "package-0");
+	fake_file("class/powercap/intel-rapl:0/energy_uj", "8000000");
 	assert_power(0, "counters");
 }
 
