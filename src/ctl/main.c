@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "ctl/command.h"
+#include "ctl/print.h"
 #include "shared/cleanup.h"
 #include "shared/text.h"
 #include "shared/version.h"
@@ -17,21 +18,6 @@
 
 /* For getopt_long(): options of the command are numbered from here, in the order of its table. */
 #define OWN_OPTION 256
-
-static const char general_help[] = "  --json             the reply as JSON, for machines\n"
-				   "  --socket PATH      the daemon's socket (" QUERY_SOCKET_PATH
-				   ")\n"
-				   "  --timeout SECONDS  give up after that long (10)\n"
-				   "  --help, --version\n";
-
-static const char exit_codes[] = "\n"
-				 "Exit codes:\n"
-				 "  0  done\n"
-				 "  1  the daemon refused, or the call failed\n"
-				 "  2  wrong usage\n"
-				 "  3  the daemon is not running, or may not be reached\n"
-				 "  4  the connection was lost, or timed out\n"
-				 "  5  a replay decides something else than was recorded\n";
 
 /* command is NULL for the help of all. */
 static void print_help(const struct ctl_command *command)
@@ -49,17 +35,16 @@ static void print_help(const struct ctl_command *command)
 				 option->name, option->value ? " " : "", option->value ?: "");
 			printf("  %-17s  %s\n", name, option->help);
 		}
-		fputs(general_help, stdout);
+		view_print(stdout, "help_options", words_all());
 		return;
 	}
-	puts("Usage: wakegovctl [OPTION…] COMMAND [ARGUMENT…]\n"
-	     "Asks wakegovd, the CPU frequency governor, what it does and why, and steers it.\n"
-	     "\n"
-	     "Commands (COMMAND --help says more):");
+	view_print(stdout, "help_usage", words_all());
 	for (const struct ctl_command *c = ctl_commands; c->name; c++)
 		if (c->help)
 			printf("  %-10s  %s\n", c->name, c->help);
-	printf("\nOptions:\n%s%s", general_help, exit_codes);
+	puts("\nOptions:");
+	view_print(stdout, "help_options", words_all());
+	view_print(stdout, "help_exit_codes", words_all());
 }
 
 static const struct option general[] = {
