@@ -24,109 +24,87 @@
 #define DELAY_MOST_MS	 60000
 #define TASKS_SHOWN	 100 /* limit of the tasks with most I/O, and of capped ones */
 
-static const char keys_text[] =
-	"Tab, Shift-Tab   the next list, the one before\n"
-	"Up, Down, j, k   the next row; PgUp, PgDn, Home, End\n"
-	"e, Enter         explain the selected domain or task\n"
-	"s, r             sort by the next key, in the other direction\n"
-	"/                show only rows with a text in their names, states or reasons\n"
-	"p, Space         pause, and go on\n"
-	"+, -             look more often, less often\n"
-	"q, Ctrl-C        quit\n"
-	"\n"
-	"Tasks are listed that do I/O, and below those that a rule or an override caps.\n"
-	"Green: boosted, or a disk where boosts pay. Yellow: limited.\n"
-	"Cyan: tasks that work in turn.\n"
-	"Red: left to another program, or in trouble.\n";
-
-/* Calls a method; NULL when it failed. Consumes parameters. */
-static json_t *ask(int fd, const char *method, json_t *parameters, uint64_t deadline_ns)
+/* Consumes parameters. */
+static void update_list(const struct ctl *ctl, struct top_view *view, enum top_pane pane,
+			const char *method, json_t *parameters)
 {
-	json_t *reply, *ret = NULL;
+	json_auto_t *reply = NULL;
+	json_t *list;
 
-	if (caller_call(fd, method, parameters, deadline_ns, &reply) < 0)
-		return NULL;
-	if (!json_is_string(json_object_get(reply, "error")))
-		ret = json_incref(json_object_get(reply, "parameters"));
-	json_decref(reply);
-	return ret;
-}
-
-/* Moves a list out of a reply. Consumes the reply. */
-static void set_list(struct top_view *view, enum top_pane pane, json_t *reply, const char *key)
-{
-	json_t *list = json_object_get(reply, key);
-
+	ctl_try(ctl, method, parameters, &reply);
+	list = json_object_get(reply, pane == TOP_DEVICES ? "devices" : "tasks");
 	if (list)
 		top_model_set(&view->model, pane, json_incref(list));
-	json_decref(reply);
 }
 
 static void update(const struct ctl *ctl, struct top_view *view)
 {
-	uint64_t deadline_ns = caller_deadline(ctl->timeout_ns);
-	_cleanup_close_ int fd = caller_open(ctl->path, deadline_ns);
-	json_t *status = fd < 0 ? NULL : ask(fd, "io.wakegov.Status", NULL, deadline_ns);
-	uint64_t cpu_us = field_number(json_object_get(status, "self"), "cpu_us");
 	uint64_t before_cpu_us = field_number(json_object_get(view->status, "self"), "cpu_us");
-	uint64_t uptime_us = field_number(status, "uptime_us");
-	uint64_t before_us = field_number(view->status, "uptime_us");
+	uint64_t before_us = field_number(view->status, "uptime_us"), own_permille = 0, lost = 0;
+	uint64_t cpu_us, uptime_us;
+	json_t *status = NULL, *drops;
+	const char *version, *key;
 
+	ctl_try(ctl, "io.wakegov.Status", NULL, &status);
 	view->is_lost = !status;
 	if (!status)
 		return;
+	version = field_shown(status, "version");
+	cpu_us = field_number(json_object_get(status, "self"), "cpu_us");
+	uptime_us = field_number(status, "uptime_us");
 	/* The growth of the daemon's CPU time, divided by the time between two replies. */
-	view->own_share = 0;
 	if (view->status && uptime_us > before_us && cpu_us > before_cpu_us)
-		view->own_share = (double)(cpu_us - before_cpu_us) /
-				  (double)(uptime_us - before_us);
+		own_permille = (cpu_us - before_cpu_us) * 1000 / (uptime_us - before_us);
+	json_object_foreach(json_object_get(status, "drops"), key, drops)
+		lost += (uint64_t)json_integer_value(drops);
+	json_object_set_new(status, "own_permille", json_integer((json_int_t)own_permille));
+	json_object_set_new(status, "lost", json_integer((json_int_t)lost));
+	/* Without its commit, for which there is no room. */
+	json_object_set_new(status, "release", json_stringn(version, strcspn(version, "~")));
 	json_decref(view->status);
 	view->status = status;
 	top_model_set(&view->model, TOP_DOMAINS, json_incref(json_object_get(status, "domains")));
-	set_list(view, TOP_TASKS,
-		 ask(fd, "io.wakegov.Tasks", json_pack("{si}", "limit", TASKS_SHOWN), deadline_ns),
-		 "tasks");
-	set_list(view, TOP_CAPPED,
-		 ask(fd, "io.wakegov.CappedTasks", json_pack("{si}", "limit", TASKS_SHOWN),
-		     deadline_ns),
-		 "tasks");
-	set_list(view, TOP_DEVICES, ask(fd, "io.wakegov.Devices", NULL, deadline_ns), "devices");
+	update_list(ctl, view, TOP_TASKS, "io.wakegov.Tasks",
+		    json_pack("{si}", "limit", TASKS_SHOWN));
+	update_list(ctl, view, TOP_CAPPED, "io.wakegov.CappedTasks",
+		    json_pack("{si}", "limit", TASKS_SHOWN));
+	update_list(ctl, view, TOP_DEVICES, "io.wakegov.Devices", NULL);
+}
+
+/* Shows a view over everything, from its first line on. */
+static void show_text(struct top_view *view, const char *name, const json_t *reply)
+{
+	size_t size;
+	FILE *file = open_memstream(&view->text, &size);
+
+	view->scroll = 0;
+	if (file) {
+		view_print(file, name, reply);
+		fclose(file);
+	}
 }
 
 /* The text of Explain for the selected row, or of ExplainRules for a capped one. */
 static void explain_selected(const struct ctl *ctl, struct top_view *view)
 {
 	const json_t *row = top_model_selected(&view->model, view->pane);
-	uint64_t deadline_ns = caller_deadline(ctl->timeout_ns);
 	bool is_capped = view->pane == TOP_CAPPED;
 	json_auto_t *reply = NULL;
-	_cleanup_close_ int fd = -1;
-	FILE *file = NULL;
-	size_t size;
 
-	if (row && view->pane != TOP_DEVICES) {
-		fd = caller_open(ctl->path, deadline_ns);
-		reply = ask(
-			fd, is_capped ? "io.wakegov.ExplainRules" : "io.wakegov.Explain",
+	if (row && view->pane != TOP_DEVICES)
+		ctl_try(ctl, is_capped ? "io.wakegov.ExplainRules" : "io.wakegov.Explain",
 			view->pane == TOP_DOMAINS
 				? json_pack("{ss}", "domain", field_text(row, "name"))
 				: json_pack("{sI}", "pid", (json_int_t)field_number(row, "pid")),
-			deadline_ns);
-	}
-	if (reply)
-		file = open_memstream(&view->text, &size);
-	if (file) {
-		if (!is_capped)
-			explain_add(reply);
-		view_print(file, is_capped ? "rules_of_task" : "explain", reply);
-		fclose(file);
-	}
-	if (!view->text)
-		view->text =
-			strdup(view->pane == TOP_DEVICES
-				       ? "A domain or a task can be explained. Tab leads to them."
-				       : "It cannot be explained now: it is gone, or wakegovd does "
-					 "not answer.");
+			&reply);
+	if (reply && !is_capped)
+		explain_add(reply);
+	show_text(view,
+		  view->pane == TOP_DEVICES ? "top_no_task"
+		  : !reply		    ? "top_gone"
+		  : is_capped		    ? "rules_of_task"
+					    : "explain",
+		  reply ?: words_all());
 }
 
 static void edit_filter(struct top_view *view, int key)
@@ -149,18 +127,16 @@ static void edit_filter(struct top_view *view, int key)
 	top_model_filter(&view->model, text);
 }
 
-static void move_selection(struct top_view *view, int key)
+/* How far a key moves where a page has so many rows; 0: it is another key. */
+static long rows_of_key(int key, long height)
 {
-	long height = (long)view->heights[view->pane];
-	long by = key == KEY_UP || key == 'k'	  ? -1
-		  : key == KEY_DOWN || key == 'j' ? 1
-		  : key == KEY_PPAGE		  ? -height
-		  : key == KEY_NPAGE		  ? height
-		  : key == KEY_HOME		  ? -100000
-		  : key == KEY_END		  ? 100000
-						  : 0;
-
-	top_model_move(&view->model, view->pane, by, (size_t)height);
+	return key == KEY_UP || key == 'k'     ? -1
+	       : key == KEY_DOWN || key == 'j' ? 1
+	       : key == KEY_PPAGE	       ? -height
+	       : key == KEY_NPAGE	       ? height
+	       : key == KEY_HOME	       ? -100000
+	       : key == KEY_END		       ? 100000
+					       : 0;
 }
 
 /* Goes to another pane that is shown, `by` further on. */
@@ -174,6 +150,8 @@ static void change_pane(struct top_view *view, unsigned int by)
 /* False: quits. */
 static bool on_key(const struct ctl *ctl, struct top_view *view, int key)
 {
+	size_t height = view->heights[view->pane];
+
 	if (key == CTRL('c'))
 		return false;
 	if (key == CTRL('z')) {
@@ -185,8 +163,11 @@ static bool on_key(const struct ctl *ctl, struct top_view *view, int key)
 		return true;
 	}
 	if (view->text && key != KEY_RESIZE) {
-		free(view->text);
-		view->text = NULL;
+		view->scroll += rows_of_key(key, LINES - 1);
+		if (!view->is_long || !rows_of_key(key, LINES - 1)) {
+			free(view->text);
+			view->text = NULL;
+		}
 		return true;
 	}
 	switch (key) {
@@ -224,10 +205,10 @@ static bool on_key(const struct ctl *ctl, struct top_view *view, int key)
 		break;
 	case '?':
 	case 'h':
-		view->text = strdup(keys_text);
+		show_text(view, "top_keys", words_all());
 		break;
 	default:
-		move_selection(view, key);
+		top_model_move(&view->model, view->pane, rows_of_key(key, (long)height), height);
 	}
 	return true;
 }

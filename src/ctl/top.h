@@ -86,17 +86,18 @@ const struct top_history *top_model_history(const struct top_model *model, const
 
 struct top_view {
 	struct top_model model;
-	json_t *status; /* the last one, or NULL */
+	json_t *status; /* the last one, with what update() adds to it, or NULL */
 	enum top_pane pane;
 	size_t heights[TOP_PANES]; /* rows of each pane, as painted last */
 	bool is_hidden[TOP_PANES]; /* it has no rows, or there is no room for it */
-	double own_share;	   /* share of one CPU that the daemon took since the last look */
 	bool is_paused;
 	bool is_lost;	   /* the daemon does not answer */
 	bool is_filtering; /* keys edit the filter */
 	bool is_utf8;
 	unsigned int delay_ms;
-	char *text; /* text over everything: an explanation, or the keys; NULL: none */
+	char *text;   /* text over everything: an explanation, or the keys; NULL: none */
+	long scroll;  /* the first of its lines on the screen */
+	bool is_long; /* it has more lines than the screen */
 };
 
 /* Uses colours if the terminal has them and NO_COLOR is not set. */

@@ -193,40 +193,27 @@ static void draw_pane(struct top_view *view, enum top_pane pane, int top, size_t
 
 static void draw_head(const struct top_view *view)
 {
-	const json_t *self = json_object_get(view->status, "self");
-	const char *version = field_text(view->status, "version");
-	const char *mode = field_text(view->status, "mode");
-	_cleanup_free_ char *uptime = format_duration(field_number(view->status, "uptime_us"));
-	uint64_t lost = 0;
-	const char *key;
-	json_t *drops;
+	_cleanup_free_ char *line = words_fill("parts", "top_head", view->status, NULL);
+	attr_t trouble = view->is_lost || !line ? COLOR_PAIR(TOP_TROUBLED) | A_BOLD : 0;
 
-	json_object_foreach(json_object_get(view->status, "drops"), key, drops)
-		lost += (uint64_t)json_integer_value(drops);
-	if (view->is_lost || !view->status) {
-		attron(COLOR_PAIR(TOP_TROUBLED) | A_BOLD);
-		put(0, 0, COLS,
-		    "wakegovd does not answer; trying again. See: systemctl status "
-		    "wakegovd");
-		attroff(COLOR_PAIR(TOP_TROUBLED) | A_BOLD);
-		return;
-	}
-	/* Without its commit, for which there is no room. */
-	putf(0, 0, COLS, "wakegovd %.*s, up %s, %s  own %.1f %% CPU, %.1f MiB  lost %" PRIu64,
-	     (int)strcspn(version ?: "?", "~"), version ?: "?", uptime ? uptime : "?",
-	     mode ? mode : "?", 100 * view->own_share, (double)field_number(self, "pss_kib") / 1024,
-	     lost);
+	attron(trouble);
+	put(0, 0, COLS,
+	    trouble ? "wakegovd does not answer; trying again. See: systemctl status wakegovd"
+		    : line);
+	attroff(trouble);
 }
 
 /* Shows as many keys as fit, the most important first; none is cut. */
 static void draw_foot(const struct top_view *view)
 {
 	const struct top_list *list = &view->model.lists[view->pane];
+	bool is_long = list->n > view->heights[view->pane];
 	char sort[64], filter[TOP_FILTER_SIZE + 16], text[LINE_SIZE] = "";
 	const char *const parts[] = {
 		view->is_paused ? "PAUSED" : NULL,
 		"q quit",
 		"? keys",
+		is_long ? "Up, Down scroll" : NULL,
 		sort,
 		filter,
 		"Tab list",
@@ -285,19 +272,31 @@ static void draw_panes(struct top_view *view)
 	draw_pane(view, TOP_DEVICES, y, devices);
 }
 
+static void draw_text(struct top_view *view)
+{
+	const char *line = view->text, *next;
+	long n = 0, height = LINES - 1;
+
+	for (const char *end = line; (end = strchr(end, '\n')); end++)
+		n++;
+	view->is_long = n > height;
+	view->scroll = view->scroll < n - height ? view->scroll : n - height;
+	view->scroll = view->scroll > 0 ? view->scroll : 0;
+	for (long i = 0; (next = strchr(line, '\n')) && i < view->scroll + height; i++) {
+		if (i >= view->scroll)
+			putf((int)(i - view->scroll), 0, COLS, "%.*s", (int)(next - line), line);
+		line = next + 1;
+	}
+	put(LINES - 1, 0, COLS,
+	    view->is_long ? "Up, Down, PgUp, PgDn scroll, any other key goes back"
+			  : "any key goes back");
+}
+
 void top_draw(struct top_view *view)
 {
-	const char *text = view->text;
-
 	erase();
-	if (text) {
-		for (int y = 0; *text && y < LINES - 1; y++, text += *text == '\n') {
-			size_t length = strcspn(text, "\n");
-
-			putf(y, 0, COLS, "%.*s", (int)length, text);
-			text += length;
-		}
-		put(LINES - 1, 0, COLS, "any key goes back");
+	if (view->text) {
+		draw_text(view);
 	} else {
 		draw_head(view);
 		draw_panes(view);

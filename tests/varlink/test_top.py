@@ -93,8 +93,7 @@ class Small(TopTest):
         self.assertIn("1-10/200", lines[titles[0]])
         self.assertIn("▄", lines[2])
         self.assertIn("io-boost (fio, pid 5000812), li", lines[2])
-        self.assertEqual(lines[-1], "q quit  ? keys  s sort (order)  / filter  Tab list  e explain  "
-                         "p pause")
+        self.assertEqual(lines[-1], "q quit  ? keys  Up, Down scroll  s sort (order)  / filter  Tab list  e explain")
         self.screen.keys("?")
         keys = self.wait_for_text("any key goes back")
         self.assertIn("Red: left to another program, or in trouble.", "\n".join(keys))
@@ -143,6 +142,10 @@ class Small(TopTest):
         self.wait_for_text("policy0, CPUs 0-3", "predicted", "any key goes back")
         self.screen.keys("x", "?")
         self.wait_for_text("explain the selected domain or task")
+        self.screen.resize(80, 8)
+        self.wait_for_text("Tab, Shift-Tab", "scroll, any other key goes back")
+        self.screen.keys("NPage")
+        self.wait_for(lambda lines: lines[-2].startswith("Red: left"), "the last line")
 
     def test_capped_tasks(self):
         """who is capped is listed with the rule or the override, can be found, and is explained"""
