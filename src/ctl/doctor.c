@@ -64,7 +64,7 @@ static json_t *where(const json_t *domains, size_t n_all)
 {
 	size_t i, n = json_array_size(domains);
 	const json_t *name;
-	char text[256] = "";
+	char text[16384] = ""; /* for the names of a thousand */
 
 	if (n > 2 && n == n_all)
 		return json_sprintf("all %zu domains", n);

@@ -153,7 +153,7 @@ static void put_head(FILE *out, const struct recording *recording)
 	for (uint32_t i = 0; i < topology->n_domains; i++) {
 		const struct topology_domain *info = &topology->domains[i];
 		struct cpu_mask mask = { 0 };
-		char cpus[256];
+		char cpus[CPU_MASK_TEXT_SIZE];
 
 		topology_for_each_cpu(topology, cpu, i)
 			cpu_mask_add(&mask, cpu);

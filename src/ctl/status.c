@@ -4,12 +4,14 @@
  * reply has.
  */
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "ctl/command.h"
 #include "ctl/print.h"
-#include "shared/time.h"
+#include "shared/cleanup.h"
+#include "shared/cpu_mask.h"
 
 /* is_expected: the domain's own governor sets the frequency. is_away: it has another one now. */
 void status_add_domain(json_t *domain)
@@ -27,13 +29,49 @@ void status_add_domain(json_t *domain)
 	json_object_set_new(domain, "is_away", json_boolean(is_expected && is_away));
 }
 
+/* Of domains that are alike the highest frequency and utilisation are shown, and all CPUs. */
+static void add_alike(json_t *first, const json_t *domain)
+{
+	static const char *const highest[] = { "current_khz", "utilisation_cap" };
+	const char *name = field_text(domain, "name") ?: "";
+	char list[CPU_MASK_TEXT_SIZE];
+	struct cpu_mask all, cpus;
+
+	json_object_set_new(first, "last", json_string(name + strcspn(name, "0123456789")));
+	for (size_t i = 0; i < ARRAY_SIZE(highest); i++)
+		if (field_number(domain, highest[i]) > field_number(first, highest[i]))
+			json_object_set(first, highest[i], json_object_get(domain, highest[i]));
+	if (!cpu_mask_parse_list(field_shown(first, "cpus"), &all) ||
+	    !cpu_mask_parse_list(field_shown(domain, "cpus"), &cpus))
+		return;
+	for (size_t i = 0; i < CPU_MASK_WORDS; i++)
+		all.words[i] |= cpus.words[i];
+	cpu_mask_print_list(&all, list, sizeof(list));
+	json_object_set_new(first, "cpus", json_string(list));
+}
+
+/* Neighbours of which the table says the same become one row. */
 void status_add_domains(json_t *reply)
 {
-	json_t *domain;
-	size_t i;
+	json_t *domains = json_object_get(reply, "domains"), *first = NULL;
+	_cleanup_free_ char *said = NULL;
 
-	json_array_foreach(json_object_get(reply, "domains"), i, domain)
+	for (size_t i = 0; i < json_array_size(domains);) {
+		json_t *domain = json_array_get(domains, i);
+		char *says;
+
 		status_add_domain(domain);
+		says = words_fill("parts", "alike", domain, NULL);
+		if (says && said && !strcmp(says, said)) {
+			add_alike(first, domain);
+			json_array_remove(domains, i);
+		} else {
+			first = domain;
+			i++;
+		}
+		free(said);
+		said = says;
+	}
 }
 
 /* Whether the policy's file is missing, and each line of the last error. */

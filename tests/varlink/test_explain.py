@@ -128,11 +128,12 @@ class Control(ServiceTest):
 
 
 class Idle(socketserver.StreamRequestHandler):
-    """A daemon whose only domain is schedutil's, and has been idle for a while."""
+    """A daemon whose domains are schedutil's, and have been idle for a while, but for one of them."""
     domain = {"name": "policy0", "cpus": "0-3", "state": "driven", "backend": "uclamp", "reason": "utilisation",
               "limiter": "none", "current_khz": 400000, "target_khz": 1700000, "utilisation_cap": 0,
               "asked_min_khz": None, "asked_max_khz": None, "min_khz": 400000, "max_khz": 1800000}
-    replies = {"Domains": {"domains": [domain]},
+    replies = {"Domains": {"domains": [{**d, "name": f"policy{i}", "cpus": str(i), "current_khz": 400000 + 1000 * (i % 3),
+                                        "utilisation_cap": 512 * (i == 5)} for d in [domain] for i in range(32)]},
                "Explain": {"domain": domain, "is_present": True, "decision": {
                    "target_khz": 1700000, "wanted_khz": 1700000, "reason": "utilisation", "contenders": []}}}
 
@@ -148,18 +149,21 @@ class Idle(socketserver.StreamRequestHandler):
 
 class LeftIdle(unittest.TestCase):
     def test_words(self):
-        """of an idle domain it is said what its governor keeps, and not what it would have chosen"""
+        """of an idle domain it is said what its governor keeps, and not what it would have chosen; of 32 in 3 lines"""
         with tempfile.TemporaryDirectory() as folder, \
                 socketserver.ThreadingUnixStreamServer(f"{folder}/socket", Idle) as server:
             threading.Thread(target=server.serve_forever, daemon=True).start()
             self.addCleanup(server.shutdown)
             said = {command[0]: subprocess.run([WAKEGOVCTL, "--socket", f"{folder}/socket", *command], text=True,
                                                capture_output=True, timeout=PATIENCE_S, check=True).stdout
-                    for command in (("explain", "policy0"), ("domains",))}
+                    for command in (("explain", "policy0"), ("domains",), ("--json", "domains"))}
         self.assertEqual(said["explain"].splitlines()[0],
                          "policy0, CPUs 0-3: is idle; schedutil keeps 400 MHz until a task runs; last decided: 1700 MHz")
         self.assertNotIn("read back", said["explain"])
-        self.assertRegex(said["domains"], r"(?m)^policy0 .* 400 MHz +idle ")
+        self.assertEqual([line.split()[:6] for line in said["domains"].splitlines()[1:]], [
+            ["policy0-4", "0-4", "driven", "402", "MHz", "idle"], ["policy5", "5", "driven", "402", "MHz", "~1700"],
+            ["policy6-31", "6-31", "driven", "402", "MHz", "idle"]])
+        self.assertEqual(len(json.loads(said["--json"])["domains"]), 32)
 
 
 if __name__ == "__main__":
