@@ -14,17 +14,20 @@
 #include "shared/cleanup.h"
 #include "shared/text.h"
 
+/* What is not governed is not traced for the sake of metrics. */
 static enum ctl_exit command_metrics(struct ctl *ctl)
 {
-	json_auto_t *reply = NULL;
-	enum ctl_exit code = ctl_call(ctl, "io.wakegov.Metrics",
-				      json_pack("{ss*}", "format", ctl_value(ctl, "format")),
-				      &reply);
+	const char *format = ctl_value(ctl, "format") ?: "openmetrics";
+	json_auto_t *status = NULL, *stats = NULL, *replies = NULL;
+	enum ctl_exit code;
 
-	if (code != CTL_OK || ctl->json)
-		return code == CTL_OK ? ctl_print(ctl, reply, NULL, NULL) : code;
-	fputs(field_text(reply, "text") ?: "", stdout);
-	return ctl_flush();
+	if (strcmp(format, "openmetrics") != 0 && strcmp(format, "prometheus") != 0)
+		return ctl_misuse(ctl, "--format %s: expected openmetrics or prometheus", format);
+	code = ctl_call(ctl, "io.wakegov.Status", json_pack("{sb}", "untraced", 1), &status);
+	if (code == CTL_OK)
+		code = ctl_call(ctl, "io.wakegov.Stats", NULL, &stats);
+	replies = json_pack("{ss sO* sO*}", "format", format, "status", status, "stats", stats);
+	return code == CTL_OK ? ctl_print(ctl, replies, "metrics", NULL) : code;
 }
 
 static enum ctl_exit command_adopt(struct ctl *ctl)

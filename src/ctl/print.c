@@ -121,6 +121,8 @@ static const struct unit {
 	{ ":ago", show_ago },
 	{ ":own", show_own },
 	{ ":seconds", NULL, "", "", 1e6, 3 },
+	{ ":seconds6", NULL, "", "", 1e6, 6 },
+	{ ":bytes", NULL, "", "", 1.0 / 1024, 0 },
 	{ ":mega", NULL, "", "", 1e6, 2 },
 	{ ":percent1", NULL, "", " %", 10, 1 },
 	{ ":percent2", NULL, "", " %", 10000, 2 },

@@ -26,7 +26,7 @@ CALLS = {"Tasks": ({}, {"limit": 1}), "RuleTasks": ({"rule": "backup"},),
          "AddOverride": ({"domain": "policy0", "settings": {"max-frequency": "50%"}, "for_us": 1000},
                          {"pid": 5000812, "settings": {"cap": "30%"}, "for_us": 1000},
                          {"rule": "backup", "settings": {"io-boost": "off"}, "for_us": 1000}),
-         "CancelOverride": ({"id": 1},), "HandBack": ({"for_us": 1000},), "HoldPolicy": ({"text": "[io-boost]\nslack = 3%\n"},), "Metrics": ({}, {"format": "prometheus"}), "Stats": ({}, {"domain": "policy0"}),
+         "CancelOverride": ({"id": 1},), "HandBack": ({"for_us": 1000},), "HoldPolicy": ({"text": "[io-boost]\nslack = 3%\n"},), "Stats": ({}, {"domain": "policy0"}),
          "ChooseProfile": ({}, {"profile": "quiet"}),
          "GiveHint": ({"pid": 5000812, "class": "batch"},), "HoldHint": ({"class": "batch"},)}
 # There is no engine in the fixture whose life could be recorded.

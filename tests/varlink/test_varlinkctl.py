@@ -40,7 +40,7 @@ class Varlinkctl(ServiceTest):
             self.assertNotIn("rror", done.stderr)
 
     def test_calls(self):
-        for method in ("Status", "Domains", "Tasks", "Devices", "Decisions", "Metrics"):
+        for method in ("Status", "Domains", "Tasks", "Devices", "Decisions", "Stats"):
             done = self.call(method)
             self.assertEqual(done.returncode, 0, done.stderr)
             self.assertIsInstance(json.loads(done.stdout), dict)

@@ -189,7 +189,7 @@ static int hold_policy(const struct call *call, struct reply *reply)
 
 /* clang-format off */
 const struct query_method api_methods[] = {
-	{ "Status", api_show_status },
+	{ "Status", api_show_status, .takes = { FLAG("untraced") } },
 	{ "Domains", api_list_domains },
 	{ "Tasks", api_list_tasks,
 	  .takes = { NUMBER("pid", 0, INT32_MAX), NUMBER("limit", 1, INT64_MAX) } },
@@ -210,7 +210,6 @@ const struct query_method api_methods[] = {
 	  .takes = { TEXT("domain"), NUMBER("cpu", 0, UINT32_MAX), NUMBER("pid", 0, UINT32_MAX),
 		     NUMBER("at_us", 0, UINT64_MAX / NS_PER_US), COUNT("at_realtime_us") } },
 	{ "Stats", api_show_stats, .takes = { TEXT("domain") } },
-	{ "Metrics", api_show_metrics, .takes = { TEXT("format") } },
 	{ "Overrides", api_list_overrides },
 	{ "AddOverride", api_add_override, QUERY_RIGHT_CHANGE,
 	  .takes = { TEXT("domain"), NUMBER("pid", 1, INT32_MAX), TEXT("rule"), FLAG("children"),

@@ -47,9 +47,6 @@ struct api_asked {
 };
 
 struct api_asked api_asked(const struct core *core, uint32_t domain);
-/* The present utilisation of the domain's busiest CPU, 0…1024. */
-uint32_t api_utilisation(struct core *core, uint32_t domain);
-uint32_t api_count_followed(const struct engine *engine);
 
 /* decisions.c: remembered decisions, and sums over all. */
 int api_list_decisions(const struct call *call, struct reply *reply);
@@ -98,20 +95,11 @@ int api_end_page(struct json_out *out, const struct api_page *page, struct reply
 /* Properties as the fields cap, floor, io_boost, placement and idle_latency. */
 void api_put_properties(struct json_out *out, const struct policy_properties *properties);
 
-/* What was dropped, by where, as Status and the metrics name it. */
-#define API_DROPS 9
-struct api_drops {
-	const char *where;
-	uint64_t n;
-};
-void api_count_drops(const struct core *core, struct api_drops ret[static API_DROPS]);
-
-/* explain.c, override.c, metrics.c. */
+/* explain.c, override.c. */
 int api_explain(const struct call *call, struct reply *reply);
 int api_list_overrides(const struct call *call, struct reply *reply);
 int api_add_override(const struct call *call, struct reply *reply);
 int api_cancel_override(const struct call *call, struct reply *reply);
-int api_show_metrics(const struct call *call, struct reply *reply);
 
 /* "policyN", or NULL for TOPOLOGY_NO_DOMAIN. */
 static inline const char *api_domain_name(const struct topology *topology, uint32_t domain)

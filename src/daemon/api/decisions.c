@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* What was decided: the remembered decisions, and the sums of time and gains. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "daemon/api/api.h"
 #include "daemon/history/past.h"
 #include "daemon/history/stats.h"
+#include "shared/cleanup.h"
 #include "shared/time.h"
 
 #define PAGE_DECISIONS 2048 /* of memory: 1 to 2 KiB each */
@@ -103,13 +105,106 @@ static void put_times(struct json_out *out, const struct past *past, uint32_t do
 	json_out_close(out, '}');
 }
 
+struct opp_sum {
+	uint32_t khz; /* 0: behind the last one */
+	uint64_t ns;
+};
+
+/* sums has room for all OPPs of all domains. */
+static void sum_opps(struct opp_sum *sums, const struct past *past)
+{
+	const struct topology_domain *domains = past->core->topology->domains;
+
+	for (uint32_t i = 0; i < past->core->n_domains; i++)
+		for (uint32_t opp = 0; opp < domains[i].n_opps; opp++) {
+			struct opp_sum *sum = sums;
+
+			while (sum->khz && sum->khz != domains[i].opp_khz[opp])
+				sum++;
+			sum->khz = domains[i].opp_khz[opp];
+			for (enum reason reason = 0; reason <= REASON_LAST; reason++)
+				sum->ns += stats_ns(past->stats, i, opp, reason);
+		}
+}
+
+static void put_opps(struct json_out *out, const struct past *past)
+{
+	_cleanup_free_ struct opp_sum *sums = calloc(past->core->n_domains * DOMAIN_OPPS_MAX + 1,
+						     sizeof(*sums));
+
+	if (sums)
+		sum_opps(sums, past);
+	field_open(out, "opps", '[');
+	for (const struct opp_sum *sum = sums; sum && sum->khz; sum++) {
+		json_out_open(out, '{');
+		field_count(out, "khz", sum->khz);
+		field_count(out, "time_us", sum->ns / NS_PER_US);
+		json_out_close(out, '}');
+	}
+	json_out_close(out, ']');
+}
+
+static uint64_t sum_ns(const struct past *past, enum reason reason)
+{
+	const struct topology *topology = past->core->topology;
+	uint64_t ns = 0;
+
+	for (uint32_t i = 0; i < past->core->n_domains; i++)
+		for (uint32_t opp = 0; opp < topology->domains[i].n_opps; opp++)
+			ns += stats_ns(past->stats, i, opp, reason);
+	return ns;
+}
+
+static void put_reasons_and_limits(struct json_out *out, const struct past *past)
+{
+	field_open(out, "reasons", '[');
+	for (enum reason reason = 0; reason <= REASON_LAST; reason++) {
+		json_out_open(out, '{');
+		field_text(out, "reason", reason_name(reason));
+		field_count(out, "time_us", sum_ns(past, reason) / NS_PER_US);
+		field_count(out, "decisions", stats_decisions(past->stats, reason));
+		json_out_close(out, '}');
+	}
+	json_out_close(out, ']');
+	field_open(out, "limits", '[');
+	for (enum limiter limiter = 0; limiter <= LIMITER_LAST; limiter++) {
+		json_out_open(out, '{');
+		field_text(out, "limiter", limiter_name(limiter));
+		field_count(out, "decisions", stats_limits(past->stats, limiter));
+		json_out_close(out, '}');
+	}
+	json_out_close(out, ']');
+}
+
+/* The rows, and their sums. */
+static void put_gains(struct json_out *out, const struct stats *stats)
+{
+	const struct stats_gain *gain;
+	uint64_t ios = 0, gained = 0;
+
+	field_open(out, "gains", '[');
+	for (uint32_t i = 0; (gain = stats_gain(stats, i)); i++) {
+		json_out_open(out, '{');
+		field_text(out, "comm", gain->comm);
+		field_text(out, "device", gain->device[0] ? gain->device : NULL);
+		field_count(out, "ios", gain->ios);
+		field_count(out, "gained_ios", gain->gained);
+		field_count(out, "gained_error_ios", gain->gained_error);
+		json_out_close(out, '}');
+		ios += gain->ios;
+		gained += gain->gained;
+	}
+	json_out_close(out, ']');
+	field_count(out, "boosted_ios", ios);
+	field_count(out, "gained_ios", gained);
+}
+
 int api_show_stats(const struct call *call, struct reply *reply)
 {
 	struct manager *manager = call->userdata;
 	struct past *past = &manager->past;
 	const char *domain = call_text(call, "domain");
 	uint32_t only = domain ? topology_find(manager->core.topology, domain) : TOPOLOGY_NO_DOMAIN;
-	const struct stats_gain *gain;
 	struct json_out *out;
 
 	if (domain && only == TOPOLOGY_NO_DOMAIN)
@@ -121,16 +216,8 @@ int api_show_stats(const struct call *call, struct reply *reply)
 		if (!domain || i == only)
 			put_times(out, past, i);
 	json_out_close(out, ']');
-	field_open(out, "gains", '[');
-	for (uint32_t i = 0; (gain = stats_gain(past->stats, i)); i++) {
-		json_out_open(out, '{');
-		field_text(out, "comm", gain->comm);
-		field_text(out, "device", gain->device[0] ? gain->device : NULL);
-		field_count(out, "ios", gain->ios);
-		field_count(out, "gained_ios", gain->gained);
-		field_count(out, "gained_error_ios", gain->gained_error);
-		json_out_close(out, '}');
-	}
-	json_out_close(out, ']');
+	put_gains(out, past->stats);
+	put_opps(out, past);
+	put_reasons_and_limits(out, past);
 	return reply_end(reply);
 }

@@ -17,31 +17,6 @@
 #include "shared/version.h"
 #include "wakegov/decay.h"
 
-uint32_t api_count_followed(const struct engine *engine)
-{
-	uint32_t n = 0;
-
-	for (enum io_boost_state state = 0; state <= IO_BOOST_LAPSED; state++)
-		n += engine_count_boosts(engine, state);
-	return n;
-}
-
-void api_count_drops(const struct core *core, struct api_drops ret[static API_DROPS])
-{
-	struct tracer_drops drops;
-
-	tracer_drops(core->tracer, &drops);
-	ret[0] = (struct api_drops){ "ring", drops.ring };
-	ret[1] = (struct api_drops){ "slots", drops.slots };
-	ret[2] = (struct api_drops){ "tasks", io_task_refused(engine_tasks(core->engine)) };
-	ret[3] = (struct api_drops){ "devices", drops.devices };
-	ret[4] = (struct api_drops){ "missed", drops.missed };
-	ret[5] = (struct api_drops){ "processes", drops.processes };
-	ret[6] = (struct api_drops){ "hints", rules_hints(core->rules)->refused };
-	ret[7] = (struct api_drops){ "threads", drops.threads };
-	ret[8] = (struct api_drops){ "chains", drops.chains };
-}
-
 void api_put_policy(struct json_out *out, const struct policies *policies)
 {
 	field_open(out, "policy", '{');
@@ -67,22 +42,56 @@ static void put_hand_back(struct json_out *out, const struct hand_back *hand_bac
 	json_out_close(out, '}');
 }
 
-static void put_tasks_and_drops(struct json_out *out, const struct core *core,
-				const struct decision_ring *ring)
+static void put_tasks(struct json_out *out, const struct engine *engine)
 {
-	struct api_drops drops[API_DROPS];
+	uint32_t n = 0;
 
 	field_open(out, "tasks", '{');
-	field_count(out, "count", api_count_followed(core->engine));
-	field_count(out, "max", io_task_size(engine_tasks(core->engine)));
-	json_out_close(out, '}');
-	field_count(out, "decisions", decision_ring_total(ring));
+	field_open(out, "states", '[');
+	for (enum io_boost_state state = 0; state <= IO_BOOST_LAPSED; state++) {
+		uint32_t n_in_state = engine_count_boosts(engine, state);
 
-	api_count_drops(core, drops);
-	field_open(out, "drops", '{');
-	for (int i = 0; i < API_DROPS; i++)
-		field_count(out, drops[i].where, drops[i].n);
+		json_out_open(out, '{');
+		field_text(out, "state", io_boost_state_name(state));
+		field_count(out, "tasks", n_in_state);
+		json_out_close(out, '}');
+		n += n_in_state;
+	}
+	json_out_close(out, ']');
+	field_count(out, "count", n);
+	field_count(out, "max", io_task_size(engine_tasks(engine)));
 	json_out_close(out, '}');
+}
+
+static void put_drops(struct json_out *out, const struct core *core)
+{
+	struct tracer_drops drops;
+
+	tracer_drops(core->tracer, &drops);
+	field_open(out, "drops", '{');
+	field_count(out, "ring", drops.ring);
+	field_count(out, "slots", drops.slots);
+	field_count(out, "tasks", io_task_refused(engine_tasks(core->engine)));
+	field_count(out, "devices", drops.devices);
+	field_count(out, "missed", drops.missed);
+	field_count(out, "processes", drops.processes);
+	field_count(out, "hints", rules_hints(core->rules)->refused);
+	field_count(out, "threads", drops.threads);
+	field_count(out, "chains", drops.chains);
+	json_out_close(out, '}');
+}
+
+static void put_placement(struct json_out *out, const struct placing *placing)
+{
+	uint32_t n = 0, n_placed = 0;
+
+	for (uint32_t i = 0; i < PLACEMENT_GROUPS_MAX; i++)
+		if (placing->groups[i].key) {
+			n_placed += placing_holds(placing, &placing->groups[i]);
+			n++;
+		}
+	field_count(out, "placed_groups", n_placed);
+	field_count(out, "released_groups", n - n_placed);
 }
 
 static void put_self_and_frequency(struct json_out *out, const struct core *core)
@@ -131,7 +140,7 @@ static void put_programs(struct json_out *out, const struct tracer *tracer)
  * Reads the present utilisation, not that of the last decision. It is no input of the core:
  * otherwise each query would cause decisions.
  */
-uint32_t api_utilisation(struct core *core, uint32_t domain)
+static uint32_t find_utilisation(struct core *core, uint32_t domain)
 {
 	uint64_t now_ns = time_now_ns();
 	uint32_t util_q = 0;
@@ -194,7 +203,7 @@ void api_put_domain(struct json_out *out, struct core *core, uint32_t domain)
 	field_nonzero(out, "max_khz", max_khz);
 	field_nonzero(out, "lowest_opp_khz", actuator->info->opp_khz[0]);
 	field_nonzero(out, "highest_opp_khz", topology_domain_max_khz(actuator->info));
-	field_count(out, "utilisation_cap", api_utilisation(core, domain));
+	field_count(out, "utilisation_cap", find_utilisation(core, domain));
 	field_text(out, "reason", is_decided ? reason_name(last->reason) : NULL);
 	field_text(out, "limiter", is_decided ? limiter_name(last->limiter) : NULL);
 	field_text(out, "timing", is_decided ? timing_name(last->timing) : NULL);
@@ -212,10 +221,16 @@ void api_put_domain(struct json_out *out, struct core *core, uint32_t domain)
 
 static void put_domains(struct json_out *out, struct core *core)
 {
+	uint32_t n_of_chains = 0;
+
 	field_open(out, "domains", '[');
-	for (uint32_t i = 0; i < core->n_domains; i++)
+	for (uint32_t i = 0; i < core->n_domains; i++) {
 		api_put_domain(out, core, i);
+		n_of_chains += governed_is_driven(&core->domains[i]) &&
+			       engine_last(core->engine, i)->reason == REASON_CHAIN;
+	}
 	json_out_close(out, ']');
+	field_count(out, "chain_domains", n_of_chains);
 }
 
 /* What the type Notice has; NULL and 0: not this one. */
@@ -317,7 +332,7 @@ static void put_unable(struct json_out *out, const struct manager *manager)
 int api_show_status(const struct call *call, struct reply *reply)
 {
 	struct manager *manager = call->userdata;
-	struct core *core = api_traced(call);
+	struct core *core = call_flag(call, "untraced") ? api_core(call) : api_traced(call);
 	const struct governed *domains = core->domains;
 	const char *backend = core->n_domains ? domains[0].backend->name : backend_observe.name;
 	struct json_out *out = reply_begin(reply);
@@ -335,7 +350,10 @@ int api_show_status(const struct call *call, struct reply *reply)
 		       (time_now_ns() - manager->watching.since_ns) / NS_PER_US);
 	field_bool(out, "policy_is_held", manager->policies.hold.original);
 	api_put_policy(out, &manager->policies);
-	put_tasks_and_drops(out, core, manager->past.ring);
+	put_tasks(out, core->engine);
+	field_count(out, "decisions", decision_ring_total(manager->past.ring));
+	put_drops(out, core);
+	put_placement(out, &manager->placing);
 	put_self_and_frequency(out, core);
 	put_domains(out, core);
 	put_programs(out, core->tracer);

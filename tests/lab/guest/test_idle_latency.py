@@ -68,8 +68,7 @@ class IdleLatency(unittest.TestCase):
         guest.wait_for(lambda: held() == us, 10, f"{us} us held, not {held()}")
 
     def metric(self):
-        text = self.daemon.call("Metrics")["text"]
-        return int(re.search(r"^wakegov_idle_latency_held (\d+)$", text, re.M).group(1))
+        return int(re.search(r"^wakegov_idle_latency_held (\d+)$", self.ctl("metrics"), re.M).group(1))
 
     def test_follows(self):
         """the shortest one of the tasks that work, as long as they do, and said in status"""

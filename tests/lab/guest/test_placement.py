@@ -103,9 +103,9 @@ class Placement(unittest.TestCase):
         return [group for rule in self.daemon.call("Rules")["rules"] for group in rule["groups"]]
 
     def counted(self):
-        """Groups that are placed, and that are let go, as a monitoring system has them."""
-        text = self.daemon.call("Metrics")["text"]
-        return [int(n) for n in re.findall(r"^wakegov_placement_groups\{.*\} (\d+)$", text, re.M)]
+        """Groups that are placed, and that are let go."""
+        status = self.daemon.call("Status")
+        return [status["placed_groups"], status["released_groups"]]
 
     def wait_allowed(self, pid, cpus):
         guest.wait_for(lambda: allowed(pid) == mask(cpus), 10,

@@ -30,7 +30,7 @@ STATUS = b'{"method":"io.wakegov.Status"}\0'
 READS = {"Status": {}, "Domains": {}, "Tasks": {}, "Devices": {}, "Rules": {},
          "RuleTasks": {"rule": "any"}, "CappedTasks": {}, "ExplainRules": {"pid": 1},
          "Decisions": {}, "Monitor": {}, "Explain": {"domain": "policy0"}, "Overrides": {},
-         "Stats": {}, "Metrics": {}, "Profiles": {}, "Classes": {}, "Hints": {},
+         "Stats": {}, "Profiles": {}, "Classes": {}, "Hints": {},
          "GiveHint": {"class": "batch"}, "HoldHint": {"class": "batch"}}
 CHANGES = {"AddOverride": {"domain": "policy0", "settings": {"max-frequency": "1GHz"}}, "CancelOverride": {"id": 1},
            "Adopt": {}, "HandBack": {"for_us": 1000000}, "HoldPolicy": {"text": ""},
@@ -189,7 +189,7 @@ class Trust(Installed):
             ("Tasks", "limit", (most, 0, -1)), ("Tasks", "pid", (most, -1, 1 << 31)),
             ("RuleTasks", "rule", (long,)), ("CappedTasks", "offset", (most, 1 << 32, -1)),
             ("ExplainRules", "pid", (most, 0, -1, 1 << 31)), ("Decisions", "after_us", (most, -1)),
-            ("Metrics", "format", (long,)), ("Monitor", "kinds", ([long], ["x"] * 9000)),
+            ("Stats", "domain", (long,)), ("Monitor", "kinds", ([long], ["x"] * 9000)),
             ("Monitor", "domain", (long,)), (long, "x", (1,))) for value in values]
 
         def ask_all():
