@@ -160,14 +160,11 @@ char *format_print(const char *format, ...)
 	return r < 0 ? NULL : text;
 }
 
-static unsigned long long to_mhz(uint64_t khz)
-{
-	return khz / 1000 + (khz % 1000 >= 500);
-}
-
 char *format_frequency(uint64_t khz)
 {
-	return khz ? format_print("%llu MHz", to_mhz(khz)) : format_print("-");
+	if (!khz)
+		return format_print("-");
+	return format_print("%llu MHz", khz / 1000ULL + (khz % 1000 >= 500));
 }
 
 /* Rounds down, so that 59.96 s does not become 60.0 s. */
