@@ -57,7 +57,7 @@ all   fleet      400
 all   idle       200
 all   stalls     200
 all   stacks     800
-all   kernels    600
+all   kernels    800
 all   old_kernels 1600
 all   suspend    200
 all   lab_whole  400

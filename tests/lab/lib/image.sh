@@ -23,7 +23,7 @@ image_acpi_cpu() {
 # isa-debugcon listens (0x402 is the firmware's), or by PERF_CTL. The byte is the domain, times 32, and
 # the frequency in 100 MHz; PERF_CTL has that ratio in bits 8 to 15.
 image_acpi_pstates() {
-	local register="SystemIO,8,0,0x5f0" factor=1 offset=$(($1 * 32)) latency_us=10
+	local register="SystemIO,8,0,0x5f0" factor=1 offset=$(($1 % 8 * 32)) latency_us=10
 
 	[ "$RUN_DRIVER" = acpi ] || register=FFixedHW,64,0,0x199 factor=256 offset=0
 	((RUN_TRANSITION < 10000)) || latency_us=$((RUN_TRANSITION / 1000))

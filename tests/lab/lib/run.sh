@@ -4,7 +4,7 @@
 #
 # No deadline is by this machine's clock: a busy host makes a run longer, and nothing else. What bounds a
 # run is the CPU time that QEMU itself has used, in seconds, and that it does something at all.
-RUN_BOOT_SECONDS=120
+RUN_BOOT_SECONDS=120 # with few CPUs
 RUN_IDLE_LOOKS=1200 # in a row, ten a second, in which it used no CPU time
 
 run_defaults() {
@@ -66,8 +66,10 @@ run_settle() {
 	for part in ${RUN_DOMAINS//,/ }; do
 		RUN_CPUS=$((RUN_CPUS + ${part%%x*}))
 	done
-	((RUN_CPUS <= 8 && RUN_CPUS % RUN_LLCS == 0)) ||
-		die_usage "lab run: --domains '$RUN_DOMAINS': expected at most 8 CPUs, as many in each LLC"
+	((RUN_CPUS <= 64 && RUN_CPUS % RUN_LLCS == 0)) ||
+		die_usage "lab run: --domains '$RUN_DOMAINS': expected at most 64 CPUs, as many in each LLC"
+	[[ $RUN_MACHINE$RUN_PORTS == stock || $RUN_DOMAINS != *,*,*,*,*,*,*,*,* ]] ||
+		die_usage "lab run: --ports and the timed machine know eight domains; --domains can have more CPUs in each"
 	if [ "$RUN_MACHINE" = timed ]; then
 		RUN_CLOCK=own
 	elif [ "$RUN_DRIVER$RUN_TURBO$RUN_TRANSITION$RUN_STALLS$RUN_IDLE_STATES$RUN_CARD" != acpi0no ]; then
@@ -99,13 +101,13 @@ run_set() {
 	--driver=*)
 		die_usage "lab run: --driver '$2': expected acpi, msr, pstate, pstate-active, hwp, hwp-passive, amd, amd-passive or amd-guided"
 		;;
-	--cpus=[1-8]) RUN_DOMAINS=$(printf '1x1800%.0s,' $(seq "$2") | sed 's/,$//') ;;
-	--cpus=*) die_usage "lab run: --cpus '$2': expected 1 to 8" ;;
+	--cpus=[1-9] | --cpus=[1-5][0-9] | --cpus=6[0-4]) RUN_DOMAINS=$(printf '1x1800%.0s,' $(seq "$2") | sed 's/,$//') ;;
+	--cpus=*) die_usage "lab run: --cpus '$2': expected 1 to 64" ;;
 	--energy=laptop) RUN_IDLE_STATES=85:0:200:0 RUN_UNCORE=500 ;;
 	--energy=server) RUN_IDLE_STATES=133:7 RUN_UNCORE=2100 RUN_LEAKAGE=560 ;;
 	--energy=*) die_usage "lab run: --energy '$2': expected laptop or server" ;;
 	--domains=*)
-		[[ $2 =~ ^[1-8]x(600|1000|1400|1800)(,[1-8]x(600|1000|1400|1800))*$ ]] ||
+		[[ $2 =~ ^[1-9][0-9]?x(600|1000|1400|1800)(,[1-9][0-9]?x(600|1000|1400|1800))*$ ]] ||
 			die_usage "lab run: --domains '$2': expected CPUs and their highest OPP, such as 2x1800,2x1400"
 		RUN_DOMAINS=$2
 		;;
@@ -196,7 +198,7 @@ run_qemu_folder() {
 # of this machine's time.
 run_qemu_clock() {
 	RUN_QEMU+=(
-		-icount "shift=0,sleep=off,cpi=2,quantum=100000,domains=${RUN_DOMAINS//,/:}" -seed "$RUN_SEED"
+		-icount "shift=0,sleep=off,cpi=2,quantum=100000,domains=${RUN_CPUS}x1000" -seed "$RUN_SEED"
 		-rtc "base=2030-01-01,clock=vm" -global virtio-9p-pci.ioeventfd=off
 	)
 }
@@ -206,6 +208,8 @@ run_qemu_command() {
 	local dir=$1 initramfs=$2 cpu="" ports=null pstates=""
 	# Without that the kernel tests its ciphers: more than half of what CPUs are busy with in a boot.
 	local append=" cryptomgr.notests=1$RUN_APPEND"
+	# Where CPUs come up at the same time they wait for each other by loops, each a turn for the emulator.
+	((RUN_CPUS <= 8)) || append+=" cpuhp.parallel=0"
 	# acpi-cpufreq refuses the family of the default AMD model. This Intel model's TSC is constant to
 	# the kernel; another's would be given up for the HPET at the first change of frequency, and then
 	# every look at the clock costs an exit from the emulation.
@@ -289,7 +293,7 @@ run_watch() {
 
 	while run_read_cpu && kill -0 "$printer" 2>/dev/null; do
 		((RUN_CPU_TICKS < 100 * RUN_TIMEOUT)) || return 0
-		[ -e "$share/started" ] || ((RUN_CPU_TICKS < 100 * RUN_BOOT_SECONDS)) || return 0
+		[ -e "$share/started" ] || ((RUN_CPU_TICKS < 100 * RUN_BOOT_SECONDS * (1 + RUN_CPUS / 16))) || return 0
 		idle=$((RUN_CPU_TICKS == before ? idle + 1 : 0)) before=$RUN_CPU_TICKS
 		((idle < RUN_IDLE_LOOKS)) || return 0
 		sleep 0.1
