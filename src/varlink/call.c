@@ -8,8 +8,6 @@
 #include "shared/cleanup.h"
 #include "shared/version.h"
 
-#define DESCRIPTIONS 2
-
 static void call_deinit(struct call *call)
 {
 	json_decref(call->message);
@@ -101,14 +99,14 @@ static const char service_description[] =
 static const struct description {
 	const char *interface;
 	const char *text;
-} descriptions[DESCRIPTIONS] = {
+} descriptions[] = {
 	{ "io.wakegov", wakegov_description },
 	{ "org.varlink.service", service_description },
 };
 
 static const struct description *find_description(const char *name, size_t length)
 {
-	for (size_t i = 0; i < DESCRIPTIONS; i++)
+	for (size_t i = 0; i < ARRAY_SIZE(descriptions); i++)
 		if (strlen(descriptions[i].interface) == length &&
 		    !memcmp(descriptions[i].interface, name, length))
 			return &descriptions[i];
@@ -126,13 +124,12 @@ static int get_info(const struct call *call, struct reply *reply)
 
 static int get_interface_description(const struct call *call, struct reply *reply)
 {
-	const json_t *name = json_object_get(call->parameters, "interface");
-	const struct description *found = find_description(json_string_value(name),
-							   json_string_length(name));
+	const char *name = call_text(call, "interface");
+	const struct description *found = find_description(name, strlen(name));
 
 	if (!found)
 		return reply_send_error(reply, "org.varlink.service.InterfaceNotFound",
-					json_pack("{ss}", "interface", json_string_value(name)));
+					json_pack("{ss}", "interface", name));
 
 	return reply_send(reply, json_pack("{ss}", "description", found->text));
 }

@@ -96,6 +96,7 @@ static int receive_reply(int fd, struct frame_reader *reader, uint64_t deadline_
 	size_t length;
 	int r;
 
+	frame_reader_set_max(reader, REPLY_BYTES_MAX);
 	while (!(r = frame_reader_peek(reader, &message, &length))) {
 		ssize_t n = buffer_receive(&reader->input, fd);
 
@@ -128,7 +129,6 @@ int caller_call(int fd, const char *method, json_t *parameters, uint64_t deadlin
 	_cleanup_(frame_reader_deinit) struct frame_reader reader = { 0 };
 	int r = send_call(fd, method, parameters, false, deadline_ns);
 
-	frame_reader_set_max(&reader, REPLY_BYTES_MAX);
 	return r < 0 ? r : receive_reply(fd, &reader, deadline_ns, ret_reply);
 }
 
@@ -138,7 +138,6 @@ int caller_stream(int fd, const char *method, json_t *parameters,
 	_cleanup_(frame_reader_deinit) struct frame_reader reader = { 0 };
 	int r = send_call(fd, method, parameters, true, UINT64_MAX);
 
-	frame_reader_set_max(&reader, REPLY_BYTES_MAX);
 	while (!r) {
 		json_auto_t *reply = NULL;
 

@@ -33,11 +33,8 @@ void engine_line_put_contender(struct json_out *out, const struct contender *con
 
 	field_nonzero(out, "pid", contender->pid);
 	field_text(out, "comm", name_of(contender->pid, contender->comm, ask, comm));
-	if (contender->reason != REASON_CHAIN) {
-		field_null(out, "chain");
+	if (!field_open_if(out, "chain", contender->reason == REASON_CHAIN))
 		return;
-	}
-	field_open(out, "chain", '{');
 	field_nonzero(out, "pid", contender->partner);
 	field_text(out, "comm", name_of(contender->partner, "", ask, comm));
 	field_count(out, "share_permille", contender->share_permille);
@@ -67,11 +64,8 @@ static void put_contenders(struct json_out *out, const struct line_facts *facts,
 
 static void put_rule(struct json_out *out, const struct explained_rule *rule)
 {
-	if (!rule->name[0]) {
-		field_null(out, "rule");
+	if (!field_open_if(out, "rule", rule->name[0]))
 		return;
-	}
-	field_open(out, "rule", '{');
 	field_text(out, "name", rule->name);
 	field_text(out, "file", rule->file);
 	field_count(out, "line", rule->line);
@@ -113,11 +107,8 @@ static void put_io(struct json_out *out, const struct line_facts *facts)
 	const struct explained_io *io = &facts->rests_on->io;
 	bool is_predicted = io->device != IO_BOOST_NO_DEVICE;
 
-	if (!facts->rests_on->has_io) {
-		field_null(out, "io");
+	if (!field_open_if(out, "io", facts->rests_on->has_io))
 		return;
-	}
-	field_open(out, "io", '{');
 	field_text(out, "state", io_boost_state_name(io->state));
 	field_text(out, "device", facts->device);
 	field_count(out, "io_rate_per_s", io->rate_per_s);
@@ -146,11 +137,9 @@ static void put_skipped(struct json_out *out, const struct line_facts *facts,
 		if (info->opp_khz[i] == decision->wanted_khz)
 			energy[1] = (double)info->opp_power[i] / decision->wanted_khz;
 	}
-	if (lowest_khz >= decision->wanted_khz || !energy[0] || !energy[1]) {
-		field_null(out, "skipped");
+	if (!field_open_if(out, "skipped",
+			   lowest_khz < decision->wanted_khz && energy[0] && energy[1]))
 		return;
-	}
-	field_open(out, "skipped", '{');
 	field_count(out, "khz", lowest_khz);
 	field_count(out, "energy_permille", (uint64_t)(energy[0] / energy[1] * 1000 + 0.5));
 	field_text(out, "source", facts->power_source);
@@ -206,17 +195,12 @@ static uint32_t host_share_permille(const struct engine *engine, const struct io
 	       1000;
 }
 
-/* What a boost of the task is predicted to gain over the lowest OPP of its domain; 0: not known. */
-static uint32_t predicted_permille(const struct engine *engine, const struct io_task *task)
+/* What the boost is predicted to gain over the lowest OPP of the domain. */
+static uint32_t predicted_permille(const struct engine *engine, const struct io_boost *boost,
+				   uint32_t domain)
 {
-	const struct topology *topology = engine_topology(engine);
-	uint32_t domain = topology_domain_of(topology, task->cpu);
-	const struct io_boost *boost = &task->io_boost;
-	const struct topology_domain *info;
+	const struct topology_domain *info = &engine_topology(engine)->domains[domain];
 
-	if (!is_measured(boost, domain) || !boost->wanted_khz)
-		return 0;
-	info = &topology->domains[domain];
 	return gain_permille(io_saved_ppm(boost->ratio, io_level_at(info, info->opp_khz[0]),
 					  io_level_at(info, boost->wanted_khz)));
 }
@@ -227,7 +211,7 @@ void engine_line_put_task(struct json_out *out, const struct engine *engine,
 	const struct topology *topology = engine_topology(engine);
 	const struct io_boost *boost = &task->io_boost;
 	uint32_t domain = topology_domain_of(topology, task->cpu), pairs = 0;
-	bool measured = is_measured(boost, domain);
+	bool measured = is_measured(boost, domain), is_predicted = measured && boost->wanted_khz;
 	struct experiment_estimate found;
 
 	engine_estimate(engine, boost, &pairs, &found);
@@ -243,8 +227,8 @@ void engine_line_put_task(struct json_out *out, const struct engine *engine,
 	field_count(out, "io_rate_per_s", boost->rate_per_s);
 	field_count_if(out, "host_share_permille", measured,
 		       measured ? host_share_permille(engine, boost, domain) : 0);
-	field_count_if(out, "predicted_gain_permille", measured && boost->wanted_khz,
-		       predicted_permille(engine, task));
+	field_count_if(out, "predicted_gain_permille", is_predicted,
+		       is_predicted ? predicted_permille(engine, boost, domain) : 0);
 	field_count_if(out, "measured_gain_permille", pairs,
 		       found.gain_ppm > 0 ? found.gain_ppm / 1000 : 0);
 	field_count_if(out, "gain_error_permille", pairs, found.error_ppm / 1000);

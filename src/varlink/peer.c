@@ -140,51 +140,60 @@ int query_client_receive(struct query_client *client)
 	return n ? 1 : -ESHUTDOWN;
 }
 
-/*
- * How soon the client gives up its place to the newcomer, whose user holds n_own; 0: it stays. A
- * stale client yields to its own user and to users with fewer places. A busy one yields only to
- * users with at least two fewer, so that its user keeps at least as many as the newcomer's. Root
- * displaces any other client, and yields to none. Stale ones go first, then those whose user has
- * most places, then those that have been quiet for longest.
+/* What decides which place goes first: a stale client's, one of the user with most, the quietest.
  */
-static uint64_t yield_rank(const struct query_client *client, const struct query_peer *newcomer,
-			   uint32_t n_own)
+struct claim {
+	bool is_stale;
+	uint32_t n_places;
+	uint64_t quiet_us;
+};
+
+static bool goes_before(const struct claim *a, const struct claim *b)
 {
-	uint64_t timeout_us = client->server->limits.client_timeout_ns / 1000;
+	if (a->is_stale != b->is_stale)
+		return a->is_stale;
+	return a->n_places != b->n_places ? a->n_places > b->n_places : a->quiet_us > b->quiet_us;
+}
+
+/*
+ * Whether the client gives up its place to the newcomer, whose user holds n_own. A stale client
+ * yields to its own user and to users with fewer places. A busy one yields only to users with at
+ * least two fewer, so that its user keeps at least as many as the newcomer's. Root displaces any
+ * other client, and yields to none.
+ */
+static bool yields(const struct query_client *client, const struct query_peer *newcomer,
+		   uint32_t n_own, struct claim *ret)
+{
 	uint64_t quiet_us = query_server_now_us(client->server) - client->quiet_since_us;
 	bool is_own = client->peer.uid == newcomer->uid;
 	uint32_t n = count_clients(client->server, client->peer.uid);
 	int n_unread = 0;
 	/* It has no call under way, and has sent nothing for the timeout. */
 	bool is_stale = client->wait == CLIENT_WAIT_NONE && !client->subscription.channel &&
-			quiet_us >= timeout_us &&
+			quiet_us >= client->server->limits.client_timeout_ns / 1000 &&
+			(is_own || newcomer->is_owner || n > n_own) &&
 			(ioctl(client->fd, FIONREAD, &n_unread) < 0 || !n_unread);
 
-	is_stale = is_stale && (is_own || newcomer->is_owner || n > n_own);
-	if ((client->peer.is_owner && !is_own) ||
-	    (!is_stale && (is_own || (!newcomer->is_owner && n <= n_own + 1))))
-		return 0;
-	return (uint64_t)is_stale << 63 | (uint64_t)n << 50 | (quiet_us + 1);
+	*ret = (struct claim){ is_stale, n, quiet_us };
+	return (!client->peer.is_owner || is_own) &&
+	       (is_stale || (!is_own && (newcomer->is_owner || n > n_own + 1)));
 }
 
 int query_server_admit(struct query_server *server, const struct query_peer *newcomer)
 {
 	uint32_t n_own = count_clients(server, newcomer->uid), n_clients = 0;
 	struct query_client *victim = NULL;
-	uint64_t highest = 0;
+	struct claim claim, first = { 0 };
 
 	for (const struct query_client *client = server->clients; client; client = client->next)
 		n_clients++;
 	if (n_clients < server->limits.max_clients)
 		return 0;
-	for (struct query_client *client = server->clients; client; client = client->next) {
-		uint64_t rank = yield_rank(client, newcomer, n_own);
-
-		if (rank > highest) {
-			highest = rank;
+	for (struct query_client *client = server->clients; client; client = client->next)
+		if (yields(client, newcomer, n_own, &claim) && goes_before(&claim, &first)) {
 			victim = client;
+			first = claim;
 		}
-	}
 	if (!victim)
 		return -EUSERS;
 	query_client_drop(victim, "another client needs its place");

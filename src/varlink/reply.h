@@ -59,6 +59,16 @@ static inline void field_open(struct json_out *out, const char *key, char bracke
 	json_out_open(out, bracket);
 }
 
+/* The same of an object; or null, unless known. Returns known. */
+static inline bool field_open_if(struct json_out *out, const char *key, bool known)
+{
+	if (known)
+		field_open(out, key, '{');
+	else
+		field_null(out, key);
+	return known;
+}
+
 /* null unless known. */
 static inline void field_count_if(struct json_out *out, const char *key, bool known, uint64_t value)
 {

@@ -68,11 +68,8 @@ static void put_piece(struct json_out *out, const struct core *core, uint32_t pi
 	struct piece piece;
 	uint32_t needs;
 
-	if (!pid || !tracer_piece(core->tracer, pid, &piece)) {
-		field_null(out, "piece");
+	if (!field_open_if(out, "piece", pid && tracer_piece(core->tracer, pid, &piece)))
 		return;
-	}
-	field_open(out, "piece", '{');
 	field_text(out, "kind", kinds[piece.kind]);
 	field_count(out, "longest_us", piece.peak_us);
 	field_count(out, "pieces", piece.n);

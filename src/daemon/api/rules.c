@@ -93,13 +93,10 @@ static void put_bursts(struct json_out *out, const struct core *core, uint32_t i
 			domain = &topology->domains[j];
 	if (floor->kind == POLICY_LEVEL_RESPONSE && domain)
 		burst_ns = longest_burst_ns(core, i, domain);
-	if (!burst_ns) {
-		field_null(out, "bursts");
+	if (!field_open_if(out, "bursts", burst_ns))
 		return;
-	}
 	full_khz = opp_khz_for_cap(domain, TOPOLOGY_CAPACITY_MAX);
 	needs_khz = full_khz * clamp_response_cap(burst_ns, floor->value) / TOPOLOGY_CAPACITY_MAX;
-	field_open(out, "bursts", '{');
 	field_count(out, "us", burst_ns / NS_PER_US);
 	field_count(out, "cycles", burst_ns * full_khz / (NS_PER_S / 1000));
 	field_count(out, "needs_khz", needs_khz);

@@ -32,11 +32,8 @@ static void put_hand_back(struct json_out *out, const struct hand_back *hand_bac
 {
 	uint64_t now_ns = time_now_ns(), until_ns = hand_back->core->handed_back_until_ns;
 
-	if (!until_ns) {
-		field_null(out, "hand_back");
+	if (!field_open_if(out, "hand_back", until_ns))
 		return;
-	}
-	field_open(out, "hand_back", '{');
 	field_text(out, "governor", hand_back->governor[0] ? hand_back->governor : NULL);
 	field_count(out, "left_us", until_ns > now_ns ? (until_ns - now_ns) / NS_PER_US : 0);
 	json_out_close(out, '}');
