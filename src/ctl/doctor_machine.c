@@ -233,10 +233,11 @@ static int examine_domains(struct examination *e)
 
 	if (r < 0)
 		return r;
-	/* The advice is by the maker of the CPUs, which x86 names there. */
-	sysfs_read_tagged(maker, sizeof(maker), "vendor_id\t: ", "/proc/cpuinfo");
-	if (!topology->n_domains && !e->n_left_out)
+	if (!topology->n_domains && !e->n_left_out) {
+		/* The advice is by the maker of the CPUs, which x86 names there. */
+		sysfs_read_tagged(maker, sizeof(maker), "vendor_id\t: ", "/proc/cpuinfo");
 		report(e, FINDING_BAD, "cpufreq domains", json_pack("{ss}", "maker", maker));
+	}
 	for (uint32_t i = 0; i < topology->n_domains; i++) {
 		examine_domain(e, &topology->domains[i]);
 		n_known += examine_energy(e, &topology->domains[i]);
