@@ -202,7 +202,7 @@ static void find_sensor(const char *device, void *uw)
 			sysfs_read_number(uw, "%s/%s", device, sensors[i].file);
 }
 
-/* benefit.py has the same sources, and counts joules. */
+/* wakegov_measuring.py has the same sources, and counts joules. */
 static void find_power(json_t *found, const char *sys)
 {
 	uint64_t begin_ns = time_now_ns();

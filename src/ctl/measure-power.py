@@ -11,8 +11,6 @@ wakegovctl starts this program with its options as JSON.
 """
 import contextlib
 import glob
-import importlib.machinery
-import importlib.util
 import json
 import math
 import mmap
@@ -25,20 +23,9 @@ import struct
 import sys
 import time
 
-
-def load_sibling(name):
-    """Another program of wakegovctl as a module, as in suite.py."""
-    sys.dont_write_bytecode = True
-    folder, own = os.path.split(os.path.realpath(__file__))
-    path = os.path.join(folder, own.replace("measure-power", name))
-    loader = importlib.machinery.SourceFileLoader(name, path)
-    module = importlib.util.module_from_spec(importlib.util.spec_from_loader(name, loader))
-    loader.exec_module(module)
-    return module
-
-
-benefit = load_sibling("benefit")
-Failure, REFUSED = benefit.Failure, benefit.REFUSED
+sys.dont_write_bytecode = True  # no __pycache__ beside the programs
+import wakegov_measuring as measuring  # noqa: E402
+from wakegov_measuring import REFUSED, Failure  # noqa: E402
 
 ROUNDS_LEAST = 5  # fewer make the interval twice as wide: t has 12.7 for two, 2.8 for five
 WINDOW_S, WINDOW_LEAST_S = 0.25, 0.1  # powercap's counters change every millisecond
@@ -54,7 +41,7 @@ ROUNDED = 1.001  # a difference of energies that is less makes no OPP inefficien
 
 
 def read_list(path):
-    return [int(word) for word in benefit.read(path).split() if word.isdigit()]
+    return [int(word) for word in measuring.read(path).split() if word.isdigit()]
 
 
 class Domain:
@@ -63,19 +50,19 @@ class Domain:
     def __init__(self, path):
         self.path, self.name = path, os.path.basename(path)
         self.cpus = read_list(f"{path}/affected_cpus")
-        self.lowest_khz, highest_khz = (benefit.number(f"{path}/cpuinfo_{end}_freq") for end in ("min", "max"))
+        self.lowest_khz, highest_khz = (measuring.number(f"{path}/cpuinfo_{end}_freq") for end in ("min", "max"))
         self.opps = self.find_opps(highest_khz)
-        self.saved = [benefit.read(f"{path}/scaling_{end}_freq") for end in ("min", "max")]
+        self.saved = [measuring.read(f"{path}/scaling_{end}_freq") for end in ("min", "max")]
         cpu = os.path.join(path, "../../cpu")
         # Cores of two kinds may have the same OPPs.
-        self.kind = (tuple(self.opps), benefit.read(f"{cpu}{self.cpus[0]}/cpu_capacity") if self.cpus else "",
+        self.kind = (tuple(self.opps), measuring.read(f"{cpu}{self.cpus[0]}/cpu_capacity") if self.cpus else "",
                      str(self.cpus and self.cpus[0] in cores_of_atoms(os.path.join(path, "../../../../.."))))
 
     def find_opps(self, highest_khz):
         """Those that wakegovd has, in kHz, the lowest first."""
         listed = read_list(f"{self.path}/scaling_available_frequencies")
         boost = [f"{self.path}/boost", os.path.join(self.path, "../boost")]
-        if listed and next((benefit.number(file) for file in boost if os.path.exists(file)), 0) == 1:
+        if listed and next((measuring.number(file) for file in boost if os.path.exists(file)), 0) == 1:
             listed += read_list(f"{self.path}/scaling_boost_frequencies")
         if not listed and self.lowest_khz and highest_khz:
             low, high, step = int(self.lowest_khz), int(highest_khz), STEP_KHZ
@@ -106,7 +93,7 @@ class Domain:
 def cores_of_atoms(sys_path):
     """The CPUs that are no performance cores, where the kernel names two kinds (perf's PMU cpu_atom)."""
     found = set()
-    for part in filter(None, benefit.read(f"{sys_path}/devices/cpu_atom/cpus").split(",")):
+    for part in filter(None, measuring.read(f"{sys_path}/devices/cpu_atom/cpus").split(",")):
         first, _, last = part.partition("-")
         found |= set(range(int(first), int(last or first) + 1))
     return found
@@ -167,7 +154,7 @@ class Loops:
 
 def busy_s(proc="/proc"):
     """What all CPUs were not idle, since the boot, in seconds."""
-    fields = next(line.split() for line in benefit.read(f"{proc}/stat").splitlines() if line.startswith("cpu "))
+    fields = next(line.split() for line in measuring.read(f"{proc}/stat").splitlines() if line.startswith("cpu "))
     return sum(int(fields[i]) for i in (1, 2, 3, 6, 7, 8)) / os.sysconf("SC_CLK_TCK")
 
 
@@ -249,7 +236,7 @@ class Measurement:
             try:
                 domain.restore()
             except OSError as error:
-                benefit.complain(f"cannot put back the limits of {domain.name}, {' to '.join(domain.saved)} kHz: "
+                measuring.complain(f"cannot put back the limits of {domain.name}, {' to '.join(domain.saved)} kHz: "
                                  f"{error.strerror}")
 
 
@@ -263,7 +250,7 @@ def figures_of(rounds, group, opps):
         ran_khz = turns[khz] / turns_by_khz
         if abs(ran_khz / khz - 1) * 100 <= OFF_PERCENT:
             ran_khz = khz  # as far as the loop can tell
-        watts, half = benefit.mean_of([r[group, khz][0] for r in rounds])
+        watts, half = measuring.mean_of([r[group, khz][0] for r in rounds])
         if watts - half <= 0:
             raise Failure(f"the counter shows no power of a busy CPU at {khz / 1000:.10g} MHz: {watts:.3f} ± "
                           f"{half:.3f} W above idle. Try: --for 5m", REFUSED)
@@ -341,9 +328,9 @@ def policy_of(answer):
 
 def refuse_battery(sys_path):
     for supply in glob.glob(f"{sys_path}/class/power_supply/*"):
-        charge = benefit.number(f"{supply}/capacity")
-        if (benefit.read(f"{supply}/type") == "Battery" and benefit.read(f"{supply}/scope") != "Device" and
-                benefit.read(f"{supply}/status") == "Discharging" and charge is not None and
+        charge = measuring.number(f"{supply}/capacity")
+        if (measuring.read(f"{supply}/type") == "Battery" and measuring.read(f"{supply}/scope") != "Device" and
+                measuring.read(f"{supply}/status") == "Discharging" and charge is not None and
                 charge < CHARGE_LEAST_PERCENT):
             raise Failure(f"the battery has {charge:.0f} % left, and every CPU would run at its highest "
                           "frequency. Connect the machine to the mains", REFUSED)
@@ -351,7 +338,7 @@ def refuse_battery(sys_path):
 
 def find_meter(sys_path):
     """A counter: the sensors of power of a second's mean, or of a battery, are too slow for a window."""
-    meter = benefit.Meter(sys_path, time.monotonic())
+    meter = measuring.Meter(sys_path, time.monotonic())
     if not meter.inputs or not meter.inputs[0]["counts"]:
         raise Failure("this machine shows no counter of its CPUs' energy (/sys/class/powercap). Try: modprobe "
                       "intel_rapl_msr; a virtual machine has none", REFUSED)
@@ -376,7 +363,7 @@ def borrow(options):
         except OSError as error:
             raise Failure(f"cannot ask wakegovd at {options['socket']} for its domains: {error.strerror}. See: "
                           "systemctl status wakegovd", REFUSED) from error
-    daemon = benefit.Daemon(options["socket"], options["timeout_us"] / 1e6)
+    daemon = measuring.Daemon(options["socket"], options["timeout_us"] / 1e6)
     states = [domain["state"] for domain in daemon.call("Status")["domains"]]
     if "handed-back" in states:
         raise Failure("wakegovd's domains are lent to another experiment. Wait for its end: wakegovctl status",
@@ -421,5 +408,5 @@ if __name__ == "__main__":
     try:
         main(json.loads(sys.argv[1]))
     except Failure as caught:
-        benefit.complain(caught.args[0])
+        measuring.complain(caught.args[0])
         sys.exit(caught.args[1])

@@ -11,8 +11,6 @@ wakegovctl starts this program with its options as JSON.
 """
 import contextlib
 import glob
-import importlib.machinery
-import importlib.util
 import json
 import math
 import mmap
@@ -26,19 +24,9 @@ import sys
 import tempfile
 import time
 
-
-def load_sibling(name):
-    """Another program of wakegovctl as a module: src/ctl/benefit.py, or wakegov-benefit beside this one."""
-    sys.dont_write_bytecode = True
-    folder, own = os.path.split(os.path.realpath(__file__))
-    loader = importlib.machinery.SourceFileLoader(name, os.path.join(folder, own.replace("suite", name)))
-    module = importlib.util.module_from_spec(importlib.util.spec_from_loader(name, loader))
-    loader.exec_module(module)
-    return module
-
-
-benefit = load_sibling("benefit")
-Failure, REFUSED = benefit.Failure, benefit.REFUSED
+sys.dont_write_bytecode = True  # no __pycache__ beside the programs
+import wakegov_measuring as measuring  # noqa: E402
+from wakegov_measuring import REFUSED, Failure  # noqa: E402
 
 ROUNDS = 5
 BLOCK_LEAST_S = 0.25
@@ -238,11 +226,11 @@ class Machine:
     """Who governs: one of the modes. Nothing is held once it is closed."""
 
     def __init__(self, options):
-        self.daemon = benefit.Daemon(options["socket"], options["timeout_us"] / 1e6)
+        self.daemon = measuring.Daemon(options["socket"], options["timeout_us"] / 1e6)
         self.held, self.mode = None, None
         states = self.states()
         if "handed-back" in states:
-            raise Failure(benefit.refusal("HandBack", "io.wakegov.HandedBack", {}), REFUSED)
+            raise Failure(measuring.refusal("HandBack", "io.wakegov.HandedBack", {}), REFUSED)
         self.modes = [OWN, PERFORMANCE, WAKEGOV] if "driven" in states else [WITHOUT, WAKEGOV]
         self.policies = sorted(glob.glob("/sys/devices/system/cpu/cpufreq/policy*"))
 
@@ -268,7 +256,7 @@ class Machine:
     def govern(self, mode):
         self.close()
         if mode == WAKEGOV:
-            benefit.wait_for_governing(lambda: "driven" in self.states())
+            measuring.wait_for_governing(lambda: "driven" in self.states())
         else:
             self.held = self.daemon.hand_back(PERFORMANCE if mode == PERFORMANCE else None)
 
@@ -288,9 +276,9 @@ class Machine:
 
     def describe(self):
         """What a file to send has of the machine: no names, no serial numbers."""
-        model = [line.partition(":")[2].strip() for line in benefit.read("/proc/cpuinfo").splitlines()
+        model = [line.partition(":")[2].strip() for line in measuring.read("/proc/cpuinfo").splitlines()
                  if line.startswith("model name")]
-        drivers = {benefit.read(f"{path}/scaling_driver") for path in self.policies}
+        drivers = {measuring.read(f"{path}/scaling_driver") for path in self.policies}
         return {"cpu": model[0] if model else os.uname().machine, "cpus": os.cpu_count(),
                 "driver": ", ".join(sorted(drivers)) or None, "kernel": os.uname().release}
 
@@ -358,7 +346,7 @@ def summary(results):
     it did something, if these are three or more."""
     known = {key: [result[key] for result in results if result.get(key) is not None]
              for key in ("figure", "p99_ms", "power")}
-    return {key: [round(value, 6) for value in benefit.mean_of(values)]
+    return {key: [round(value, 6) for value in measuring.mean_of(values)]
             for key, values in known.items() if len(values) > 2}
 
 
@@ -374,7 +362,7 @@ def answer_of(suite, seed):
 def cell(found, unit):
     """ "1234 ± 5; p99 1.2 ms; 3.41 ± 0.02 W"."""
     def number(value, half, more=""):
-        decimals = benefit.decimals_of(half) if half > 0 else 0
+        decimals = measuring.decimals_of(half) if half > 0 else 0
         return f"{value:.{decimals}f} ± {half:.{decimals}f}{more}"
 
     parts = [number(*found["figure"]) if "figure" in found else "nothing"]
@@ -421,7 +409,7 @@ def main(options, paths):
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, on_signal)
     with contextlib.closing(Machine(options)) as machine, disk_file() as disk:
-        suite = Suite(machine, benefit.Meters(), options["for_us"] / 1e6, disk)
+        suite = Suite(machine, measuring.Meters(), options["for_us"] / 1e6, disk)
         suite.run(seed)
     answer = answer_of(suite, seed)
     print(json.dumps(answer, indent=2) if options["json"] else table_of(answer))
@@ -433,5 +421,5 @@ if __name__ == "__main__":
     try:
         main(json.loads(sys.argv[1]), sys.argv[2:])
     except Failure as caught:
-        benefit.complain(caught.args[0])
+        measuring.complain(caught.args[0])
         sys.exit(caught.args[1])

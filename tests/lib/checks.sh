@@ -191,7 +191,7 @@ installs() {
 	rm -rf "$stage"
 	DESTDIR=$stage meson install -C "$BUILD" --no-rebuild --quiet || return 1
 	for file in usr/sbin/wakegovd usr/bin/wakegovctl usr/lib/systemd/system/wakegovd.service \
-		usr/libexec/wakegov-{desktop,benefit,measure-power,suite} \
+		usr/libexec/wakegov{-desktop,-benefit,-measure-power,-suite,_measuring.py} \
 		usr/lib/systemd/system/wakegov-desktop.service usr/share/doc/wakegov/examples/laptop.conf \
 		usr/share/wakegov/wakegov.conf usr/share/wakegov/fleet/wakegov.rules.yml \
 		usr/share/wakegov/fleet/wakegov-dashboard.json usr/share/wakegov/fleet/benefit.jq \
