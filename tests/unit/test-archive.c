@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "daemon/history/past.h"
+#include "fake-files.h"
 #include "made-line.h"
 #include "shared/cleanup.h"
 #include "shared/time.h"
@@ -21,16 +22,14 @@
 #define DOMAINS 2
 #define DAY_S	86400ULL
 
-static char directory[] = "/tmp/wakegov-archive-XXXXXX";
-
 static uint64_t total_bytes(uint32_t *ret_files)
 {
-	char pattern[64];
+	char pattern[96];
 	uint64_t sum = 0;
 	struct stat st;
 	glob_t found;
 
-	snprintf(pattern, sizeof(pattern), "%s/*", directory);
+	snprintf(pattern, sizeof(pattern), "%s/*", fake_root);
 	*ret_files = 0;
 	if (glob(pattern, 0, NULL, &found) == 0)
 		for (; *ret_files < found.gl_pathc; ++*ret_files) {
@@ -41,25 +40,11 @@ static uint64_t total_bytes(uint32_t *ret_files)
 	return sum;
 }
 
-static int begin(void **state)
-{
-	strcpy(directory + strlen(directory) - 6, "XXXXXX");
-	return mkdtemp(directory) ? 0 : -1;
-}
-
-static int end(void **state)
-{
-	char command[96];
-
-	snprintf(command, sizeof(command), "rm -rf %s", directory);
-	return system(command);
-}
-
 static struct archive *open_archive_of(uint32_t n_domains)
 {
 	struct archive *archive;
 
-	assert_int_equal(archive_open(directory, n_domains, &archive), 0);
+	assert_int_equal(archive_open(fake_root, n_domains, &archive), 0);
 	return archive;
 }
 
@@ -74,7 +59,7 @@ static int64_t wall_us;
 static int begin_clock(void **state)
 {
 	wall_us = (int64_t)((time_of_clock_ns(CLOCK_REALTIME) - time_now_ns()) / NS_PER_US);
-	return begin(state);
+	return fake_files_set_up(state);
 }
 
 static void add(struct archive *archive, uint32_t domain, uint64_t now_ns, uint32_t khz)
@@ -303,10 +288,10 @@ static void test_finds_as_a_list(void **state)
 
 static void damage(off_t at, bool cut)
 {
-	char path[64];
+	char path[96];
 	int fd;
 
-	snprintf(path, sizeof(path), "%s/history.1", directory);
+	snprintf(path, sizeof(path), "%s/history.1", fake_root);
 	fd = open(path, O_RDWR);
 	assert_true(fd >= 0);
 	if (cut)
@@ -457,14 +442,19 @@ static void test_no_directory(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_a_week_fits, begin_clock, end),
-		cmocka_unit_test_setup_teardown(test_written_after_a_minute, begin_clock, end),
-		cmocka_unit_test_setup_teardown(test_left_out, begin_clock, end),
-		cmocka_unit_test_setup_teardown(test_finds, begin_clock, end),
-		cmocka_unit_test_setup_teardown(test_finds_as_a_list, begin_clock, end),
-		cmocka_unit_test_setup_teardown(test_goes_on_after_damage, begin_clock, end),
-		cmocka_unit_test_setup_teardown(test_full_disk, begin_clock, end),
-		cmocka_unit_test_setup_teardown(test_restarts_are_rationed, begin_clock, end),
+		cmocka_unit_test_setup_teardown(test_a_week_fits, begin_clock,
+						fake_files_tear_down),
+		cmocka_unit_test_setup_teardown(test_written_after_a_minute, begin_clock,
+						fake_files_tear_down),
+		cmocka_unit_test_setup_teardown(test_left_out, begin_clock, fake_files_tear_down),
+		cmocka_unit_test_setup_teardown(test_finds, begin_clock, fake_files_tear_down),
+		cmocka_unit_test_setup_teardown(test_finds_as_a_list, begin_clock,
+						fake_files_tear_down),
+		cmocka_unit_test_setup_teardown(test_goes_on_after_damage, begin_clock,
+						fake_files_tear_down),
+		cmocka_unit_test_setup_teardown(test_full_disk, begin_clock, fake_files_tear_down),
+		cmocka_unit_test_setup_teardown(test_restarts_are_rationed, begin_clock,
+						fake_files_tear_down),
 		cmocka_unit_test(test_ring),
 		cmocka_unit_test(test_no_directory),
 	};

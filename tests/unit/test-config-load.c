@@ -14,6 +14,7 @@
 #include "config/error.h"
 #include "config/file.h"
 #include "config/load.h"
+#include "fake-files.h"
 #include "shared/cleanup.h"
 
 #define NOBODY 65534
@@ -21,37 +22,14 @@
 /* Every test starts in an empty directory of its own, so that all paths are short. */
 static int enter_directory(void **state)
 {
-	char *directory = strdup("/tmp/test-policy-XXXXXX");
-
-	if (!directory || !mkdtemp(directory) || chdir(directory) < 0)
+	if (fake_files_set_up(state) < 0 || chdir(fake_root) < 0)
 		return -1;
-	*state = directory;
 	return chmod(".", 0755) < 0 || mkdir("d", 0755) < 0 ? -1 : 0;
-}
-
-static void remove_files(const char *directory)
-{
-	_cleanup_closedir_ DIR *dir = opendir(directory);
-	struct dirent *entry;
-	char path[512];
-
-	while (dir && (entry = readdir(dir))) {
-		snprintf(path, sizeof(path), "%s/%s", directory, entry->d_name);
-		if (unlink(path) < 0)
-			rmdir(path);
-	}
 }
 
 static int leave_directory(void **state)
 {
-	char *directory = *state;
-	int r;
-
-	remove_files("d");
-	remove_files(".");
-	r = chdir("/") < 0 ? -1 : rmdir(directory);
-	free(directory);
-	return r;
+	return chdir("/") < 0 ? -1 : fake_files_tear_down(state);
 }
 
 static void write_bytes(const char *path, const void *bytes, size_t size)
@@ -387,10 +365,6 @@ static void test_dropin_directories(void **state)
 	for (size_t i = 0; i < dropins.n; i++)
 		assert_string_equal(dropins.paths[i], expected[i]);
 	policy_dropins_free(&dropins);
-	for (size_t i = 0; i < ARRAY_SIZE(directories); i++) {
-		remove_files(directories[i]);
-		rmdir(directories[i]);
-	}
 }
 
 static void test_dropin_directory_faults(void **state)

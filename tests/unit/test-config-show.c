@@ -8,9 +8,10 @@
 #include "test-config.h"
 
 #include "config/load.h"
+#include "fake-files.h"
 #include "shared/cleanup.h"
 
-static char dir[] = "/tmp/test-show-XXXXXX", main_path[64], dropin_dir[64], dropin[96];
+static char main_path[96], dropin_dir[96], dropin[128];
 
 static void write_file(const char *path, const char *text)
 {
@@ -22,19 +23,12 @@ static void write_file(const char *path, const char *text)
 
 static int set_up(void **state)
 {
-	if (!mkdtemp(dir))
+	if (fake_files_set_up(state) < 0)
 		return -1;
-	snprintf(main_path, sizeof(main_path), "%s/w.conf", dir);
-	snprintf(dropin_dir, sizeof(dropin_dir), "%s/w.conf.d", dir);
+	snprintf(main_path, sizeof(main_path), "%s/w.conf", fake_root);
+	snprintf(dropin_dir, sizeof(dropin_dir), "%s/w.conf.d", fake_root);
 	snprintf(dropin, sizeof(dropin), "%s/10.conf", dropin_dir);
 	return mkdir(dropin_dir, 0755);
-}
-
-static int tear_down(void **state)
-{
-	unlink(dropin);
-	unlink(main_path);
-	return rmdir(dropin_dir) + rmdir(dir);
 }
 
 /* The caller frees it. */
@@ -69,7 +63,7 @@ static void expect(const char *shown, const char *section, const char *setting, 
 
 static void test_origins(void **state)
 {
-	char first[128], second[128], *shown;
+	char first[160], second[160], *shown;
 
 	write_file(main_path, "[domain]\nheadroom = 150%\ndown-hold = 30ms\n"
 			      "opp-power = 1GHz 1W\nopp-power = 2GHz 3W\n"
@@ -149,5 +143,5 @@ int main(void)
 		cmocka_unit_test(test_refused),
 	};
 
-	return cmocka_run_group_tests(tests, set_up, tear_down);
+	return cmocka_run_group_tests(tests, set_up, fake_files_tear_down);
 }

@@ -17,6 +17,17 @@ static void set_reference(struct world *world, uint32_t domain, uint32_t khz)
 	world_apply(world, &input);
 }
 
+/* At rest, ten milliseconds after its start. */
+static void start(struct world *world)
+{
+	struct policy policy;
+
+	policy_init(&policy);
+	world_init(world, test_topology_usual(2, 2), &policy);
+	world_round(world);
+	world_run_until(world, world->now_ns + 10 * NS_PER_MS);
+}
+
 /* A task that needs half of the capacity gets half of what the capacity is, with headroom. */
 static void test_demand_goes_by_it(void **state)
 {
@@ -26,14 +37,10 @@ static void test_demand_goes_by_it(void **state)
 		{ 0, 1600000 },	      { 1280000, 800000 },	{ 1600000, 1000000 },
 		{ 3200000, 2000000 }, { 9000000, HIGHEST_KHZ },
 	};
-	struct policy policy;
 	struct world world;
 
-	policy_init(&policy);
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		world_init(&world, test_topology_usual(2, 2), &policy);
-		world_round(&world);
-		world_run_until(&world, world.now_ns + 10 * NS_PER_MS);
+		start(&world);
 		set_reference(&world, 0, cases[i].reference_khz);
 		world_switch_to(&world, 1, true, DECAY_Q(512));
 		world_round(&world);
@@ -45,13 +52,9 @@ static void test_demand_goes_by_it(void **state)
 /* What is asked for already is decided anew. */
 static void test_change_is_decided(void **state)
 {
-	struct policy policy;
 	struct world world;
 
-	policy_init(&policy);
-	world_init(&world, test_topology_usual(2, 2), &policy);
-	world_round(&world);
-	world_run_until(&world, world.now_ns + 10 * NS_PER_MS);
+	start(&world);
 	world_switch_to(&world, 1, true, DECAY_Q(512));
 	world_round(&world);
 	assert_int_equal(world_last(&world, 0)->target_khz, 1600000);
@@ -70,13 +73,9 @@ static void test_one_more_opp(void **state)
 	struct input opp = { .type = INPUT_OPP, .opp = { .khz = 2 * HIGHEST_KHZ } };
 	struct input limits = { .type = INPUT_LIMITS,
 				.limits = { 0, LOWEST_KHZ, 2 * HIGHEST_KHZ } };
-	struct policy policy;
 	struct world world;
 
-	policy_init(&policy);
-	world_init(&world, test_topology_usual(2, 2), &policy);
-	world_round(&world);
-	world_run_until(&world, world.now_ns + 10 * NS_PER_MS);
+	start(&world);
 	opp.now_ns = limits.now_ns = world.now_ns;
 	opp_add(&world.topology->domains[0], opp.opp.khz, 0);
 	world_apply(&world, &opp);

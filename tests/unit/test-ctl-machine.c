@@ -154,21 +154,13 @@ static void test_power(void **state)
 	assert_power(0, "counters");
 }
 
+#define TEST(f) cmocka_unit_test_setup_teardown(f, fake_files_set_up, fake_files_tear_down)
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_nothing, fake_files_set_up,
-						fake_files_tear_down),
-		cmocka_unit_test_setup_teardown(test_turbo, fake_files_set_up,
-						fake_files_tear_down),
-		cmocka_unit_test_setup_teardown(test_preferences, fake_files_set_up,
-						fake_files_tear_down),
-		cmocka_unit_test_setup_teardown(test_temperature, fake_files_set_up,
-						fake_files_tear_down),
-		cmocka_unit_test_setup_teardown(test_throttling, fake_files_set_up,
-						fake_files_tear_down),
-		cmocka_unit_test_setup_teardown(test_power, fake_files_set_up,
-						fake_files_tear_down),
+		TEST(test_nothing),	TEST(test_turbo),      TEST(test_preferences),
+		TEST(test_temperature), TEST(test_throttling), TEST(test_power),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -7,10 +7,10 @@
 #include <unistd.h>
 
 #include "daemon/modules/hinting.h"
+#include "fake-files.h"
 #include "shared/cleanup.h"
 
 struct fixture {
-	char directory[64];
 	char path[96];
 	struct rules *rules;
 };
@@ -19,10 +19,10 @@ static int set_up(void **state)
 {
 	struct fixture *fixture = calloc(1, sizeof(*fixture));
 
-	strcpy(fixture->directory, "/tmp/wakegov-hints-XXXXXX");
-	assert_non_null(mkdtemp(fixture->directory));
-	snprintf(fixture->path, sizeof(fixture->path), "%s/" HINT_FILE, fixture->directory);
 	*state = fixture;
+	if (fake_files_set_up(NULL) < 0)
+		return -1;
+	snprintf(fixture->path, sizeof(fixture->path), "%s/" HINT_FILE, fake_root);
 	return 0;
 }
 
@@ -30,11 +30,9 @@ static int tear_down(void **state)
 {
 	struct fixture *fixture = *state;
 
-	unlink(fixture->path);
-	assert_int_equal(rmdir(fixture->directory), 0);
 	rules_free(fixture->rules);
 	free(fixture);
-	return 0;
+	return fake_files_tear_down(NULL);
 }
 
 static struct hints *empty(struct fixture *fixture)
@@ -49,7 +47,7 @@ static struct hints *empty(struct fixture *fixture)
 static int load(struct fixture *fixture, uint64_t now_ns)
 {
 	empty(fixture);
-	return hint_file_load(fixture->directory, now_ns, fixture->rules);
+	return hint_file_load(fake_root, now_ns, fixture->rules);
 }
 
 /* Saves a hint and its heir. */
@@ -78,7 +76,7 @@ static void test_round_trip(void **state)
 	uint32_t place = 0;
 
 	assert_int_equal(load(fixture, 0), 0);
-	assert_int_equal(save(fixture, fixture->directory), 0);
+	assert_int_equal(save(fixture, fake_root), 0);
 	assert_int_equal(load(fixture, NS_PER_S), 0);
 	assert_true(rules_next_heir(fixture->rules, &place, &task, &hint));
 	assert_int_equal(task.pid, 901);
@@ -91,7 +89,7 @@ static void test_round_trip(void **state)
 	/* What ended meanwhile is left out, and an empty table is no file. */
 	assert_int_equal(load(fixture, 5 * NS_PER_S), 0);
 	assert_int_equal(hints_count(rules_hints(fixture->rules)), 0);
-	assert_int_equal(hint_file_save(fixture->directory, fixture->rules), 0);
+	assert_int_equal(hint_file_save(fake_root, fixture->rules), 0);
 	assert_int_equal(access(fixture->path, F_OK), -1);
 }
 
@@ -103,7 +101,7 @@ static void test_strange_names(void **state)
 
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
 		assert_int_equal(prctl(PR_SET_NAME, names[i]), 0);
-		assert_int_equal(save(fixture, fixture->directory), 0);
+		assert_int_equal(save(fixture, fake_root), 0);
 		assert_int_equal(load(fixture, NS_PER_S), 0);
 		assert_string_equal(hints_next(rules_hints(fixture->rules), NULL)->comm, names[i]);
 	}
@@ -126,7 +124,7 @@ static void test_refused(void **state)
 	char text[4096] = "";
 	FILE *file;
 
-	assert_int_equal(save(fixture, fixture->directory), 0);
+	assert_int_equal(save(fixture, fake_root), 0);
 	file = fopen(fixture->path, "r");
 	assert_non_null(file);
 	assert_true(fread(text, 1, sizeof(text) - 1, file) > 0);

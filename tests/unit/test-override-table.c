@@ -8,26 +8,25 @@
 
 #include "config/keys.h"
 #include "daemon/modules/overrides.h"
+#include "fake-files.h"
 #include "shared/cleanup.h"
 
 static struct policy policy;
 static struct overrides overrides;
-static char directory[64], path[96];
+static char path[96];
 
 static int set_up(void **state)
 {
-	strcpy(directory, "/tmp/wakegov-overrides-XXXXXX");
-	assert_non_null(mkdtemp(directory));
-	snprintf(path, sizeof(path), "%s/" OVERRIDE_FILE, directory);
+	if (fake_files_set_up(state) < 0)
+		return -1;
+	snprintf(path, sizeof(path), "%s/" OVERRIDE_FILE, fake_root);
 	return 0;
 }
 
 static int tear_down(void **state)
 {
 	overrides_clear(&overrides);
-	unlink(path);
-	assert_int_equal(rmdir(directory), 0);
-	return 0;
+	return fake_files_tear_down(state);
 }
 
 static void make_policy(uint32_t n_rules)
@@ -210,7 +209,7 @@ static void fill(void)
 
 static void save(void)
 {
-	assert_int_equal(overrides_save(&overrides, directory), 0);
+	assert_int_equal(overrides_save(&overrides, fake_root), 0);
 	overrides_clear(&overrides);
 }
 
@@ -227,13 +226,13 @@ static void test_file(void **state)
 	};
 	const struct override *one = &overrides.entries[1];
 
-	assert_int_equal(overrides_load(&overrides, directory, 0), 0);
+	assert_int_equal(overrides_load(&overrides, fake_root, 0), 0);
 	assert_int_equal(overrides.n, 0);
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
 		fill();
 		strcpy(overrides.entries[1].comm, names[i][0]);
 		save();
-		assert_int_equal(overrides_load(&overrides, directory, NS_PER_S), 0);
+		assert_int_equal(overrides_load(&overrides, fake_root, NS_PER_S), 0);
 		assert_int_equal(overrides.n, 3);
 		assert_string_equal(overrides.entries[0].domain, "policy4");
 		assert_int_equal(json_object_size(overrides.entries[0].settings), 2);
@@ -251,7 +250,7 @@ static void test_file(void **state)
 	}
 
 	/* What ended meanwhile is left out, and an empty table is no file. */
-	assert_int_equal(overrides_load(&overrides, directory, 9 * NS_PER_S), 0);
+	assert_int_equal(overrides_load(&overrides, fake_root, 9 * NS_PER_S), 0);
 	assert_int_equal(overrides.n, 1);
 	assert_int_equal(overrides.entries[0].target.id, 11);
 	overrides_clear(&overrides);
@@ -294,7 +293,7 @@ static void test_file_refused(void **state)
 		assert_non_null(file);
 		fprintf(file, "%s%s\nend 4\n", text, bad_lines[i]);
 		fclose(file);
-		assert_int_equal(overrides_load(&overrides, directory, 0), -EBADMSG);
+		assert_int_equal(overrides_load(&overrides, fake_root, 0), -EBADMSG);
 		assert_int_equal(overrides.n, 0);
 	}
 }
