@@ -3,13 +3,13 @@
 #include "sim/platform.h"
 
 #include <errno.h>
+#include <ini.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "config/error.h"
 #include "shared/cleanup.h"
-#include "sim/ini.h"
 #include "sim/keys.h"
 #include "sim/message.h"
 #include "sim/platform_private.h"
@@ -61,11 +61,14 @@ static const char *const required[] = { "io-cycles", "cpus",	"opp",	    "capacit
 
 struct reading {
 	struct platform platform;
-	struct sim_ini ini;
 	enum section section;
-	unsigned int section_line;
+	char header[64]; /* of the open section */
 	bool has_platform;
-	unsigned int key_lines[ARRAY_SIZE(keys)];
+	bool given[ARRAY_SIZE(keys)]; /* in the open section */
+	FILE *file;
+	struct policy_place place;
+	char *message;
+	int error;
 };
 
 static struct platform_domain *this_domain(struct reading *reading)
@@ -90,12 +93,11 @@ static bool is_required(const char *name)
 static int close_section(struct reading *reading, char **ret_message)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(keys); i++) {
-		if (keys[i].section != (int)reading->section || reading->key_lines[i] ||
-		    !is_required(keys[i].name))
-			continue;
-		reading->ini.fault_line = reading->section_line;
-		return sim_refuse(ret_message, "found a section without the key '%s', expected it",
-				  keys[i].name);
+		if (keys[i].section == (int)reading->section && !reading->given[i] &&
+		    is_required(keys[i].name))
+			return sim_refuse(ret_message,
+					  "found [%s] without the key '%s', expected it",
+					  reading->header, keys[i].name);
 	}
 	return 0;
 }
@@ -160,17 +162,16 @@ static const char *name_of(const char *header, const char *kind)
 	return length > 0 && length < PLATFORM_NAME_SIZE && !name[length] ? name : NULL;
 }
 
-static int on_section(void *data, unsigned int line, const char *header, char **ret_message)
+static int open_section(struct reading *reading, const char *header, char **ret_message)
 {
-	struct reading *reading = data;
 	char shown[POLICY_TEXT_SIZE];
 	int r;
 
 	r = close_section(reading, ret_message);
 	if (r < 0)
 		return r;
-	reading->section_line = line;
-	memset(reading->key_lines, 0, sizeof(reading->key_lines));
+	snprintf(reading->header, sizeof(reading->header), "%s", header);
+	memset(reading->given, 0, sizeof(reading->given));
 	if (!strcmp(header, "platform"))
 		return open_platform(reading, ret_message);
 	if (name_of(header, "domain"))
@@ -209,13 +210,11 @@ static void *base_of(struct reading *reading)
 	}
 }
 
-static int on_key(void *data, unsigned int line, const char *name, const char *value,
-		  char **ret_message)
+static int store(struct reading *reading, const char *name, const char *value, char **ret_message)
 {
-	struct reading *reading = data;
 	const struct sim_key *key = sim_key_find(keys, ARRAY_SIZE(keys), reading->section, name);
 	char shown[POLICY_TEXT_SIZE];
-	unsigned int *key_line;
+	bool *given;
 
 	if (!key) {
 		_cleanup_free_ char *names = sim_key_names(keys, ARRAY_SIZE(keys),
@@ -225,15 +224,36 @@ static int on_key(void *data, unsigned int line, const char *name, const char *v
 		return sim_refuse(ret_message, "found the key '%s', expected one of %s", shown,
 				  names ?: "");
 	}
-	key_line = &reading->key_lines[key - keys];
-	if (*key_line && strcmp(name, "opp") != 0)
-		return sim_refuse(ret_message,
-				  "found %s again, expected it once; the first is at line %u", name,
-				  *key_line);
-	*key_line = line;
+	given = &reading->given[key - keys];
+	if (*given && strcmp(name, "opp") != 0)
+		return sim_refuse(ret_message, "found %s again, expected it once", name);
+	*given = true;
 	if (!key->units)
 		return store_special(reading, name, value, ret_message);
 	return sim_key_store(key, base_of(reading), value, ret_message);
+}
+
+/* An ini_handler: a section is known by the first of its keys. */
+static int on_key(void *user, const char *header, const char *name, const char *value)
+{
+	struct reading *reading = user;
+
+	if (reading->section == SECTION_NONE || strcmp(header, reading->header) != 0)
+		reading->error = open_section(reading, header, &reading->message);
+	if (reading->error == 0)
+		reading->error = store(reading, name, value, &reading->message);
+	return reading->error == 0;
+}
+
+/* An ini_reader, up to the first fault. */
+static char *read_line(char *buffer, int size, void *stream)
+{
+	struct reading *reading = stream;
+
+	if (reading->error < 0)
+		return NULL;
+	reading->place.line++;
+	return fgets(buffer, size, reading->file);
 }
 
 static void set_defaults(struct platform *platform)
@@ -249,41 +269,53 @@ static void set_defaults(struct platform *platform)
 }
 
 /* What only the whole file can show. */
-static int finish(struct reading *reading, const char *path, char **ret_message)
+static int finish(struct reading *reading, char **ret_message)
 {
 	const struct platform *platform = &reading->platform;
-	struct policy_place place = { .file = path, .line = reading->section_line };
-	_cleanup_free_ char *message = NULL;
-	int r;
 
-	r = close_section(reading, &message);
-	if (r < 0)
-		return policy_error_set(ret_message, r, place, "%s", message ?: "out of memory");
-	place.line = 0;
+	reading->place.line = 0;
 	if (!reading->has_platform || !platform->n_domains || !platform->n_devices)
-		return policy_error_set(ret_message, -EINVAL, place,
+		return policy_error_set(ret_message, -EINVAL, reading->place,
 					"expected the sections [platform], [domain NAME] and "
 					"[device NAME], each at least once");
-	return platform_complete(&reading->platform, path, ret_message);
+	return platform_complete(&reading->platform, reading->place.file, ret_message);
+}
+
+static int read_file(struct reading *reading, char **ret_message)
+{
+	int r = ini_parse_stream(read_line, reading, on_key, reading);
+	_cleanup_free_ char *message = NULL;
+
+	if (reading->error == 0 && r != 0) {
+		reading->place.line = (unsigned int)r;
+		return policy_error_set(ret_message, -EINVAL, reading->place,
+					"expected key = value, a [section] or a comment");
+	}
+	if (reading->error == 0)
+		reading->error = close_section(reading, &reading->message);
+	message = reading->message;
+	if (reading->error < 0)
+		return policy_error_set(ret_message, reading->error, reading->place, "%s",
+					message ?: "out of memory");
+	return finish(reading, ret_message);
 }
 
 int platform_load(const char *path, struct platform *ret, char **ret_message)
 {
 	_cleanup_free_ struct reading *reading = calloc(1, sizeof(*reading));
+	_cleanup_fclose_ FILE *file = fopen(path, "re");
 	int r;
 
 	*ret_message = NULL;
 	if (!reading)
 		return -ENOMEM;
-	reading->ini = (struct sim_ini){
-		.data = reading,
-		.on_section = on_section,
-		.on_key = on_key,
-	};
+	reading->place.file = path;
+	if (!file)
+		return policy_error_set(ret_message, -errno, reading->place, "cannot be read: %s",
+					strerror(errno));
+	reading->file = file;
 	set_defaults(&reading->platform);
-	r = sim_ini_read(&reading->ini, path, ret_message);
-	if (r == 0)
-		r = finish(reading, path, ret_message);
+	r = read_file(reading, ret_message);
 	if (r == 0)
 		*ret = reading->platform;
 	return r;

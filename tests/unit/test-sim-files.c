@@ -19,12 +19,13 @@ static const struct fault platforms[] = {
 	{ MACHINE DOMAIN, ": expected the sections [platform], [domain NAME] and [device NAME], "
 			  "each at least once" },
 	{ "io-cycles = 1\n",
-	  ":1: found 'io-cycles = 1', expected a [section] before the first key" },
+	  ":1: found the section [], expected [platform], [domain NAME] or [device NAME] with a NAME "
+	  "of at most 15 small letters, digits, - and _" },
 	{ "[platform]\nio-cycle = 1\n",
 	  ":2: found the key 'io-cycle', expected one of io-cycles, batch-cycles, "
 	  "idle-exit-cycles, interrupt-share, tick, slice, wakeup-granularity, new-threads" },
 	{ "[platform]\nio-cycles = 1\nio-cycles = 2\n",
-	  ":3: found io-cycles again, expected it once; the first is at line 2" },
+	  ":3: found io-cycles again, expected it once" },
 	{ "[platform]\nio-cycles = 0\n",
 	  ":2: io-cycles: found '0', expected a whole number from 1 to 100000000" },
 	{ "[platform]\nio-cycles = many\n",
@@ -36,27 +37,21 @@ static const struct fault platforms[] = {
 	  ":2: interrupt-share: found '101%', expected a share from 0% to 100% with its unit (%)" },
 	{ "[platform]\nnew-threads = any\n",
 	  ":2: new-threads: found 'any', expected best-first or small-first" },
-	{ "[platform]\nio-cycles = 1\n[platform]\n",
-	  ":3: found [platform] again, expected it once" },
-	{ "[cpu]\n", ":1: found the section [cpu], expected [platform], [domain NAME] or [device "
-		     "NAME] with a NAME of at most 15 small letters, digits, - and _" },
-	{ "[domain A]\n",
-	  ":1: found the section [domain A], expected [platform], [domain NAME] or [device NAME] "
+	{ MACHINE DOMAIN MACHINE, ":8: found [platform] again, expected it once" },
+	{ "[cpu]\nx = 1\n",
+	  ":2: found the section [cpu], expected [platform], [domain NAME] or [device "
+	  "NAME] with a NAME of at most 15 small letters, digits, - and _" },
+	{ "[domain A]\nx = 1\n",
+	  ":2: found the section [domain A], expected [platform], [domain NAME] or [device NAME] "
 	  "with a NAME of at most 15 small letters, digits, - and _" },
-	{ "[platform] x\n", ":1: found '[platform] x', expected a [section] alone on its line" },
-	{ "[platform\n", ":1: found '[platform', expected a [section] alone on its line" },
-	{ "[\n", ":1: found '[', expected a [section] alone on its line" },
-	{ "[platform]\nx\n", ":2: found 'x', expected key = value, a [section] or a comment" },
-	{ "[platform]\nio-cycles: 1\n",
-	  ":2: found 'io-cycles: 1', expected key = value, a [section] or a comment" },
-	{ "[platform]\n[domain a]\n",
-	  ":1: found a section without the key 'io-cycles', expected it" },
+	{ "[platform\n", ":1: expected key = value, a [section] or a comment" },
+	{ "[platform]\nx\n", ":2: expected key = value, a [section] or a comment" },
 	{ MACHINE "[domain a]\ncpus = 0\n" DISK,
-	  ":3: found a section without the key 'opp', expected it" },
+	  ":6: found [domain a] without the key 'opp', expected it" },
 	{ MACHINE "[device d]\nlatency = 1us\nservice = 1us\n",
-	  ":3: found a section without the key 'channels', expected it" },
-	{ MACHINE DOMAIN DOMAIN, ":7: found [domain a] again, expected it once" },
-	{ MACHINE DISK DISK, ":7: found [device disk] again, expected it once" },
+	  ":6: found [device d] without the key 'channels', expected it" },
+	{ MACHINE DOMAIN DISK DOMAIN, ":12: found [domain a] again, expected it once" },
+	{ MACHINE DISK DOMAIN DISK, ":12: found [device disk] again, expected it once" },
 	{ MACHINE "[domain a]\ncpus = 1-0\n",
 	  ":4: cpus: found '1-0', expected CPUs from 0 to 63 such as 0-3 or 0,2" },
 	{ MACHINE "[domain a]\ncpus = 64\n",
@@ -74,8 +69,6 @@ static const struct fault platforms[] = {
 	  ":11: interrupt: found 'all', expected submitter or a CPU from 0 to 63" },
 	{ MACHINE "[domain a]\ncpus = 1\nopp = 1GHz 1V\ncapacitance = 1nF\n" DISK,
 	  ": CPU 0 is in no domain, expected CPUs without a gap from 0 on" },
-	{ "[platform]\n\x01\n", ":2: found the byte 0x01 at column 1, expected text in UTF-8 "
-				"without control characters" },
 };
 
 static void test_platforms(void **state)
@@ -99,19 +92,6 @@ static void test_platforms(void **state)
 		assert_int_equal(platform.n_cpus, 77);
 		free(message);
 	}
-}
-
-static void test_long_line(void **state)
-{
-	char text[1024] = "[platform]\n#", path[32], *message = NULL;
-	struct platform platform;
-
-	memset(text + strlen(text), 'x', 200);
-	test_sim_write(text, strlen(text), path);
-	assert_true(platform_load(path, &platform, &message) < 0);
-	assert_non_null(strstr(message, ":2: found a line of 201 bytes, expected at most 160"));
-	free(message);
-	unlink(path);
 }
 
 static void test_unreadable(void **state)
@@ -206,8 +186,9 @@ static void test_workload_values(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_platforms),	cmocka_unit_test(test_long_line),
-		cmocka_unit_test(test_unreadable),	cmocka_unit_test(test_specs),
+		cmocka_unit_test(test_platforms),
+		cmocka_unit_test(test_unreadable),
+		cmocka_unit_test(test_specs),
 		cmocka_unit_test(test_workload_values),
 	};
 
