@@ -44,7 +44,7 @@ struct governed {
 	uint64_t yield_said_ns; /* when the journal last named who took it over … */
 	bool yield_said;	/* … and whether the last take-over was named */
 	bool error_logged;	/* a failing write is logged once until a write succeeds */
-	char cpus[64];		/* "0-1", for people */
+	char cpus[256];		/* "0-1", for people */
 };
 
 static inline bool governed_is_driven(const struct governed *governed)
