@@ -6,25 +6,23 @@
 static void test_goes_with_task(void **state)
 {
 	const struct fake_io io = TENTH;
-	struct world world;
+	struct world *world = *state;
 	uint64_t changes;
 
-	boosts_start(&world, NULL);
-	boosts_start_paying(&world, 0, 0, &io);
-	boosts_run(&world, 200 * NS_PER_MS);
-	world.devices[0].completion_cpu = 3;
-	world_move_task(&world, 0, 3);
+	boosts_start_paying(world, 0, 0, &io);
+	boosts_run(world, 200 * NS_PER_MS);
+	world->devices[0].completion_cpu = 3;
+	world_move_task(world, 0, 3);
 	/* At once, without a ramp or a check; and its old home does not keep it. */
-	boosts_assert_state(&world, 0, IO_BOOST_PAYS);
-	boosts_assert_target(&world, 1, 2200000, REASON_IO_BOOST);
-	assert_int_equal(world_last(&world, 1)->cpu, 3);
-	boosts_assert_target(&world, 0, LOWEST_KHZ, REASON_IDLE);
+	boosts_assert_state(world, 0, IO_BOOST_PAYS);
+	boosts_assert_target(world, 1, 2200000, REASON_IO_BOOST);
+	assert_int_equal(world_last(world, 1)->cpu, 3);
+	boosts_assert_target(world, 0, LOWEST_KHZ, REASON_IDLE);
 	/* Its experiment goes on where it is, and leaves the other domain alone. */
-	changes = world.domains[0].changes;
-	boosts_run(&world, 10 * NS_PER_S);
-	boosts_assert_state(&world, 0, IO_BOOST_PAYS);
-	assert_int_equal(world.domains[0].changes, changes);
-	world_deinit(&world);
+	changes = world->domains[0].changes;
+	boosts_run(world, 10 * NS_PER_S);
+	boosts_assert_state(world, 0, IO_BOOST_PAYS);
+	assert_int_equal(world->domains[0].changes, changes);
 }
 
 /* A kernel thread ended a wait of task 0 on that CPU, and the kernel side tells of the CPU. */
@@ -42,73 +40,67 @@ static void test_goes_with_kernel_thread(void **state)
 {
 	const struct fake_io io = TENTH;
 	uint32_t low[2] = { 0 };
-	struct world world;
+	struct world *world = *state;
 
-	boosts_start(&world, NULL);
-	boosts_start_paying(&world, 0, 0, &io);
-	boosts_run(&world, 200 * NS_PER_MS);
-	boosts_assert_target(&world, 1, LOWEST_KHZ, REASON_IDLE);
-	serve(&world, 3);
-	boosts_assert_target(&world, 1, 2200000, REASON_IO_BOOST);
-	assert_int_equal(world_last(&world, 1)->cpu, 3);
-	assert_int_equal(world_last(&world, 1)->pid, 100);
+	boosts_start_paying(world, 0, 0, &io);
+	boosts_run(world, 200 * NS_PER_MS);
+	boosts_assert_target(world, 1, LOWEST_KHZ, REASON_IDLE);
+	serve(world, 3);
+	boosts_assert_target(world, 1, 2200000, REASON_IO_BOOST);
+	assert_int_equal(world_last(world, 1)->cpu, 3);
+	assert_int_equal(world_last(world, 1)->pid, 100);
 	for (uint32_t i = 0; i < 2000; i++) {
-		world.cpus[3].served_ns = world.now_ns;
-		boosts_run(&world, 5 * NS_PER_MS);
+		world->cpus[3].served_ns = world->now_ns;
+		boosts_run(world, 5 * NS_PER_MS);
 		for (uint32_t j = 0; j < 2; j++)
-			low[j] += world_last(&world, j)->target_khz == LOWEST_KHZ;
+			low[j] += world_last(world, j)->target_khz == LOWEST_KHZ;
 	}
 	print_message("without the boost: %u and %u of 2000 times\n", low[0], low[1]);
 	assert_in_range(low[0], 3, 60);
 	assert_in_range(low[1], low[0] - 2, low[0] + 2);
-	boosts_run(&world, 500 * NS_PER_MS);
-	boosts_assert_target(&world, 1, LOWEST_KHZ, REASON_IDLE);
-	boosts_assert_target(&world, 0, 2200000, REASON_IO_BOOST);
-	world_end_task(&world, 0);
-	serve(&world, 3);
-	boosts_assert_target(&world, 1, LOWEST_KHZ, REASON_IDLE);
-	world_deinit(&world);
+	boosts_run(world, 500 * NS_PER_MS);
+	boosts_assert_target(world, 1, LOWEST_KHZ, REASON_IDLE);
+	boosts_assert_target(world, 0, 2200000, REASON_IO_BOOST);
+	world_end_task(world, 0);
+	serve(world, 3);
+	boosts_assert_target(world, 1, LOWEST_KHZ, REASON_IDLE);
 }
 
 /* The task's own CPU is at the highest frequency anyway, that of the kernel thread is not. */
 static void test_kernel_thread_is_slow(void **state)
 {
 	const struct fake_io io = TENTH;
-	struct world world;
+	struct world *world = *state;
 
-	boosts_start(&world, NULL);
-	world_switch(&world, 1, true);
-	world_switch(&world, 2, true);
-	boosts_run(&world, 300 * NS_PER_MS);
-	world_switch(&world, 2, false);
-	boosts_run(&world, 100 * NS_PER_MS);
-	world_start_io(&world, 0, 100, 0, &io);
-	boosts_run(&world, NS_PER_S);
-	boosts_assert_state(&world, 0, IO_BOOST_AT_LEVEL);
-	world_switch_to(&world, 3, true, DECAY_Q(300));
-	serve(&world, 3);
-	boosts_run_to(&world, 0, IO_BOOST_TRYING, 20 * NS_PER_MS);
+	world_switch(world, 1, true);
+	world_switch(world, 2, true);
+	boosts_run(world, 300 * NS_PER_MS);
+	world_switch(world, 2, false);
+	boosts_run(world, 100 * NS_PER_MS);
+	world_start_io(world, 0, 100, 0, &io);
+	boosts_run(world, NS_PER_S);
+	boosts_assert_state(world, 0, IO_BOOST_AT_LEVEL);
+	world_switch_to(world, 3, true, DECAY_Q(300));
+	serve(world, 3);
+	boosts_run_to(world, 0, IO_BOOST_TRYING, 20 * NS_PER_MS);
 	/* Until it works all the time, and has that frequency by itself. */
-	boosts_run(&world, 500 * NS_PER_MS);
-	boosts_assert_state(&world, 0, IO_BOOST_AT_LEVEL);
-	world_deinit(&world);
+	boosts_run(world, 500 * NS_PER_MS);
+	boosts_assert_state(world, 0, IO_BOOST_AT_LEVEL);
 }
 
 static void test_another_task_holds_it(void **state)
 {
 	const struct fake_io io = TENTH;
-	struct world world;
+	struct world *world = *state;
 
-	boosts_start(&world, NULL);
-	boosts_start_paying(&world, 0, 0, &io);
-	boosts_start_paying(&world, 1, 1, &io);
-	boosts_run(&world, 200 * NS_PER_MS);
-	world_move_task(&world, 0, 3);
-	boosts_assert_target(&world, 0, 2200000, REASON_IO_BOOST);
-	assert_int_equal(world_last(&world, 0)->pid, 101);
-	boosts_assert_target(&world, 1, 2200000, REASON_IO_BOOST);
-	assert_int_equal(world_last(&world, 1)->pid, 100);
-	world_deinit(&world);
+	boosts_start_paying(world, 0, 0, &io);
+	boosts_start_paying(world, 1, 1, &io);
+	boosts_run(world, 200 * NS_PER_MS);
+	world_move_task(world, 0, 3);
+	boosts_assert_target(world, 0, 2200000, REASON_IO_BOOST);
+	assert_int_equal(world_last(world, 0)->pid, 101);
+	boosts_assert_target(world, 1, 2200000, REASON_IO_BOOST);
+	assert_int_equal(world_last(world, 1)->pid, 100);
 }
 
 /* The ratio is the task's, the OPP the domain's: half the capacity, twice the host time. */
@@ -146,83 +138,73 @@ static void test_flips(void **state)
 {
 	const struct fake_io io = TENTH;
 	uint64_t changes[2];
-	struct world world;
+	struct world *world = *state;
 
-	boosts_start(&world, NULL);
-	boosts_start_paying(&world, 0, 0, &io);
+	boosts_start_paying(world, 0, 0, &io);
 	for (uint32_t i = 0; i < 10; i++) {
-		boosts_run(&world, 20 * NS_PER_MS);
-		world_move_task(&world, 0, i % 2 ? 0 : 3);
+		boosts_run(world, 20 * NS_PER_MS);
+		world_move_task(world, 0, i % 2 ? 0 : 3);
 	}
-	changes[0] = world.domains[0].changes;
-	changes[1] = world.domains[1].changes;
+	changes[0] = world->domains[0].changes;
+	changes[1] = world->domains[1].changes;
 	for (uint32_t i = 0; i < 500; i++) {
-		boosts_run(&world, 20 * NS_PER_MS);
-		world_move_task(&world, 0, i % 2 ? 0 : 3);
-		boosts_assert_state(&world, 0, IO_BOOST_PAYS);
+		boosts_run(world, 20 * NS_PER_MS);
+		world_move_task(world, 0, i % 2 ? 0 : 3);
+		boosts_assert_state(world, 0, IO_BOOST_PAYS);
 	}
 	/* But for the pairs that refresh what was found. */
-	assert_in_range(world.domains[0].changes - changes[0], 0, 25);
-	assert_in_range(world.domains[1].changes - changes[1], 0, 25);
-	boosts_assert_target(&world, 0, 2200000, REASON_IO_BOOST);
-	boosts_assert_target(&world, 1, 2200000, REASON_IO_BOOST);
+	assert_in_range(world->domains[0].changes - changes[0], 0, 25);
+	assert_in_range(world->domains[1].changes - changes[1], 0, 25);
+	boosts_assert_target(world, 0, 2200000, REASON_IO_BOOST);
+	boosts_assert_target(world, 1, 2200000, REASON_IO_BOOST);
 
 	/* It stays in domain 0 in the end: 1 is let go, and no more is heard of it. */
-	boosts_run(&world, 300 * NS_PER_MS);
-	boosts_assert_target(&world, 0, 2200000, REASON_IO_BOOST);
-	boosts_assert_target(&world, 1, LOWEST_KHZ, REASON_IDLE);
-	world_deinit(&world);
+	boosts_run(world, 300 * NS_PER_MS);
+	boosts_assert_target(world, 0, 2200000, REASON_IO_BOOST);
+	boosts_assert_target(world, 1, LOWEST_KHZ, REASON_IDLE);
 }
 
 /* While it flips before anything is known, a check comes to its end all the same. */
 static void test_flips_from_the_start(void **state)
 {
 	const struct fake_io io = TENTH;
-	struct world world;
+	struct world *world = *state;
 
-	boosts_start(&world, NULL);
-	world_start_io(&world, 0, 100, 0, &io);
+	world_start_io(world, 0, 100, 0, &io);
 	for (uint32_t i = 0; i < 200; i++) {
-		boosts_run(&world, 20 * NS_PER_MS);
-		world_move_task(&world, 0, i % 2 ? 0 : 3);
+		boosts_run(world, 20 * NS_PER_MS);
+		world_move_task(world, 0, i % 2 ? 0 : 3);
 	}
-	boosts_assert_state(&world, 0, IO_BOOST_PAYS);
-	assert_in_range(world.domains[0].changes, 2, 60);
-	assert_in_range(world.domains[1].changes, 2, 60);
-	world_deinit(&world);
+	boosts_assert_state(world, 0, IO_BOOST_PAYS);
+	assert_in_range(world->domains[0].changes, 2, 60);
+	assert_in_range(world->domains[1].changes, 2, 60);
 }
 
 /* One that dies while it flips is held on neither side. */
 static void test_flips_and_dies(void **state)
 {
 	const struct fake_io io = TENTH;
-	struct world world;
+	struct world *world = *state;
 
-	boosts_start(&world, NULL);
-	boosts_start_paying(&world, 0, 0, &io);
+	boosts_start_paying(world, 0, 0, &io);
 	for (uint32_t i = 0; i < 10; i++) {
-		boosts_run(&world, 20 * NS_PER_MS);
-		world_move_task(&world, 0, i % 2 ? 0 : 3);
+		boosts_run(world, 20 * NS_PER_MS);
+		world_move_task(world, 0, i % 2 ? 0 : 3);
 	}
-	boosts_run(&world, 5 * NS_PER_MS);
-	world_end_task(&world, 0);
-	world_round(&world);
-	boosts_assert_target(&world, 0, LOWEST_KHZ, REASON_IDLE);
-	boosts_assert_target(&world, 1, LOWEST_KHZ, REASON_IDLE);
-	world_deinit(&world);
+	boosts_run(world, 5 * NS_PER_MS);
+	world_end_task(world, 0);
+	world_round(world);
+	boosts_assert_target(world, 0, LOWEST_KHZ, REASON_IDLE);
+	boosts_assert_target(world, 1, LOWEST_KHZ, REASON_IDLE);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_goes_with_task),
-		cmocka_unit_test(test_goes_with_kernel_thread),
-		cmocka_unit_test(test_kernel_thread_is_slow),
-		cmocka_unit_test(test_another_task_holds_it),
-		cmocka_unit_test(test_capacities_differ),
-		cmocka_unit_test(test_flips),
-		cmocka_unit_test(test_flips_from_the_start),
-		cmocka_unit_test(test_flips_and_dies),
+		BOOSTS_TEST(test_goes_with_task),	  BOOSTS_TEST(test_goes_with_kernel_thread),
+		BOOSTS_TEST(test_kernel_thread_is_slow),  BOOSTS_TEST(test_another_task_holds_it),
+		cmocka_unit_test(test_capacities_differ), BOOSTS_TEST(test_flips),
+		BOOSTS_TEST(test_flips_from_the_start),	  BOOSTS_TEST(test_flips_and_dies),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -13,19 +13,17 @@ static void assert_nobody_boosted(const struct world *world)
 static void test_limits_change(void **state)
 {
 	const struct fake_io io = TENTH;
-	struct world world;
+	struct world *world = *state;
 
-	boosts_start(&world, NULL);
-	world_start_io(&world, 0, 100, 0, &io);
-	boosts_run_to(&world, 0, IO_BOOST_TRYING, 200 * NS_PER_MS);
-	boosts_run(&world, 20 * NS_PER_MS);
-	world_set_limits(&world, 0, LOWEST_KHZ, 1600000);
-	world_round(&world);
-	boosts_run_to(&world, 0, IO_BOOST_PAYS, NS_PER_S);
-	boosts_run(&world, 50 * NS_PER_MS);
+	world_start_io(world, 0, 100, 0, &io);
+	boosts_run_to(world, 0, IO_BOOST_TRYING, 200 * NS_PER_MS);
+	boosts_run(world, 20 * NS_PER_MS);
+	world_set_limits(world, 0, LOWEST_KHZ, 1600000);
+	world_round(world);
+	boosts_run_to(world, 0, IO_BOOST_PAYS, NS_PER_S);
+	boosts_run(world, 50 * NS_PER_MS);
 	/* 105 µs at 1.6 GHz; 106.6 are within the slack: from 1.45 GHz on. */
-	boosts_assert_target(&world, 0, 1600000, REASON_IO_BOOST);
-	world_deinit(&world);
+	boosts_assert_target(world, 0, 1600000, REASON_IO_BOOST);
 }
 
 /* Every 75 ms: neither does the answer stay away, nor is it lost. */
@@ -33,87 +31,79 @@ static void test_limits_come_and_go(void **state)
 {
 	const struct fake_io io = TENTH;
 	uint32_t boosted = 0;
-	struct world world;
+	struct world *world = *state;
 
-	boosts_start(&world, NULL);
-	world_start_io(&world, 0, 100, 0, &io);
+	world_start_io(world, 0, 100, 0, &io);
 	for (uint32_t i = 0; i < 200; i++) {
-		boosts_run(&world, 75 * NS_PER_MS);
-		world_set_limits(&world, 0, LOWEST_KHZ, i % 2 ? HIGHEST_KHZ : 1800000);
-		world_round(&world);
+		boosts_run(world, 75 * NS_PER_MS);
+		world_set_limits(world, 0, LOWEST_KHZ, i % 2 ? HIGHEST_KHZ : 1800000);
+		world_round(world);
 		if (i >= 20)
-			boosted += world_last(&world, 0)->target_khz >= 1800000;
+			boosted += world_last(world, 0)->target_khz >= 1800000;
 	}
 	assert_in_range(boosted, 175, 180);
-	world_deinit(&world);
 }
 
 /* Those of a domain that is not its own say nothing of it. */
 static void test_limits_elsewhere(void **state)
 {
 	const struct fake_io io = TENTH;
-	struct world world;
+	struct world *world = *state;
 
-	boosts_start(&world, NULL);
-	world_start_io(&world, 0, 100, 0, &io);
-	boosts_run_to(&world, 0, IO_BOOST_TRYING, 200 * NS_PER_MS);
+	world_start_io(world, 0, 100, 0, &io);
+	boosts_run_to(world, 0, IO_BOOST_TRYING, 200 * NS_PER_MS);
 	for (uint32_t i = 0; i < 30; i++) {
-		boosts_run(&world, 10 * NS_PER_MS);
-		world_set_limits(&world, 1, LOWEST_KHZ, i % 2 ? HIGHEST_KHZ : 1800000);
-		world_round(&world);
+		boosts_run(world, 10 * NS_PER_MS);
+		world_set_limits(world, 1, LOWEST_KHZ, i % 2 ? HIGHEST_KHZ : 1800000);
+		world_round(world);
 	}
-	boosts_assert_state(&world, 0, IO_BOOST_PAYS);
-	world_deinit(&world);
+	boosts_assert_state(world, 0, IO_BOOST_PAYS);
 }
 
 /* A result is not lost by it, and the OPP follows. */
 static void test_limits_change_when_it_pays(void **state)
 {
 	const struct fake_io io = TENTH;
-	struct world world;
+	struct world *world = *state;
 
-	boosts_start(&world, NULL);
-	boosts_start_paying(&world, 0, 0, &io);
-	world_set_limits(&world, 0, LOWEST_KHZ, 1600000);
-	boosts_run(&world, 50 * NS_PER_MS);
-	boosts_assert_state(&world, 0, IO_BOOST_PAYS);
-	boosts_assert_target(&world, 0, 1600000, REASON_IO_BOOST);
+	boosts_start_paying(world, 0, 0, &io);
+	world_set_limits(world, 0, LOWEST_KHZ, 1600000);
+	boosts_run(world, 50 * NS_PER_MS);
+	boosts_assert_state(world, 0, IO_BOOST_PAYS);
+	boosts_assert_target(world, 0, 1600000, REASON_IO_BOOST);
 	/* No OPP above the lowest is allowed: no boost. */
-	world_set_limits(&world, 0, LOWEST_KHZ, LOWEST_KHZ);
-	boosts_run(&world, 50 * NS_PER_MS);
-	assert_int_equal(engine_task_boost_cap(world.engine, world_task(&world, 0)), 0);
-	boosts_assert_target(&world, 0, LOWEST_KHZ, REASON_IDLE);
-	world_set_limits(&world, 0, LOWEST_KHZ, HIGHEST_KHZ);
-	boosts_run(&world, NS_PER_S);
-	boosts_assert_state(&world, 0, IO_BOOST_PAYS);
-	boosts_assert_target(&world, 0, 2200000, REASON_IO_BOOST);
-	world_deinit(&world);
+	world_set_limits(world, 0, LOWEST_KHZ, LOWEST_KHZ);
+	boosts_run(world, 50 * NS_PER_MS);
+	assert_int_equal(engine_task_boost_cap(world->engine, world_task(world, 0)), 0);
+	boosts_assert_target(world, 0, LOWEST_KHZ, REASON_IDLE);
+	world_set_limits(world, 0, LOWEST_KHZ, HIGHEST_KHZ);
+	boosts_run(world, NS_PER_S);
+	boosts_assert_state(world, 0, IO_BOOST_PAYS);
+	boosts_assert_target(world, 0, 2200000, REASON_IO_BOOST);
 }
 
 /* The domain is lent while a pair is run, and time passes unseen: that pair says nothing. */
 static void test_lent_in_a_pair(void **state)
 {
 	const struct fake_io io = TENTH;
-	struct world world;
+	struct world *world = *state;
 	uint32_t tried;
 
-	boosts_start(&world, NULL);
-	world_start_io(&world, 0, 100, 0, &io);
-	boosts_run_to(&world, 0, IO_BOOST_TRYING, 200 * NS_PER_MS);
-	while (boosts_group(&world, 0)->experiment.phase != EXPERIMENT_SECOND_WINDOW ||
-	       !boosts_group(&world, 0)->experiment.mark_ns)
-		boosts_run(&world, NS_PER_MS);
-	tried = boosts_group(&world, 0)->experiment.tried;
-	world_set_active(&world, 0, false);
-	world.now_ns += 10 * NS_PER_S;
-	world.io_updated_ns = world.now_ns;
-	world_io(&world, 0, 0);
-	world_set_active(&world, 0, true);
-	boosts_run(&world, NS_PER_MS);
-	assert_int_not_equal(boosts_group(&world, 0)->experiment.phase, EXPERIMENT_SECOND_WINDOW);
-	assert_int_equal(boosts_group(&world, 0)->experiment.tried, tried);
-	boosts_run_to(&world, 0, IO_BOOST_PAYS, NS_PER_S);
-	world_deinit(&world);
+	world_start_io(world, 0, 100, 0, &io);
+	boosts_run_to(world, 0, IO_BOOST_TRYING, 200 * NS_PER_MS);
+	while (boosts_group(world, 0)->experiment.phase != EXPERIMENT_SECOND_WINDOW ||
+	       !boosts_group(world, 0)->experiment.mark_ns)
+		boosts_run(world, NS_PER_MS);
+	tried = boosts_group(world, 0)->experiment.tried;
+	world_set_active(world, 0, false);
+	world->now_ns += 10 * NS_PER_S;
+	world->io_updated_ns = world->now_ns;
+	world_io(world, 0, 0);
+	world_set_active(world, 0, true);
+	boosts_run(world, NS_PER_MS);
+	assert_int_not_equal(boosts_group(world, 0)->experiment.phase, EXPERIMENT_SECOND_WINDOW);
+	assert_int_equal(boosts_group(world, 0)->experiment.tried, tried);
+	boosts_run_to(world, 0, IO_BOOST_PAYS, NS_PER_S);
 }
 
 /* At any time: its tasks are boosted no more, and what comes in its place starts from nothing. */
@@ -152,34 +142,30 @@ static void test_device_ends(void **state)
 static void test_device_is_replaced(void **state)
 {
 	const struct fake_io io = TENTH;
-	struct world world;
+	struct world *world = *state;
 
-	boosts_start(&world, NULL);
-	boosts_start_paying(&world, 0, 0, &io);
-	world_end_device(&world, 0);
-	world.devices[0].present = true;
-	world.tasks[0].io = boosts_io(FAKE_IO_PACED, 0, 200, 50);
-	world.tasks[0].io.last_io_ns = world.now_ns;
-	boosts_run(&world, NS_PER_S);
-	boosts_assert_state(&world, 0, IO_BOOST_DOESNT_PAY);
-	assert_nobody_boosted(&world);
-	world_deinit(&world);
+	boosts_start_paying(world, 0, 0, &io);
+	world_end_device(world, 0);
+	world->devices[0].present = true;
+	world->tasks[0].io = boosts_io(FAKE_IO_PACED, 0, 200, 50);
+	world->tasks[0].io.last_io_ns = world->now_ns;
+	boosts_run(world, NS_PER_S);
+	boosts_assert_state(world, 0, IO_BOOST_DOESNT_PAY);
+	assert_nobody_boosted(world);
 }
 
 /* A device that cannot be read is not waited for for ever: a task's own I/Os are enough. */
 static void test_device_not_there(void **state)
 {
 	const struct fake_io io = TENTH;
-	struct world world;
+	struct world *world = *state;
 
-	boosts_start(&world, NULL);
-	world_start_io(&world, 0, 100, 0, &io);
-	world.devices[0].present = false;
-	boosts_run_to(&world, 0, IO_BOOST_PAYS, 2 * NS_PER_S);
-	world_stop_io(&world, 0);
-	boosts_run(&world, 2 * NS_PER_S);
-	assert_int_equal(engine_next_ns(world.engine), UINT64_MAX);
-	world_deinit(&world);
+	world_start_io(world, 0, 100, 0, &io);
+	world->devices[0].present = false;
+	boosts_run_to(world, 0, IO_BOOST_PAYS, 2 * NS_PER_S);
+	world_stop_io(world, 0);
+	boosts_run(world, 2 * NS_PER_S);
+	assert_int_equal(engine_next_ns(world->engine), UINT64_MAX);
 }
 
 /* A device that counts from 0 again is another, for all that is known. */
@@ -206,23 +192,21 @@ static void test_completions_go_back(void **state)
 static void test_task_counters_go_back(void **state)
 {
 	const struct fake_io io = TENTH, deep = boosts_io(FAKE_IO_DEEP, 0, 10, 5);
-	struct world world;
+	struct world *world = *state;
 
-	boosts_start(&world, NULL);
-	boosts_start_paying(&world, 0, 0, &io);
-	boosts_run(&world, 5 * NS_PER_MS);
-	world.tasks[0].io = io;
-	world.tasks[0].io.last_io_ns = world.now_ns;
-	boosts_run(&world, NS_PER_S);
-	boosts_assert_state(&world, 0, IO_BOOST_PAYS);
-	boosts_assert_target(&world, 0, 2200000, REASON_IO_BOOST);
+	boosts_start_paying(world, 0, 0, &io);
+	boosts_run(world, 5 * NS_PER_MS);
+	world->tasks[0].io = io;
+	world->tasks[0].io.last_io_ns = world->now_ns;
+	boosts_run(world, NS_PER_S);
+	boosts_assert_state(world, 0, IO_BOOST_PAYS);
+	boosts_assert_target(world, 0, 2200000, REASON_IO_BOOST);
 	/* One that does not need it: seen in the next tracing period. */
-	world.tasks[0].io = deep;
-	world.tasks[0].io.last_io_ns = world.now_ns;
-	boosts_run(&world, 6 * NS_PER_S);
-	boosts_assert_state(&world, 0, IO_BOOST_DEVICE_BUSY);
-	assert_nobody_boosted(&world);
-	world_deinit(&world);
+	world->tasks[0].io = deep;
+	world->tasks[0].io.last_io_ns = world->now_ns;
+	boosts_run(world, 6 * NS_PER_S);
+	boosts_assert_state(world, 0, IO_BOOST_DEVICE_BUSY);
+	assert_nobody_boosted(world);
 }
 
 static void offer(struct world *world, uint32_t pid)
@@ -246,27 +230,25 @@ static void offer(struct world *world, uint32_t pid)
 static void test_ten_thousand_tasks(void **state)
 {
 	const struct task_table *tasks;
-	struct world world;
+	struct world *world = *state;
 
-	boosts_start(&world, NULL);
-	tasks = engine_tasks(world.engine);
+	tasks = engine_tasks(world->engine);
 	for (uint32_t pid = 1; pid <= 10000; pid++)
-		offer(&world, pid);
-	world_round(&world);
+		offer(world, pid);
+	world_round(world);
 	assert_int_equal(io_task_count(tasks), 1024);
 	assert_int_equal(io_task_refused(tasks), 10000 - 1024);
 	assert_null(io_task_find(tasks, 1025));
-	assert_nobody_boosted(&world);
+	assert_nobody_boosted(world);
 	/* They say no more: all of them end, and there is room again. */
-	boosts_run(&world, 2 * NS_PER_S);
-	assert_int_equal(world.handles_ended, 1024);
-	assert_nobody_boosted(&world);
-	assert_int_equal(engine_next_ns(world.engine), UINT64_MAX);
+	boosts_run(world, 2 * NS_PER_S);
+	assert_int_equal(world->handles_ended, 1024);
+	assert_nobody_boosted(world);
+	assert_int_equal(engine_next_ns(world->engine), UINT64_MAX);
 	for (uint32_t pid = 20001; pid <= 21024; pid++)
-		offer(&world, pid);
+		offer(world, pid);
 	assert_int_equal(io_task_refused(tasks), 10000 - 1024);
 	assert_int_equal(io_task_count(tasks), 1024);
-	world_deinit(&world);
 }
 
 /* Ten thousand on one device, of which a few are followed: one experiment, and it ends. */
@@ -294,38 +276,36 @@ static void test_full_table_and_device(void **state)
 static void test_device_ends_after_task(void **state)
 {
 	const struct fake_io io = TENTH;
-	struct world world;
+	struct world *world = *state;
 
-	boosts_start(&world, NULL);
-	boosts_start_paying(&world, 0, 0, &io);
-	world_stop_io(&world, 0);
-	boosts_run(&world, 50 * NS_PER_MS);
-	assert_int_equal(world.handles_ended, 1);
-	world_end_device(&world, 0);
-	assert_true(engine_next_ns(world.engine) > world.now_ns);
-	boosts_run(&world, 2 * NS_PER_S);
-	assert_int_equal(world.handles_ended, 1);
-	assert_nobody_boosted(&world);
-	assert_int_equal(engine_next_ns(world.engine), UINT64_MAX);
-	world_deinit(&world);
+	boosts_start_paying(world, 0, 0, &io);
+	world_stop_io(world, 0);
+	boosts_run(world, 50 * NS_PER_MS);
+	assert_int_equal(world->handles_ended, 1);
+	world_end_device(world, 0);
+	assert_true(engine_next_ns(world->engine) > world->now_ns);
+	boosts_run(world, 2 * NS_PER_S);
+	assert_int_equal(world->handles_ended, 1);
+	assert_nobody_boosted(world);
+	assert_int_equal(engine_next_ns(world->engine), UINT64_MAX);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_limits_change),
-		cmocka_unit_test(test_limits_come_and_go),
-		cmocka_unit_test(test_limits_elsewhere),
-		cmocka_unit_test(test_limits_change_when_it_pays),
-		cmocka_unit_test(test_lent_in_a_pair),
+		BOOSTS_TEST(test_limits_change),
+		BOOSTS_TEST(test_limits_come_and_go),
+		BOOSTS_TEST(test_limits_elsewhere),
+		BOOSTS_TEST(test_limits_change_when_it_pays),
+		BOOSTS_TEST(test_lent_in_a_pair),
 		cmocka_unit_test(test_device_ends),
-		cmocka_unit_test(test_device_is_replaced),
-		cmocka_unit_test(test_device_not_there),
+		BOOSTS_TEST(test_device_is_replaced),
+		BOOSTS_TEST(test_device_not_there),
 		cmocka_unit_test(test_completions_go_back),
-		cmocka_unit_test(test_task_counters_go_back),
-		cmocka_unit_test(test_ten_thousand_tasks),
+		BOOSTS_TEST(test_task_counters_go_back),
+		BOOSTS_TEST(test_ten_thousand_tasks),
 		cmocka_unit_test(test_full_table_and_device),
-		cmocka_unit_test(test_device_ends_after_task),
+		BOOSTS_TEST(test_device_ends_after_task),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -7,35 +7,33 @@ static void test_pays(void **state)
 {
 	const struct fake_io io = TENTH;
 	struct experiment_estimate found;
-	struct world world;
+	struct world *world = *state;
 	uint64_t changes;
 	uint32_t pairs;
 
-	boosts_start(&world, NULL);
-	world_start_io(&world, 0, 100, 1, &io);
-	boosts_assert_state(&world, 0, IO_BOOST_MEASURING);
-	boosts_run_to(&world, 0, IO_BOOST_TRYING, 20 * NS_PER_MS);
-	assert_int_equal(world_task(&world, 0)->io_boost.wanted_khz, 2200000);
-	boosts_run_to(&world, 0, IO_BOOST_PAYS, 500 * NS_PER_MS);
-	boosts_run(&world, 10 * NS_PER_MS);
-	boosts_assert_target(&world, 0, 2200000, REASON_IO_BOOST);
-	assert_int_equal(world_last(&world, 0)->pid, 100);
-	assert_int_equal(world_last(&world, 0)->rule, 0);
-	assert_int_equal(world_last(&world, 0)->cpu, 1);
-	assert_string_equal(world_last(&world, 0)->comm, "task");
-	assert_int_equal(engine_task_boost_cap(world.engine, world_task(&world, 0)), 938);
+	world_start_io(world, 0, 100, 1, &io);
+	boosts_assert_state(world, 0, IO_BOOST_MEASURING);
+	boosts_run_to(world, 0, IO_BOOST_TRYING, 20 * NS_PER_MS);
+	assert_int_equal(world_task(world, 0)->io_boost.wanted_khz, 2200000);
+	boosts_run_to(world, 0, IO_BOOST_PAYS, 500 * NS_PER_MS);
+	boosts_run(world, 10 * NS_PER_MS);
+	boosts_assert_target(world, 0, 2200000, REASON_IO_BOOST);
+	assert_int_equal(world_last(world, 0)->pid, 100);
+	assert_int_equal(world_last(world, 0)->rule, 0);
+	assert_int_equal(world_last(world, 0)->cpu, 1);
+	assert_string_equal(world_last(world, 0)->comm, "task");
+	assert_int_equal(engine_task_boost_cap(world->engine, world_task(world, 0)), 938);
 	/* 90 + 30 µs, and 90 + 10.9. */
-	engine_estimate(world.engine, &world_task(&world, 0)->io_boost, &pairs, &found);
+	engine_estimate(world->engine, &world_task(world, 0)->io_boost, &pairs, &found);
 	assert_in_range(pairs, 4, 12);
 	assert_in_range(found.gain_ppm, 170000, 205000);
 
 	/* Pairs that refresh it cost at most 0.2 % of the time: 1 % at two thirds of the rate. */
-	changes = world.domains[0].changes;
-	boosts_run(&world, 60 * NS_PER_S);
-	boosts_assert_state(&world, 0, IO_BOOST_PAYS);
-	assert_in_range(world.domains[0].changes - changes, 10, 120);
-	boosts_assert_target(&world, 1, LOWEST_KHZ, REASON_IDLE);
-	world_deinit(&world);
+	changes = world->domains[0].changes;
+	boosts_run(world, 60 * NS_PER_S);
+	boosts_assert_state(world, 0, IO_BOOST_PAYS);
+	assert_in_range(world->domains[0].changes - changes, 10, 120);
+	boosts_assert_target(world, 1, LOWEST_KHZ, REASON_IDLE);
 }
 
 /* Soon after the first I/O, fast or slow, and at what the model gives. */
@@ -188,19 +186,17 @@ static void test_unit_of_frequency(void **state)
 static void test_deep(void **state)
 {
 	const struct fake_io io = boosts_io(FAKE_IO_DEEP, 0, 10, 5);
-	struct world world;
+	struct world *world = *state;
 
-	boosts_start(&world, NULL);
-	world_start_io(&world, 0, 100, 0, &io);
-	boosts_run_to(&world, 0, IO_BOOST_DEVICE_BUSY, 20 * NS_PER_MS);
-	boosts_run(&world, 10 * NS_PER_S);
-	boosts_assert_state(&world, 0, IO_BOOST_DEVICE_BUSY);
-	boosts_assert_target(&world, 0, LOWEST_KHZ, REASON_IDLE);
-	assert_int_equal(world_task(&world, 0)->io_boost.wanted_khz, 0);
-	assert_int_equal(world.domains[0].changes, 1);
+	world_start_io(world, 0, 100, 0, &io);
+	boosts_run_to(world, 0, IO_BOOST_DEVICE_BUSY, 20 * NS_PER_MS);
+	boosts_run(world, 10 * NS_PER_S);
+	boosts_assert_state(world, 0, IO_BOOST_DEVICE_BUSY);
+	boosts_assert_target(world, 0, LOWEST_KHZ, REASON_IDLE);
+	assert_int_equal(world_task(world, 0)->io_boost.wanted_khz, 0);
+	assert_int_equal(world->domains[0].changes, 1);
 	/* It is looked at every tenth window, not more. */
-	assert_in_range(world.rounds, 50, 350);
-	world_deinit(&world);
+	assert_in_range(world->rounds, 50, 350);
 }
 
 /* Host time that the device takes as its own: predicted, tried, and left alone but for a look. */
@@ -208,18 +204,16 @@ static void test_paced(void **state)
 {
 	const struct fake_io io = boosts_io(FAKE_IO_PACED, 0, 200, 50);
 	uint32_t boosted = 0;
-	struct world world;
+	struct world *world = *state;
 
-	boosts_start(&world, NULL);
-	world_start_io(&world, 0, 100, 0, &io);
-	boosts_run_to(&world, 0, IO_BOOST_DOESNT_PAY, NS_PER_S);
+	world_start_io(world, 0, 100, 0, &io);
+	boosts_run_to(world, 0, IO_BOOST_DOESNT_PAY, NS_PER_S);
 	for (uint32_t i = 0; i < 20000; i++) {
-		boosts_run(&world, 3 * NS_PER_MS);
-		boosted += world_last(&world, 0)->target_khz > LOWEST_KHZ;
+		boosts_run(world, 3 * NS_PER_MS);
+		boosted += world_last(world, 0)->target_khz > LOWEST_KHZ;
 	}
-	boosts_assert_state(&world, 0, IO_BOOST_DOESNT_PAY);
+	boosts_assert_state(world, 0, IO_BOOST_DOESNT_PAY);
 	assert_in_range(boosted, 100, 600); /* 3 % */
-	world_deinit(&world);
 }
 
 /* Work in the interrupt is not seen as the task's: what is found is acted upon. */
@@ -261,156 +255,140 @@ static void test_more_than_slack(void **state)
 static void test_lapses(void **state)
 {
 	const struct fake_io io = TENTH;
-	struct world world;
+	struct world *world = *state;
 	uint64_t end_ns;
 
-	boosts_start(&world, NULL);
-	boosts_start_paying(&world, 3, 0, &io);
+	boosts_start_paying(world, 3, 0, &io);
 	/* In the middle of a window, so that it is no window without I/O that ends it. */
-	world_run_until(&world, world_task(&world, 3)->io_boost.next_ns + 5 * NS_PER_MS);
-	world_stop_io(&world, 3);
-	end_ns = world.tasks[3].io.last_io_ns + world.policy.io_boost.hold_ns;
-	world_run_until(&world, end_ns - 1);
-	boosts_assert_target(&world, 0, 2200000, REASON_IO_BOOST);
-	assert_int_equal(world.handles_ended, 0);
-	world_run_until(&world, end_ns + 1);
-	boosts_assert_target(&world, 0, LOWEST_KHZ, REASON_IDLE);
-	assert_int_equal(world.handles_ended, 1);
-	assert_int_equal(world_count_tasks(&world), 0);
+	world_run_until(world, world_task(world, 3)->io_boost.next_ns + 5 * NS_PER_MS);
+	world_stop_io(world, 3);
+	end_ns = world->tasks[3].io.last_io_ns + world->policy.io_boost.hold_ns;
+	world_run_until(world, end_ns - 1);
+	boosts_assert_target(world, 0, 2200000, REASON_IO_BOOST);
+	assert_int_equal(world->handles_ended, 0);
+	world_run_until(world, end_ns + 1);
+	boosts_assert_target(world, 0, LOWEST_KHZ, REASON_IDLE);
+	assert_int_equal(world->handles_ended, 1);
+	assert_int_equal(world_count_tasks(world), 0);
 	/* And then silence. */
-	boosts_run(&world, NS_PER_S);
-	assert_int_equal(engine_next_ns(world.engine), UINT64_MAX);
-	world_deinit(&world);
+	boosts_run(world, NS_PER_S);
+	assert_int_equal(engine_next_ns(world->engine), UINT64_MAX);
 }
 
 /* A tenth of the looks, and over at the same moment. */
 static void test_watched_hold(void **state)
 {
 	const struct fake_io io = TENTH;
-	struct world world;
+	struct world *world = *state;
 	uint64_t samples, end_ns;
 
-	boosts_start(&world, NULL);
-	world.watches = true;
-	boosts_start_paying(&world, 3, 0, &io);
-	boosts_run(&world, 100 * NS_PER_MS);
-	samples = world.samples;
-	boosts_run(&world, NS_PER_S);
-	assert_in_range(world.samples - samples, 9, 11);
-	boosts_assert_target(&world, 0, 2200000, REASON_IO_BOOST);
-	world_stop_io(&world, 3);
-	end_ns = world.tasks[3].io.last_io_ns + world.policy.io_boost.hold_ns;
-	world_run_until(&world, end_ns - 1);
-	boosts_assert_target(&world, 0, 2200000, REASON_IO_BOOST);
-	world_run_until(&world, end_ns + 1);
-	boosts_assert_target(&world, 0, LOWEST_KHZ, REASON_IDLE);
-	boosts_run(&world, NS_PER_S);
-	assert_int_equal(engine_next_ns(world.engine), UINT64_MAX);
-	world_deinit(&world);
+	world->watches = true;
+	boosts_start_paying(world, 3, 0, &io);
+	boosts_run(world, 100 * NS_PER_MS);
+	samples = world->samples;
+	boosts_run(world, NS_PER_S);
+	assert_in_range(world->samples - samples, 9, 11);
+	boosts_assert_target(world, 0, 2200000, REASON_IO_BOOST);
+	world_stop_io(world, 3);
+	end_ns = world->tasks[3].io.last_io_ns + world->policy.io_boost.hold_ns;
+	world_run_until(world, end_ns - 1);
+	boosts_assert_target(world, 0, 2200000, REASON_IO_BOOST);
+	world_run_until(world, end_ns + 1);
+	boosts_assert_target(world, 0, LOWEST_KHZ, REASON_IDLE);
+	boosts_run(world, NS_PER_S);
+	assert_int_equal(engine_next_ns(world->engine), UINT64_MAX);
 }
 
 /* Its answer is there when it comes back, and looked at again at once. */
 static void test_comes_back(void **state)
 {
 	const struct fake_io io = TENTH;
-	struct world world;
+	struct world *world = *state;
 
-	boosts_start(&world, NULL);
-	boosts_start_paying(&world, 0, 0, &io);
-	world_stop_io(&world, 0);
-	boosts_run(&world, 30 * NS_PER_S);
-	assert_null(world_task(&world, 0));
-	world_start_io(&world, 0, 100, 0, &io);
-	boosts_run_to(&world, 0, IO_BOOST_PAYS, 30 * NS_PER_MS);
-	world_deinit(&world);
+	boosts_start_paying(world, 0, 0, &io);
+	world_stop_io(world, 0);
+	boosts_run(world, 30 * NS_PER_S);
+	assert_null(world_task(world, 0));
+	world_start_io(world, 0, 100, 0, &io);
+	boosts_run_to(world, 0, IO_BOOST_PAYS, 30 * NS_PER_MS);
 }
 
 /* 333 I/Os a second keep every boost held, and are too few; 666 are as many as must be. */
 static void test_below_rate(void **state)
 {
 	const struct fake_io slow = boosts_sync_io(0, 6000, 1), enough = boosts_sync_io(0, 3000, 1);
-	struct world world;
+	struct world *world = *state;
 
-	boosts_start(&world, NULL);
-	world_start_io(&world, 0, 100, 0, &slow);
+	world_start_io(world, 0, 100, 0, &slow);
 	/* Ten windows say so: of few I/Os chance makes fewer. */
-	boosts_run(&world, 95 * NS_PER_MS);
-	boosts_assert_state(&world, 0, IO_BOOST_MEASURING);
-	boosts_run(&world, 20 * NS_PER_MS);
-	assert_int_equal(world.handles_ended, 1);
-	assert_null(world_task(&world, 0));
-	assert_true(world.now_ns < world.tasks[0].io.last_io_ns + world.policy.io_boost.hold_ns);
-	assert_int_equal(world.domains[0].changes, 1);
+	boosts_run(world, 95 * NS_PER_MS);
+	boosts_assert_state(world, 0, IO_BOOST_MEASURING);
+	boosts_run(world, 20 * NS_PER_MS);
+	assert_int_equal(world->handles_ended, 1);
+	assert_null(world_task(world, 0));
+	assert_true(world->now_ns < world->tasks[0].io.last_io_ns + world->policy.io_boost.hold_ns);
+	assert_int_equal(world->domains[0].changes, 1);
 
-	world_start_io(&world, 1, 101, 0, &enough);
-	boosts_run(&world, NS_PER_S);
-	boosts_assert_state(&world, 1, IO_BOOST_DEVICE_BUSY);
-	world_deinit(&world);
+	world_start_io(world, 1, 101, 0, &enough);
+	boosts_run(world, NS_PER_S);
+	boosts_assert_state(world, 1, IO_BOOST_DEVICE_BUSY);
 }
 
 /* A boosted task that slows down below the rate loses it with the window. */
 static void test_slows_down(void **state)
 {
 	const struct fake_io io = TENTH;
-	struct world world;
+	struct world *world = *state;
 
-	boosts_start(&world, NULL);
-	boosts_start_paying(&world, 0, 0, &io);
-	world.tasks[0].io.device_ns = 4 * NS_PER_MS;
-	boosts_run(&world, 500 * NS_PER_MS);
-	assert_int_equal(world.handles_ended, 1);
-	boosts_assert_target(&world, 0, LOWEST_KHZ, REASON_IDLE);
-	world_deinit(&world);
+	boosts_start_paying(world, 0, 0, &io);
+	world->tasks[0].io.device_ns = 4 * NS_PER_MS;
+	boosts_run(world, 500 * NS_PER_MS);
+	assert_int_equal(world->handles_ended, 1);
+	boosts_assert_target(world, 0, LOWEST_KHZ, REASON_IDLE);
 }
 
 /* Waits without requests: the highest OPP says what another would bring. */
 static void test_counted(void **state)
 {
 	const struct fake_io io = boosts_io(FAKE_IO_COUNTED, 0, 90, 10);
-	struct world world;
+	struct world *world = *state;
 
-	boosts_start(&world, NULL);
-	world_start_io(&world, 0, 100, 0, &io);
-	boosts_run_to(&world, 0, IO_BOOST_TRYING, 20 * NS_PER_MS);
-	assert_int_equal(world_task(&world, 0)->io_boost.wanted_khz, HIGHEST_KHZ);
-	boosts_run_to(&world, 0, IO_BOOST_PAYS, NS_PER_S);
-	boosts_run(&world, 30 * NS_PER_MS);
+	world_start_io(world, 0, 100, 0, &io);
+	boosts_run_to(world, 0, IO_BOOST_TRYING, 20 * NS_PER_MS);
+	assert_int_equal(world_task(world, 0)->io_boost.wanted_khz, HIGHEST_KHZ);
+	boosts_run_to(world, 0, IO_BOOST_PAYS, NS_PER_S);
+	boosts_run(world, 30 * NS_PER_MS);
 	/* 2.2 GHz, but for what counts are off by. */
-	assert_in_range(world_last(&world, 0)->target_khz, 2000000, 2400000);
-	boosts_run(&world, 10 * NS_PER_S);
-	boosts_assert_state(&world, 0, IO_BOOST_PAYS);
-	world_deinit(&world);
+	assert_in_range(world_last(world, 0)->target_khz, 2000000, 2400000);
+	boosts_run(world, 10 * NS_PER_S);
+	boosts_assert_state(world, 0, IO_BOOST_PAYS);
 }
 
 static void test_counted_in_vain(void **state)
 {
 	const struct fake_io io = boosts_io(FAKE_IO_COUNTED, 0, 200, 0);
-	struct world world;
+	struct world *world = *state;
 
-	boosts_start(&world, NULL);
-	world_start_io(&world, 0, 100, 0, &io);
-	boosts_run_to(&world, 0, IO_BOOST_DOESNT_PAY, 2 * NS_PER_S);
-	boosts_run(&world, 30 * NS_PER_S);
-	boosts_assert_state(&world, 0, IO_BOOST_DOESNT_PAY);
-	world_deinit(&world);
+	world_start_io(world, 0, 100, 0, &io);
+	boosts_run_to(world, 0, IO_BOOST_DOESNT_PAY, 2 * NS_PER_S);
+	boosts_run(world, 30 * NS_PER_S);
+	boosts_assert_state(world, 0, IO_BOOST_DOESNT_PAY);
 }
 
 /* Nothing is written, so nothing can be checked: what would be done is shown. */
 static void test_observed(void **state)
 {
 	const struct fake_io io = TENTH;
-	struct world world;
+	struct world *world = *state;
 
-	boosts_start(&world, NULL);
-	world.domains[0].observed = true;
-	world_set_active(&world, 0, true);
-	world_start_io(&world, 0, 100, 0, &io);
-	boosts_run(&world, 300 * NS_PER_MS);
-	boosts_assert_state(&world, 0, IO_BOOST_PREDICTED);
-	assert_true(world_task(&world, 0)->io_boost.granted);
-	boosts_assert_target(&world, 0, 2200000, REASON_IO_BOOST);
-	assert_int_equal(boosts_group(&world, 0)->experiment.verdict, EXPERIMENT_NONE);
-	world_deinit(&world);
+	world->domains[0].observed = true;
+	world_set_active(world, 0, true);
+	world_start_io(world, 0, 100, 0, &io);
+	boosts_run(world, 300 * NS_PER_MS);
+	boosts_assert_state(world, 0, IO_BOOST_PREDICTED);
+	assert_true(world_task(world, 0)->io_boost.granted);
+	boosts_assert_target(world, 0, 2200000, REASON_IO_BOOST);
+	assert_int_equal(boosts_group(world, 0)->experiment.verdict, EXPERIMENT_NONE);
 }
 
 /*
@@ -420,18 +398,16 @@ static void test_observed(void **state)
 static void test_level_falls(void **state)
 {
 	const struct fake_io io = TENTH;
-	struct world world;
+	struct world *world = *state;
 
-	boosts_start(&world, NULL);
-	world_start_io(&world, 0, 100, 0, &io);
-	boosts_run_to(&world, 0, IO_BOOST_TRYING, 20 * NS_PER_MS);
-	world_switch(&world, 1, true);
-	boosts_run_to(&world, 0, IO_BOOST_AT_LEVEL, NS_PER_S);
-	boosts_run(&world, 200 * NS_PER_MS);
-	boosts_assert_state(&world, 0, IO_BOOST_AT_LEVEL);
-	world_switch(&world, 1, false);
-	boosts_run_to(&world, 0, IO_BOOST_PAYS, NS_PER_S);
-	world_deinit(&world);
+	world_start_io(world, 0, 100, 0, &io);
+	boosts_run_to(world, 0, IO_BOOST_TRYING, 20 * NS_PER_MS);
+	world_switch(world, 1, true);
+	boosts_run_to(world, 0, IO_BOOST_AT_LEVEL, NS_PER_S);
+	boosts_run(world, 200 * NS_PER_MS);
+	boosts_assert_state(world, 0, IO_BOOST_AT_LEVEL);
+	world_switch(world, 1, false);
+	boosts_run_to(world, 0, IO_BOOST_PAYS, NS_PER_S);
 }
 
 /*
@@ -515,25 +491,25 @@ static void test_switched_off(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_pays),
+		BOOSTS_TEST(test_pays),
 		cmocka_unit_test(test_how_fast),
 		cmocka_unit_test(test_settles),
 		cmocka_unit_test(test_any_settles),
 		cmocka_unit_test(test_nothing_to_try),
 		cmocka_unit_test(test_unit_of_frequency),
-		cmocka_unit_test(test_deep),
-		cmocka_unit_test(test_paced),
+		BOOSTS_TEST(test_deep),
+		BOOSTS_TEST(test_paced),
 		cmocka_unit_test(test_more_than_predicted),
 		cmocka_unit_test(test_more_than_slack),
-		cmocka_unit_test(test_lapses),
-		cmocka_unit_test(test_watched_hold),
-		cmocka_unit_test(test_comes_back),
-		cmocka_unit_test(test_below_rate),
-		cmocka_unit_test(test_slows_down),
-		cmocka_unit_test(test_counted),
-		cmocka_unit_test(test_counted_in_vain),
-		cmocka_unit_test(test_observed),
-		cmocka_unit_test(test_level_falls),
+		BOOSTS_TEST(test_lapses),
+		BOOSTS_TEST(test_watched_hold),
+		BOOSTS_TEST(test_comes_back),
+		BOOSTS_TEST(test_below_rate),
+		BOOSTS_TEST(test_slows_down),
+		BOOSTS_TEST(test_counted),
+		BOOSTS_TEST(test_counted_in_vain),
+		BOOSTS_TEST(test_observed),
+		BOOSTS_TEST(test_level_falls),
 		cmocka_unit_test(test_min_host_time),
 		cmocka_unit_test(test_slack),
 		cmocka_unit_test(test_switched_off),

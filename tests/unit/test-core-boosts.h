@@ -45,6 +45,24 @@ static inline void boosts_start(struct world *world, const struct policy *policy
 	world_run_until(world, world->now_ns + 10 * NS_PER_MS);
 }
 
+/* The state of a test that begins there. */
+static inline int boosts_set_up(void **state)
+{
+	static struct world world;
+
+	boosts_start(&world, NULL);
+	*state = &world;
+	return 0;
+}
+
+static inline int boosts_tear_down(void **state)
+{
+	world_deinit(*state);
+	return 0;
+}
+
+#define BOOSTS_TEST(f) cmocka_unit_test_setup_teardown(f, boosts_set_up, boosts_tear_down)
+
 static inline void boosts_run(struct world *world, uint64_t ns)
 {
 	world_run_until(world, world->now_ns + ns);

@@ -23,6 +23,17 @@ static void start(struct world *world)
 	world_run_until(world, world->now_ns + 10 * NS_PER_MS);
 }
 
+static int set_up(void **state)
+{
+	static struct world world;
+
+	start(&world);
+	*state = &world;
+	return 0;
+}
+
+#define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, boosts_tear_down)
+
 static void assert_target(const struct world *world, uint32_t domain, uint32_t khz,
 			  enum reason reason)
 {
@@ -32,16 +43,14 @@ static void assert_target(const struct world *world, uint32_t domain, uint32_t k
 
 static void test_idle_is_still(void **state)
 {
-	struct world world;
+	struct world *world = *state;
 	uint64_t rounds;
 
-	start(&world);
-	assert_int_equal(engine_next_ns(world.engine), UINT64_MAX);
-	rounds = world.rounds;
-	world_run_until(&world, world.now_ns + 3600 * NS_PER_S);
-	assert_int_equal(world.rounds, rounds);
-	assert_target(&world, 0, LOWEST_KHZ, REASON_IDLE);
-	world_deinit(&world);
+	assert_int_equal(engine_next_ns(world->engine), UINT64_MAX);
+	rounds = world->rounds;
+	world_run_until(world, world->now_ns + 3600 * NS_PER_S);
+	assert_int_equal(world->rounds, rounds);
+	assert_target(world, 0, LOWEST_KHZ, REASON_IDLE);
 }
 
 /*
@@ -51,67 +60,61 @@ static void test_idle_is_still(void **state)
  */
 static void test_busy_goes_highest(void **state)
 {
-	struct world world;
+	struct world *world = *state;
 	uint64_t start_ns, rounds;
 
-	start(&world);
-	start_ns = world.now_ns;
-	rounds = world.rounds;
-	world_switch(&world, 1, true);
-	while (world_last(&world, 0)->target_khz < HIGHEST_KHZ &&
-	       world.now_ns < start_ns + NS_PER_S)
-		world_run_until(&world, world.now_ns + NS_PER_MS);
-	print_message("highest after %.1f ms and %u rounds\n", (world.now_ns - start_ns) / 1e6,
-		      (unsigned)(world.rounds - rounds));
-	assert_in_range(world.now_ns - start_ns, 22 * NS_PER_MS, 24 * NS_PER_MS);
-	assert_target(&world, 0, HIGHEST_KHZ, REASON_UTILISATION);
-	assert_int_equal(world_last(&world, 0)->cpu, 1);
-	assert_target(&world, 1, LOWEST_KHZ, REASON_IDLE);
+	start_ns = world->now_ns;
+	rounds = world->rounds;
+	world_switch(world, 1, true);
+	while (world_last(world, 0)->target_khz < HIGHEST_KHZ &&
+	       world->now_ns < start_ns + NS_PER_S)
+		world_run_until(world, world->now_ns + NS_PER_MS);
+	print_message("highest after %.1f ms and %u rounds\n", (world->now_ns - start_ns) / 1e6,
+		      (unsigned)(world->rounds - rounds));
+	assert_in_range(world->now_ns - start_ns, 22 * NS_PER_MS, 24 * NS_PER_MS);
+	assert_target(world, 0, HIGHEST_KHZ, REASON_UTILISATION);
+	assert_int_equal(world_last(world, 0)->cpu, 1);
+	assert_target(world, 1, LOWEST_KHZ, REASON_IDLE);
 	/* One look for each OPP; none for what is settled. */
-	assert_in_range(world.rounds - rounds, 8, 10);
-	rounds = world.rounds;
-	world_run_until(&world, world.now_ns + 10 * NS_PER_S);
-	assert_int_equal(world.rounds, rounds);
-	world_deinit(&world);
+	assert_in_range(world->rounds - rounds, 8, 10);
+	rounds = world->rounds;
+	world_run_until(world, world->now_ns + 10 * NS_PER_S);
+	assert_int_equal(world->rounds, rounds);
 }
 
 /* What a task is known to need is there when it runs, in one step; it is no burst when it does. */
 static void test_memory_counts_at_once(void **state)
 {
-	struct world world;
+	struct world *world = *state;
 	uint64_t rounds;
 
-	start(&world);
-	rounds = world.rounds;
-	world_switch_to(&world, 0, true, DECAY_Q(600));
+	rounds = world->rounds;
+	world_switch_to(world, 0, true, DECAY_Q(600));
 	/* 1.25 · 600 / 1024 · 2400 MHz */
-	assert_target(&world, 0, 1800000, REASON_UTILISATION);
-	world_run_until(&world, world.now_ns + world.policy.domain.rise_time_ns / 2);
-	assert_target(&world, 0, 1800000, REASON_UTILISATION);
-	assert_in_range(world.rounds - rounds, 1, 2);
+	assert_target(world, 0, 1800000, REASON_UTILISATION);
+	world_run_until(world, world->now_ns + world->policy.domain.rise_time_ns / 2);
+	assert_target(world, 0, 1800000, REASON_UTILISATION);
+	assert_in_range(world->rounds - rounds, 1, 2);
 	/* It takes too long at that. */
-	world_run_until(&world, world.now_ns + world.policy.domain.rise_time_ns);
-	assert_target(&world, 0, HIGHEST_KHZ, REASON_UTILISATION);
-	world_switch(&world, 0, false);
-	world_run_until(&world, world.now_ns + world.policy.domain.down_hold_ns + NS_PER_MS);
-	assert_target(&world, 0, LOWEST_KHZ, REASON_IDLE);
-	world_deinit(&world);
+	world_run_until(world, world->now_ns + world->policy.domain.rise_time_ns);
+	assert_target(world, 0, HIGHEST_KHZ, REASON_UTILISATION);
+	world_switch(world, 0, false);
+	world_run_until(world, world->now_ns + world->policy.domain.down_hold_ns + NS_PER_MS);
+	assert_target(world, 0, LOWEST_KHZ, REASON_IDLE);
 }
 
 /* A short task on the same CPU after one that needs much: the CPU has no idle moment between. */
 static void test_memory_leaves_with_its_task(void **state)
 {
-	struct world world;
+	struct world *world = *state;
 
-	start(&world);
-	world_switch_to(&world, 0, true, DECAY_Q(1000));
-	assert_target(&world, 0, HIGHEST_KHZ, REASON_UTILISATION);
-	world_switch_to(&world, 0, true, DECAY_Q(900));
-	world_run_until(&world, world.now_ns + NS_PER_MS);
-	world_switch_to(&world, 0, true, DECAY_Q(700));
-	world_run_until(&world, world.now_ns + world.policy.domain.down_hold_ns + NS_PER_MS);
-	assert_target(&world, 0, 2200000, REASON_UTILISATION);
-	world_deinit(&world);
+	world_switch_to(world, 0, true, DECAY_Q(1000));
+	assert_target(world, 0, HIGHEST_KHZ, REASON_UTILISATION);
+	world_switch_to(world, 0, true, DECAY_Q(900));
+	world_run_until(world, world->now_ns + NS_PER_MS);
+	world_switch_to(world, 0, true, DECAY_Q(700));
+	world_run_until(world, world->now_ns + world->policy.domain.down_hold_ns + NS_PER_MS);
+	assert_target(world, 0, 2200000, REASON_UTILISATION);
 }
 
 static void test_idle_goes_lowest(void **state)
@@ -173,79 +176,71 @@ static void test_partial_load_settles(void **state)
 
 static void test_marked_cpu(void **state)
 {
-	struct world world;
+	struct world *world = *state;
 
-	start(&world);
-	engine_mark_due(world.engine, UINT32_MAX);
-	engine_mark_due(world.engine, 3);
-	engine_mark_due(world.twin, 3);
-	assert_false(engine_is_due(world.engine, 0, world.now_ns));
-	assert_true(engine_is_due(world.engine, 1, world.now_ns));
-	world_round(&world);
-	assert_false(engine_is_due(world.engine, 1, world.now_ns));
-	world_deinit(&world);
+	engine_mark_due(world->engine, UINT32_MAX);
+	engine_mark_due(world->engine, 3);
+	engine_mark_due(world->twin, 3);
+	assert_false(engine_is_due(world->engine, 0, world->now_ns));
+	assert_true(engine_is_due(world->engine, 1, world->now_ns));
+	world_round(world);
+	assert_false(engine_is_due(world->engine, 1, world->now_ns));
 }
 
 /* 50 µs of running in every 250 are no reason to be fast; the I/O between them is. */
 static void test_boost_is_held_across_sleeps(void **state)
 {
 	const struct fake_io io = boosts_sync_io(0, 50, 50);
-	struct world world;
+	struct world *world = *state;
 	uint64_t changes;
 
-	start(&world);
-	boosts_start_paying(&world, 0, 1, &io);
-	assert_target(&world, 0, HIGHEST_KHZ, REASON_IO_BOOST);
-	changes = world.domains[0].changes;
+	boosts_start_paying(world, 0, 1, &io);
+	assert_target(world, 0, HIGHEST_KHZ, REASON_IO_BOOST);
+	changes = world->domains[0].changes;
 	for (int i = 0; i < 2000; i++) {
-		world_switch(&world, 1, true);
-		world_run_until(&world, world.now_ns + 50 * NS_PER_US);
-		world_switch(&world, 1, false);
-		world_run_until(&world, world.now_ns + 200 * NS_PER_US);
+		world_switch(world, 1, true);
+		world_run_until(world, world->now_ns + 50 * NS_PER_US);
+		world_switch(world, 1, false);
+		world_run_until(world, world->now_ns + 200 * NS_PER_US);
 	}
-	assert_target(&world, 0, HIGHEST_KHZ, REASON_IO_BOOST);
-	assert_int_equal(world.domains[0].changes, changes);
-	assert_int_equal(io_task_count(engine_tasks(world.engine)), 1);
-	assert_target(&world, 1, LOWEST_KHZ, REASON_IDLE);
-	world_deinit(&world);
+	assert_target(world, 0, HIGHEST_KHZ, REASON_IO_BOOST);
+	assert_int_equal(world->domains[0].changes, changes);
+	assert_int_equal(io_task_count(engine_tasks(world->engine)), 1);
+	assert_target(world, 1, LOWEST_KHZ, REASON_IDLE);
 }
 
 static void test_dead_task_takes_boost_with_it(void **state)
 {
 	const struct fake_io io = boosts_sync_io(0, 50, 50);
-	struct world world;
+	struct world *world = *state;
 
-	start(&world);
-	boosts_start_paying(&world, 0, 0, &io);
-	boosts_start_paying(&world, 1, 1, &io);
-	boosts_run(&world, 100 * NS_PER_MS);
-	world_end_task(&world, 0);
-	world_round(&world);
-	assert_target(&world, 0, HIGHEST_KHZ, REASON_IO_BOOST);
-	assert_int_equal(world_last(&world, 0)->pid, 101);
+	boosts_start_paying(world, 0, 0, &io);
+	boosts_start_paying(world, 1, 1, &io);
+	boosts_run(world, 100 * NS_PER_MS);
+	world_end_task(world, 0);
+	world_round(world);
+	assert_target(world, 0, HIGHEST_KHZ, REASON_IO_BOOST);
+	assert_int_equal(world_last(world, 0)->pid, 101);
 
-	world_end_task(&world, 1);
-	assert_true(engine_is_due(world.engine, 0, world.now_ns));
-	assert_int_equal(io_task_count(engine_tasks(world.engine)), 0);
-	world_round(&world);
-	assert_target(&world, 0, LOWEST_KHZ, REASON_IDLE);
+	world_end_task(world, 1);
+	assert_true(engine_is_due(world->engine, 0, world->now_ns));
+	assert_int_equal(io_task_count(engine_tasks(world->engine)), 0);
+	world_round(world);
+	assert_target(world, 0, LOWEST_KHZ, REASON_IDLE);
 	/* Its exit is not told of twice. */
-	assert_int_equal(world.handles_ended, 0);
+	assert_int_equal(world->handles_ended, 0);
 	/* And nobody is left to look at the device for. */
-	world_run_until(&world, world.now_ns + NS_PER_S);
-	assert_int_equal(engine_next_ns(world.engine), UINT64_MAX);
-	world_deinit(&world);
+	world_run_until(world, world->now_ns + NS_PER_S);
+	assert_int_equal(engine_next_ns(world->engine), UINT64_MAX);
 }
 
 static void test_unknown_task_ends(void **state)
 {
-	struct world world;
+	struct world *world = *state;
 
-	start(&world);
-	world.tasks[0].pid = 55;
-	world_end_task(&world, 0);
-	assert_int_equal(engine_next_ns(world.engine), UINT64_MAX);
-	world_deinit(&world);
+	world->tasks[0].pid = 55;
+	world_end_task(world, 0);
+	assert_int_equal(engine_next_ns(world->engine), UINT64_MAX);
 }
 
 static void test_full_table_is_counted(void **state)
@@ -278,52 +273,47 @@ static void test_full_table_is_counted(void **state)
 static void test_inactive_is_left_alone(void **state)
 {
 	const struct fake_io io = boosts_sync_io(0, 50, 50);
-	struct world world;
+	struct world *world = *state;
 
-	start(&world);
-	world_set_active(&world, 0, false);
-	world_switch(&world, 0, true);
-	world_start_io(&world, 0, 100, 0, &io);
-	world_run_until(&world, world.now_ns + NS_PER_S);
-	boosts_assert_state(&world, 0, IO_BOOST_PREDICTED);
-	assert_false(engine_is_due(world.engine, 0, world.now_ns));
-	world_round(&world);
-	assert_int_equal(world_last(&world, 0)->target_khz, LOWEST_KHZ);
-	assert_int_equal(world.domains[0].changes, 1);
-	world.cpus[0].band.watch = true;
-	engine_band(world.engine, 0, &world.cpus[0].band);
-	assert_false(world.cpus[0].band.watch);
-	assert_false(world.cpus[0].band.watch_idle);
+	world_set_active(world, 0, false);
+	world_switch(world, 0, true);
+	world_start_io(world, 0, 100, 0, &io);
+	world_run_until(world, world->now_ns + NS_PER_S);
+	boosts_assert_state(world, 0, IO_BOOST_PREDICTED);
+	assert_false(engine_is_due(world->engine, 0, world->now_ns));
+	world_round(world);
+	assert_int_equal(world_last(world, 0)->target_khz, LOWEST_KHZ);
+	assert_int_equal(world->domains[0].changes, 1);
+	world->cpus[0].band.watch = true;
+	engine_band(world->engine, 0, &world->cpus[0].band);
+	assert_false(world->cpus[0].band.watch);
+	assert_false(world->cpus[0].band.watch_idle);
 
 	/* What was written before it went is not taken for granted when it is back. */
-	world_set_active(&world, 0, true);
-	world_round(&world);
-	assert_int_equal(world_last(&world, 0)->previous_khz, 0);
-	assert_int_not_equal(world_last(&world, 0)->target_khz, 0);
-	world_switch(&world, 0, false);
-	boosts_run_to(&world, 0, IO_BOOST_PAYS, NS_PER_S);
-	assert_target(&world, 0, HIGHEST_KHZ, REASON_IO_BOOST);
-	world_deinit(&world);
+	world_set_active(world, 0, true);
+	world_round(world);
+	assert_int_equal(world_last(world, 0)->previous_khz, 0);
+	assert_int_not_equal(world_last(world, 0)->target_khz, 0);
+	world_switch(world, 0, false);
+	boosts_run_to(world, 0, IO_BOOST_PAYS, NS_PER_S);
+	assert_target(world, 0, HIGHEST_KHZ, REASON_IO_BOOST);
 }
 
 static void test_active_twice_is_once(void **state)
 {
-	struct world world;
+	struct world *world = *state;
 
-	start(&world);
-	world_set_active(&world, 0, true);
-	assert_false(engine_is_due(world.engine, 0, world.now_ns));
-	world_deinit(&world);
+	world_set_active(world, 0, true);
+	assert_false(engine_is_due(world->engine, 0, world->now_ns));
 }
 
 static void test_reload_makes_all_due(void **state)
 {
-	struct world world;
+	struct world *world = *state;
 	struct policy policy;
 
-	start(&world);
-	assert_false(engine_is_due(world.engine, 0, world.now_ns));
-	policy = world.policy;
+	assert_false(engine_is_due(world->engine, 0, world->now_ns));
+	policy = world->policy;
 	policy.domain.min = (struct policy_frequency){ POLICY_FREQUENCY_KHZ, 1400000 };
 	policy.n_domain_sections = 1;
 	policy.domain_sections[0] = (struct policy_domain_section){
@@ -331,62 +321,55 @@ static void test_reload_makes_all_due(void **state)
 		.given = POLICY_DOMAIN_BIT(min),
 		.values.min = { POLICY_FREQUENCY_PERCENT, 75 },
 	};
-	world_set_policy(&world, &policy);
-	assert_true(engine_is_due(world.engine, 0, world.now_ns));
-	assert_true(engine_is_due(world.engine, 1, world.now_ns));
-	assert_int_equal(engine_next_ns(world.engine), 0);
-	world_round(&world);
-	assert_target(&world, 0, 1400000, REASON_IDLE);
-	assert_target(&world, 1, 1800000, REASON_IDLE);
-	world_deinit(&world);
+	world_set_policy(world, &policy);
+	assert_true(engine_is_due(world->engine, 0, world->now_ns));
+	assert_true(engine_is_due(world->engine, 1, world->now_ns));
+	assert_int_equal(engine_next_ns(world->engine), 0);
+	world_round(world);
+	assert_target(world, 0, 1400000, REASON_IDLE);
+	assert_target(world, 1, 1800000, REASON_IDLE);
 }
 
 static void test_limits_make_due_when_they_change(void **state)
 {
-	struct world world;
+	struct world *world = *state;
 
-	start(&world);
-	world_set_limits(&world, 0, LOWEST_KHZ, HIGHEST_KHZ);
-	assert_false(engine_is_due(world.engine, 0, world.now_ns));
-	world_set_limits(&world, 0, 1200000, HIGHEST_KHZ);
-	assert_true(engine_is_due(world.engine, 0, world.now_ns));
-	assert_false(engine_is_due(world.engine, 1, world.now_ns));
-	world_round(&world);
-	assert_target(&world, 0, 1200000, REASON_IDLE);
-	assert_string_equal(limiter_name(world_last(&world, 0)->limiter), "scaling-min");
-	world_deinit(&world);
+	world_set_limits(world, 0, LOWEST_KHZ, HIGHEST_KHZ);
+	assert_false(engine_is_due(world->engine, 0, world->now_ns));
+	world_set_limits(world, 0, 1200000, HIGHEST_KHZ);
+	assert_true(engine_is_due(world->engine, 0, world->now_ns));
+	assert_false(engine_is_due(world->engine, 1, world->now_ns));
+	world_round(world);
+	assert_target(world, 0, 1200000, REASON_IDLE);
+	assert_string_equal(limiter_name(world_last(world, 0)->limiter), "scaling-min");
 }
 
 static void test_forgotten_target_is_given_again(void **state)
 {
-	struct world world;
+	struct world *world = *state;
 
-	start(&world);
-	world_forget_target(&world, 1);
-	assert_true(engine_is_due(world.engine, 1, world.now_ns));
-	world_round(&world);
-	assert_int_equal(world_last(&world, 1)->previous_khz, 0);
-	assert_int_equal(world_last(&world, 1)->target_khz, LOWEST_KHZ);
-	world_deinit(&world);
+	world_forget_target(world, 1);
+	assert_true(engine_is_due(world->engine, 1, world->now_ns));
+	world_round(world);
+	assert_int_equal(world_last(world, 1)->previous_khz, 0);
+	assert_int_equal(world_last(world, 1)->target_khz, LOWEST_KHZ);
 }
 
 /* What was not set is decided again, when the rate limit allows it and not before. */
 static void test_target_not_set(void **state)
 {
-	struct world world;
+	struct world *world = *state;
 
-	start(&world);
-	world.refuses = true;
-	world_switch(&world, 1, true);
-	while (world_last(&world, 0)->wanted_khz == LOWEST_KHZ)
-		world_run_until(&world, world.now_ns + NS_PER_MS / 10);
-	assert_int_equal(world_last(&world, 0)->target_khz, LOWEST_KHZ);
-	assert_false(engine_is_due(world.engine, 0, world_last(&world, 0)->now_ns));
-	assert_int_equal(engine_next_ns(world.engine), world_last(&world, 0)->now_ns + NS_PER_MS);
-	world.refuses = false;
-	world_run_until(&world, world.now_ns + 2 * NS_PER_MS);
-	assert_true(world_last(&world, 0)->target_khz > LOWEST_KHZ);
-	world_deinit(&world);
+	world->refuses = true;
+	world_switch(world, 1, true);
+	while (world_last(world, 0)->wanted_khz == LOWEST_KHZ)
+		world_run_until(world, world->now_ns + NS_PER_MS / 10);
+	assert_int_equal(world_last(world, 0)->target_khz, LOWEST_KHZ);
+	assert_false(engine_is_due(world->engine, 0, world_last(world, 0)->now_ns));
+	assert_int_equal(engine_next_ns(world->engine), world_last(world, 0)->now_ns + NS_PER_MS);
+	world->refuses = false;
+	world_run_until(world, world->now_ns + 2 * NS_PER_MS);
+	assert_true(world_last(world, 0)->target_khz > LOWEST_KHZ);
 }
 
 /* Until the outcome is told, everything is as before, and the proposal is what is asked about. */
@@ -394,20 +377,18 @@ static void test_decide_changes_nothing(void **state)
 {
 	size_t size;
 	void *before;
-	struct world world;
+	struct world *world = *state;
 
-	start(&world);
-	world_switch(&world, 1, true);
-	world_run_until(&world, world.now_ns + NS_PER_MS);
-	size = engine_state_size(world.topology, &world.policy);
+	world_switch(world, 1, true);
+	world_run_until(world, world->now_ns + NS_PER_MS);
+	size = engine_state_size(world->topology, &world->policy);
 	before = malloc(size);
-	memcpy(before, engine_state(world.engine), size);
-	engine_decide(world.engine, 0, world.now_ns + 50 * NS_PER_MS);
-	assert_memory_equal(engine_state(world.engine), before, size);
-	engine_commit(world.engine, 0, ENGINE_SET);
-	assert_int_equal(engine_last(world.engine, 0)->now_ns, world.now_ns + 50 * NS_PER_MS);
+	memcpy(before, engine_state(world->engine), size);
+	engine_decide(world->engine, 0, world->now_ns + 50 * NS_PER_MS);
+	assert_memory_equal(engine_state(world->engine), before, size);
+	engine_commit(world->engine, 0, ENGINE_SET);
+	assert_int_equal(engine_last(world->engine, 0)->now_ns, world->now_ns + 50 * NS_PER_MS);
 	free(before);
-	world_deinit(&world);
 }
 
 /* CPUs that have no domain, or that nobody has heard of, are outcomes and not errors. */
@@ -415,38 +396,36 @@ static void test_cpus_without_domain(void **state)
 {
 	static const uint32_t cpus[] = { 3, 4, TOPOLOGY_CPUS_MAX, UINT32_MAX };
 	struct engine_band band;
-	struct world world;
+	struct world *world = *state;
 
-	start(&world);
-	world.topology->cpu_domain[3] = TOPOLOGY_NO_DOMAIN;
-	engine_free(world.engine);
-	world.engine = engine_new(world.topology, &world.policy);
-	assert_non_null(world.engine);
-	world_renew_twin(&world);
+	world->topology->cpu_domain[3] = TOPOLOGY_NO_DOMAIN;
+	engine_free(world->engine);
+	world->engine = engine_new(world->topology, &world->policy);
+	assert_non_null(world->engine);
+	world_renew_twin(world);
 	for (size_t i = 0; i < sizeof(cpus) / sizeof(cpus[0]); i++) {
 		struct input input = {
-			.now_ns = world.now_ns,
+			.now_ns = world->now_ns,
 			.type = INPUT_CPU,
 			.cpu = { .cpu = cpus[i], .util_q = DECAY_Q(1024), .running = true },
 		};
 
-		world_apply(&world, &input);
-		engine_band(world.engine, cpus[i], &band);
+		world_apply(world, &input);
+		engine_band(world->engine, cpus[i], &band);
 		assert_false(band.watch);
 		assert_false(band.watch_idle);
 		input.type = INPUT_TASK;
 		input.task = (struct input_task){
-			.pid = 100 + i, .cpu = cpus[i], .handle = i, .last_io_ns = world.now_ns
+			.pid = 100 + i, .cpu = cpus[i], .handle = i, .last_io_ns = world->now_ns
 		};
-		world_apply(&world, &input);
+		world_apply(world, &input);
 		assert_int_equal(
-			engine_task_boost_cap(world.engine,
-					      io_task_find(engine_tasks(world.engine), 100 + i)),
+			engine_task_boost_cap(world->engine,
+					      io_task_find(engine_tasks(world->engine), 100 + i)),
 			0);
 	}
-	assert_false(engine_is_due(world.engine, 0, world.now_ns));
-	assert_false(engine_is_due(world.engine, 1, world.now_ns));
-	world_deinit(&world);
+	assert_false(engine_is_due(world->engine, 0, world->now_ns));
+	assert_false(engine_is_due(world->engine, 1, world->now_ns));
 }
 
 static void match(struct world *world, uint32_t pid, uint64_t matched)
@@ -463,23 +442,21 @@ static void match(struct world *world, uint32_t pid, uint64_t matched)
 static void test_ruled_tasks(void **state)
 {
 	const struct task_table *tasks;
-	struct world world;
+	struct world *world = *state;
 
-	start(&world);
-	tasks = engine_tasks(world.engine);
-	match(&world, 7, 0);
+	tasks = engine_tasks(world->engine);
+	match(world, 7, 0);
 	assert_int_equal(task_count(tasks), 0);
-	match(&world, 7, 5);
-	match(&world, 8, 1ULL << 63);
-	match(&world, 7, 4);
+	match(world, 7, 5);
+	match(world, 8, 1ULL << 63);
+	match(world, 7, 4);
 	assert_int_equal(task_count(tasks), 2);
 	assert_int_equal(task_find(tasks, 7)->matched, 4);
 	assert_string_equal(task_find(tasks, 7)->comm, "ruled");
 	assert_true(task_find(tasks, 8)->matched == 1ULL << 63);
-	match(&world, 7, 0);
+	match(world, 7, 0);
 	assert_null(task_find(tasks, 7));
 	assert_ptr_equal(task_next(tasks, NULL), task_find(tasks, 8));
-	world_deinit(&world);
 }
 
 static void test_full_table_of_ruled_tasks(void **state)
@@ -523,26 +500,26 @@ static void test_free_nothing(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_idle_is_still),
-		cmocka_unit_test(test_busy_goes_highest),
-		cmocka_unit_test(test_memory_counts_at_once),
-		cmocka_unit_test(test_memory_leaves_with_its_task),
+		TEST(test_idle_is_still),
+		TEST(test_busy_goes_highest),
+		TEST(test_memory_counts_at_once),
+		TEST(test_memory_leaves_with_its_task),
 		cmocka_unit_test(test_idle_goes_lowest),
 		cmocka_unit_test(test_partial_load_settles),
-		cmocka_unit_test(test_marked_cpu),
-		cmocka_unit_test(test_boost_is_held_across_sleeps),
-		cmocka_unit_test(test_dead_task_takes_boost_with_it),
-		cmocka_unit_test(test_unknown_task_ends),
+		TEST(test_marked_cpu),
+		TEST(test_boost_is_held_across_sleeps),
+		TEST(test_dead_task_takes_boost_with_it),
+		TEST(test_unknown_task_ends),
 		cmocka_unit_test(test_full_table_is_counted),
-		cmocka_unit_test(test_inactive_is_left_alone),
-		cmocka_unit_test(test_active_twice_is_once),
-		cmocka_unit_test(test_reload_makes_all_due),
-		cmocka_unit_test(test_limits_make_due_when_they_change),
-		cmocka_unit_test(test_forgotten_target_is_given_again),
-		cmocka_unit_test(test_target_not_set),
-		cmocka_unit_test(test_decide_changes_nothing),
-		cmocka_unit_test(test_cpus_without_domain),
-		cmocka_unit_test(test_ruled_tasks),
+		TEST(test_inactive_is_left_alone),
+		TEST(test_active_twice_is_once),
+		TEST(test_reload_makes_all_due),
+		TEST(test_limits_make_due_when_they_change),
+		TEST(test_forgotten_target_is_given_again),
+		TEST(test_target_not_set),
+		TEST(test_decide_changes_nothing),
+		TEST(test_cpus_without_domain),
+		TEST(test_ruled_tasks),
 		cmocka_unit_test(test_full_table_of_ruled_tasks),
 		cmocka_unit_test(test_no_domains),
 		cmocka_unit_test(test_free_nothing),

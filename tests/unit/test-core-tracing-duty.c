@@ -24,52 +24,46 @@ static uint64_t followed_ms(struct world *world, uint64_t ms, uint32_t *ret_peri
 /* Nobody does I/O: nothing is followed, and no timer runs for it. */
 static void test_nobody(void **state)
 {
-	struct world world;
+	struct world *world = *state;
 	uint32_t periods;
 
-	boosts_start(&world, NULL);
-	assert_int_equal(followed_ms(&world, 3000, &periods), 0);
-	assert_int_equal(engine_next_ns(world.engine), UINT64_MAX);
-	world_deinit(&world);
+	assert_int_equal(followed_ms(world, 3000, &periods), 0);
+	assert_int_equal(engine_next_ns(world->engine), UINT64_MAX);
 }
 
 /* From the first moment until its I/O is known, and then a twentieth of the time. */
 static void test_settled(void **state)
 {
 	const struct fake_io io = TENTH;
-	struct world world;
+	struct world *world = *state;
 	uint32_t periods;
 
-	boosts_start(&world, NULL);
-	world_start_io(&world, 0, 100, 0, &io);
-	assert_true(engine_learns(world.engine));
-	boosts_run_to(&world, 0, IO_BOOST_PAYS, NS_PER_S);
-	boosts_run(&world, 200 * NS_PER_MS);
-	assert_in_range(followed_ms(&world, 10000, &periods), 200, 620);
+	world_start_io(world, 0, 100, 0, &io);
+	assert_true(engine_learns(world->engine));
+	boosts_run_to(world, 0, IO_BOOST_PAYS, NS_PER_S);
+	boosts_run(world, 200 * NS_PER_MS);
+	assert_in_range(followed_ms(world, 10000, &periods), 200, 620);
 	assert_in_range(periods, 2, 6);
-	boosts_assert_state(&world, 0, IO_BOOST_PAYS);
-	assert_true(boosts_device(&world, 0)->rates.known);
+	boosts_assert_state(world, 0, IO_BOOST_PAYS);
+	assert_true(boosts_device(world, 0)->rates.known);
 	/* The period ends with its task. */
-	world_stop_io(&world, 0);
-	boosts_run(&world, 100 * NS_PER_MS);
-	assert_int_equal(followed_ms(&world, 3000, &periods), 0);
-	world_deinit(&world);
+	world_stop_io(world, 0);
+	boosts_run(world, 100 * NS_PER_MS);
+	assert_int_equal(followed_ms(world, 3000, &periods), 0);
 }
 
 /* The domain runs as high without a boost: nothing is tried, nothing followed for it. */
 static void test_at_level(void **state)
 {
 	const struct fake_io io = TENTH;
-	struct world world;
+	struct world *world = *state;
 	uint32_t periods;
 
-	boosts_start(&world, NULL);
-	world_set_limits(&world, 0, HIGHEST_KHZ, HIGHEST_KHZ);
-	world_start_io(&world, 0, 100, 0, &io);
-	boosts_run(&world, 2 * NS_PER_S);
-	assert_in_range(followed_ms(&world, 20000, &periods), 0, 1200);
-	assert_false(io_boost_is_held(&world_task(&world, 0)->io_boost));
-	world_deinit(&world);
+	world_set_limits(world, 0, HIGHEST_KHZ, HIGHEST_KHZ);
+	world_start_io(world, 0, 100, 0, &io);
+	boosts_run(world, 2 * NS_PER_S);
+	assert_in_range(followed_ms(world, 20000, &periods), 0, 1200);
+	assert_false(io_boost_is_held(&world_task(world, 0)->io_boost));
 }
 
 /* What its I/O is worth changes all the time: it is looked at no more often for it. */
@@ -77,73 +71,65 @@ static void test_never_known(void **state)
 {
 	struct fake_io io = TENTH;
 	uint64_t followed = 0;
-	struct world world;
+	struct world *world = *state;
 	uint32_t periods;
 
-	boosts_start(&world, NULL);
-	world_start_io(&world, 0, 100, 0, &io);
-	boosts_run(&world, 5 * NS_PER_S);
+	world_start_io(world, 0, 100, 0, &io);
+	boosts_run(world, 5 * NS_PER_S);
 	for (uint32_t i = 0; i < 600; i++) {
-		world.tasks[0].io.work = (i % 2 ? 40 : 5) * NS_PER_US * IO_LEVEL_MAX;
-		followed += followed_ms(&world, 50, &periods);
+		world->tasks[0].io.work = (i % 2 ? 40 : 5) * NS_PER_US * IO_LEVEL_MAX;
+		followed += followed_ms(world, 50, &periods);
 	}
 	assert_in_range(followed, 600, 1900); /* of 30,000 */
-	world_deinit(&world);
 }
 
 /* Deep queues are looked at no more often. */
 static void test_busy_device(void **state)
 {
 	const struct fake_io io = boosts_io(FAKE_IO_DEEP, 0, 100, 5);
-	struct world world;
+	struct world *world = *state;
 	uint32_t periods;
 
-	boosts_start(&world, NULL);
-	world_start_io(&world, 0, 100, 0, &io);
-	boosts_run(&world, NS_PER_S);
-	boosts_assert_state(&world, 0, IO_BOOST_DEVICE_BUSY);
-	assert_in_range(followed_ms(&world, 10000, &periods), 200, 620);
-	boosts_assert_state(&world, 0, IO_BOOST_DEVICE_BUSY);
-	world_deinit(&world);
+	world_start_io(world, 0, 100, 0, &io);
+	boosts_run(world, NS_PER_S);
+	boosts_assert_state(world, 0, IO_BOOST_DEVICE_BUSY);
+	assert_in_range(followed_ms(world, 10000, &periods), 200, 620);
+	boosts_assert_state(world, 0, IO_BOOST_DEVICE_BUSY);
 }
 
 /* A new task does not wait for the next tracing period. */
 static void test_news(void **state)
 {
 	const struct fake_io io = TENTH;
-	struct world world;
+	struct world *world = *state;
 
-	boosts_start(&world, NULL);
-	boosts_start_paying(&world, 0, 0, &io);
-	while (engine_learns(world.engine))
-		boosts_run(&world, NS_PER_MS);
-	world_start_io(&world, 1, 101, 1, &io);
-	assert_true(engine_learns(world.engine));
-	world_deinit(&world);
+	boosts_start_paying(world, 0, 0, &io);
+	while (engine_learns(world->engine))
+		boosts_run(world, NS_PER_MS);
+	world_start_io(world, 1, 101, 1, &io);
+	assert_true(engine_learns(world->engine));
 }
 
 /* Waits without block requests have nothing to follow. */
 static void test_counted(void **state)
 {
 	const struct fake_io io = boosts_io(FAKE_IO_COUNTED, 0, 90, 10);
-	struct world world;
+	struct world *world = *state;
 	uint32_t periods;
 
-	boosts_start(&world, NULL);
-	world_start_io(&world, 0, 100, 0, &io);
-	boosts_run(&world, NS_PER_S);
-	boosts_assert_state(&world, 0, IO_BOOST_PAYS);
-	assert_in_range(followed_ms(&world, 5000, &periods), 90, 320);
-	world_deinit(&world);
+	world_start_io(world, 0, 100, 0, &io);
+	boosts_run(world, NS_PER_S);
+	boosts_assert_state(world, 0, IO_BOOST_PAYS);
+	assert_in_range(followed_ms(world, 5000, &periods), 90, 320);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_nobody),	    cmocka_unit_test(test_settled),
-		cmocka_unit_test(test_busy_device), cmocka_unit_test(test_news),
-		cmocka_unit_test(test_counted),	    cmocka_unit_test(test_at_level),
-		cmocka_unit_test(test_never_known),
+		BOOSTS_TEST(test_nobody),      BOOSTS_TEST(test_settled),
+		BOOSTS_TEST(test_busy_device), BOOSTS_TEST(test_news),
+		BOOSTS_TEST(test_counted),     BOOSTS_TEST(test_at_level),
+		BOOSTS_TEST(test_never_known),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
