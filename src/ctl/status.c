@@ -29,11 +29,14 @@ void status_add_domain(json_t *domain)
 	json_object_set_new(domain, "is_away", json_boolean(is_expected && is_away));
 }
 
-/* Of domains that are alike the highest frequency and utilisation are shown, and all CPUs. */
+/* Domains that are alike have a range of frequencies, the highest utilisation and all CPUs. */
 static void add_alike(json_t *first, const json_t *domain)
 {
 	static const char *const highest[] = { "current_khz", "utilisation_cap" };
 	const char *name = field_text(domain, "name") ?: "";
+	uint64_t khz = field_number(domain, "current_khz");
+	uint64_t slowest_khz = field_number(first, "slowest_khz")
+				       ?: field_number(first, "current_khz");
 	char list[CPU_MASK_TEXT_SIZE];
 	struct cpu_mask all, cpus;
 
@@ -41,6 +44,9 @@ static void add_alike(json_t *first, const json_t *domain)
 	for (size_t i = 0; i < ARRAY_SIZE(highest); i++)
 		if (field_number(domain, highest[i]) > field_number(first, highest[i]))
 			json_object_set(first, highest[i], json_object_get(domain, highest[i]));
+	slowest_khz = khz < slowest_khz ? khz : slowest_khz;
+	if (slowest_khz < field_number(first, "current_khz"))
+		json_object_set_new(first, "slowest_khz", json_integer((json_int_t)slowest_khz));
 	if (!cpu_mask_parse_list(field_shown(first, "cpus"), &all) ||
 	    !cpu_mask_parse_list(field_shown(domain, "cpus"), &cpus))
 		return;

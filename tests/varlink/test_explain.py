@@ -160,8 +160,8 @@ class LeftIdle(unittest.TestCase):
         self.assertEqual(said["explain"].splitlines()[0],
                          "policy0, CPUs 0-3: is idle; schedutil keeps 400 MHz until a task runs; last decided: 1700 MHz")
         self.assertNotIn("read back", said["explain"])
-        self.assertRegex(said["domains"], r"(?m)^policy0-4 +0-4 .* 402 MHz +idle .*\npolicy5 +5 .* ~1700 MHz .*\n"
-                                          r"policy6-31 +6-31 +driven +402 MHz +idle ")
+        self.assertRegex(said["domains"], r"(?m)^policy0-4 +0-4 .* 400-402 MHz +idle .*\npolicy5 +5 .* ~1700 MHz .*\n"
+                                          r"policy6-31 +6-31 +driven +400-402 MHz +idle ")
         self.assertEqual(len(json.loads(said["--json"])["domains"]), 32)
 
 
