@@ -165,10 +165,13 @@ static bool is_looked_at(const struct engine *engine, const struct domain *domai
 void engine_plan_next(const struct engine *engine, struct domain *domain,
 		      const struct demand *demand, uint64_t now_ns)
 {
-	if (is_looked_at(engine, domain))
-		domain->next_ns = now_ns - now_ns % LOOK_NS + LOOK_NS;
-	else
+	bool floor_is_late = domain->last.timing == TIMING_RATE_LIMITED &&
+			     domain->floor_khz > domain->last.target_khz;
+
+	if (!is_looked_at(engine, domain))
 		plan_decay(engine, domain, demand, now_ns);
+	else if (!floor_is_late)
+		domain->next_ns = now_ns - now_ns % LOOK_NS + LOOK_NS;
 	plan_chains(engine, domain, demand, now_ns);
 }
 

@@ -317,6 +317,35 @@ static void test_waited_for(void **state)
 	end(&machine);
 }
 
+/* A rise that comes too soon after a fall is made as soon as it may be, by whatever backend. */
+static void test_rate_limited(void **state)
+{
+	for (int clamps = 0; clamps < 2; clamps++) {
+		struct machine machine;
+		uint64_t fell_ns;
+
+		begin(&machine, true);
+		engine_apply(machine.engine, &(struct input){ .now_ns = START_NS,
+							      .type = INPUT_DOMAIN,
+							      .domain = { .active = true,
+									  .driven = true,
+									  .clamps = clamps } });
+		sample(&machine, 0, 100, 512, START_NS);
+		assert_int_equal(decide(&machine, 0)->target_khz, HALF_KHZ);
+		machine.now_ns += 2 * HOLD_NS;
+		sample(&machine, 0, 100, 0, 0);
+		decide(&machine, 0);
+		decide(&machine, 1);
+		fell_ns = machine.now_ns += 2 * HOLD_NS;
+		assert_int_equal(decide(&machine, 0)->target_khz, LOW_KHZ);
+		machine.now_ns += NS_PER_MS / 4;
+		sample(&machine, 0, 100, 512, machine.now_ns);
+		assert_int_equal(decide(&machine, 0)->target_khz, LOW_KHZ);
+		assert_int_equal(engine_next_ns(machine.engine), fell_ns + NS_PER_MS);
+		end(&machine);
+	}
+}
+
 /* The rule's level is the most that its tasks get for work that is waited for; 0 is nothing. */
 static void test_waiting_of_rule(void **state)
 {
@@ -359,17 +388,12 @@ static void test_waiting_of_rule(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_demand),
-		cmocka_unit_test(test_highest_is_no_news),
-		cmocka_unit_test(test_hold),
-		cmocka_unit_test(test_looks),
-		cmocka_unit_test(test_off),
-		cmocka_unit_test(test_cap),
-		cmocka_unit_test(test_saturation),
-		cmocka_unit_test(test_saturation_ends),
-		cmocka_unit_test(test_cap_elsewhere),
-		cmocka_unit_test(test_waited_for),
-		cmocka_unit_test(test_waiting_of_rule),
+		cmocka_unit_test(test_demand),	      cmocka_unit_test(test_highest_is_no_news),
+		cmocka_unit_test(test_hold),	      cmocka_unit_test(test_looks),
+		cmocka_unit_test(test_off),	      cmocka_unit_test(test_cap),
+		cmocka_unit_test(test_saturation),    cmocka_unit_test(test_saturation_ends),
+		cmocka_unit_test(test_cap_elsewhere), cmocka_unit_test(test_waited_for),
+		cmocka_unit_test(test_rate_limited),  cmocka_unit_test(test_waiting_of_rule),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
