@@ -243,7 +243,8 @@ int range_apply(struct actuator_domain *domain, const struct actuator_request *r
 		schedutil_visit_drop(&again);
 	if (written && request->at_once) {
 		sched_yield(); /* lets the kernel's work item on this CPU apply the limit */
-		schedutil_call(&range->caller, (int)request->cpu);
+		schedutil_call(&range->caller, (int)request->cpu,
+			       request->target_khz < domain->asked_khz);
 	}
 	domain->asked_khz = request->target_khz;
 	if (!written)

@@ -11,6 +11,7 @@
 #include <time.h>
 
 #include "actuator/control.h"
+#include "actuator/task.h"
 #include "shared/cpu_mask.h"
 #include "shared/sysfs.h"
 #include "shared/time.h"
@@ -119,7 +120,11 @@ void schedutil_visit_drop(struct schedutil_visit *visit)
 static void *visit_when_called(void *userdata)
 {
 	struct schedutil_caller *caller = userdata;
+	struct uclamp own;
 
+	if (uclamp_read(0, &own) == 0 &&
+	    uclamp_write(0, own, (struct uclamp){ UCLAMP_LEAST, own.max_cap, false }) == 0)
+		__atomic_store_n(&caller->lowers, true, __ATOMIC_RELAXED);
 	for (;;)
 		sem_wait(&caller->calls);
 	return NULL;
@@ -139,11 +144,12 @@ static bool start(struct schedutil_caller *caller)
 	return caller->exists;
 }
 
-void schedutil_call(struct schedutil_caller *caller, int cpu)
+void schedutil_call(struct schedutil_caller *caller, int cpu, bool falls)
 {
 	cpu_set_t cpus;
 
-	if (!caller->exists && !start(caller))
+	if (falls ? !__atomic_load_n(&caller->lowers, __ATOMIC_RELAXED)
+		  : !caller->exists && !start(caller))
 		return;
 	CPU_ZERO(&cpus);
 	CPU_SET(cpu, &cpus);
@@ -159,5 +165,5 @@ void schedutil_caller_end(struct schedutil_caller *caller)
 	pthread_cancel(caller->thread);
 	pthread_join(caller->thread, NULL);
 	sem_destroy(&caller->calls);
-	caller->exists = false;
+	*caller = (struct schedutil_caller){ 0 };
 }

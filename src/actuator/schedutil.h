@@ -29,6 +29,7 @@ struct schedutil_caller {
 	sem_t calls;
 	int cpu; /* where the thread may run; -1: anywhere */
 	bool exists;
+	bool lowers; /* written by the thread: it asks for no frequency itself */
 };
 
 /*
@@ -46,11 +47,13 @@ void schedutil_visit_drop(struct schedutil_visit *visit);
 
 /*
  * Makes schedutil check the limits on this CPU of a domain. For a task that runs there, or was
- * about to when the limit was written, it would do so only at the next tick. The kernel calls
- * schedutil when a real-time task wakes up or sleeps: the first call starts a thread that does
- * nothing else. Without permission to start it, nothing happens.
+ * about to when the limit was written, it would do so only at the next tick; where none runs, the
+ * CPU would keep its frequency until one does. The kernel calls schedutil when a real-time task
+ * wakes up or sleeps: the first rise starts a thread that does nothing else. Without permission to
+ * start it, nothing happens, nor at a fall if the kernel has no clamps: there such a task would
+ * have the highest frequency.
  */
-void schedutil_call(struct schedutil_caller *caller, int cpu);
+void schedutil_call(struct schedutil_caller *caller, int cpu, bool falls);
 
 /* Ends the thread, if there is one. */
 void schedutil_caller_end(struct schedutil_caller *caller);
