@@ -243,8 +243,11 @@ int range_apply(struct actuator_domain *domain, const struct actuator_request *r
 		schedutil_visit_drop(&again);
 	if (written && request->at_once) {
 		sched_yield(); /* lets the kernel's work item on this CPU apply the limit */
-		schedutil_call(&range->caller, (int)request->cpu,
-			       request->target_khz < domain->asked_khz);
+		if (request->target_khz < domain->asked_khz)
+			schedutil_call_idle(&range->caller, (int)request->cpu,
+					    domain->info->first_cpu);
+		else
+			schedutil_call(&range->caller, (int)request->cpu);
 	}
 	domain->asked_khz = request->target_khz;
 	if (!written)

@@ -61,16 +61,20 @@ static void init_real_time(pthread_attr_t *attributes)
 	pthread_attr_setschedparam(attributes, &lowest);
 }
 
-static bool begin(struct schedutil_visit *visit, uint32_t policy)
+static bool is_governor_of(uint32_t policy)
 {
 	char governor[CONTROL_VALUE_SIZE];
+
+	return control_load(CONTROL_GOVERNOR, policy, governor, sizeof(governor)) >= 0 &&
+	       strcmp(governor, "schedutil") == 0;
+}
+
+static bool begin(struct schedutil_visit *visit, uint32_t policy)
+{
 	pthread_attr_t attributes;
 	cpu_set_t cpus;
-	int cpu = -1, r;
+	int cpu = is_governor_of(policy) ? find_cpu(policy) : -1, r;
 
-	if (control_load(CONTROL_GOVERNOR, policy, governor, sizeof(governor)) >= 0 &&
-	    strcmp(governor, "schedutil") == 0)
-		cpu = find_cpu(policy);
 	if (cpu < 0)
 		return false;
 	CPU_ZERO(&cpus);
@@ -144,18 +148,27 @@ static bool start(struct schedutil_caller *caller)
 	return caller->exists;
 }
 
-void schedutil_call(struct schedutil_caller *caller, int cpu, bool falls)
+static void call(struct schedutil_caller *caller, int cpu)
 {
 	cpu_set_t cpus;
 
-	if (falls ? !__atomic_load_n(&caller->lowers, __ATOMIC_RELAXED)
-		  : !caller->exists && !start(caller))
-		return;
 	CPU_ZERO(&cpus);
 	CPU_SET(cpu, &cpus);
 	if (caller->cpu != cpu && pthread_setaffinity_np(caller->thread, sizeof(cpus), &cpus) == 0)
 		caller->cpu = cpu;
 	sem_post(&caller->calls);
+}
+
+void schedutil_call(struct schedutil_caller *caller, int cpu)
+{
+	if (caller->exists || start(caller))
+		call(caller, cpu);
+}
+
+void schedutil_call_idle(struct schedutil_caller *caller, int cpu, uint32_t policy)
+{
+	if (__atomic_load_n(&caller->lowers, __ATOMIC_RELAXED) && is_governor_of(policy))
+		call(caller, cpu);
 }
 
 void schedutil_caller_end(struct schedutil_caller *caller)

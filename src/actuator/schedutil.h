@@ -47,13 +47,18 @@ void schedutil_visit_drop(struct schedutil_visit *visit);
 
 /*
  * Makes schedutil check the limits on this CPU of a domain. For a task that runs there, or was
- * about to when the limit was written, it would do so only at the next tick; where none runs, the
- * CPU would keep its frequency until one does. The kernel calls schedutil when a real-time task
- * wakes up or sleeps: the first rise starts a thread that does nothing else. Without permission to
- * start it, nothing happens, nor at a fall if the kernel has no clamps: there such a task would
- * have the highest frequency.
+ * about to when the limit was written, it would do so only at the next tick. The kernel calls
+ * schedutil when a real-time task wakes up or sleeps: the first call starts a thread that does
+ * nothing else. Without permission to start it, nothing happens.
  */
-void schedutil_call(struct schedutil_caller *caller, int cpu, bool falls);
+void schedutil_call(struct schedutil_caller *caller, int cpu);
+
+/*
+ * The same for a CPU of policyN on which no task runs after a call: it would keep its frequency
+ * until one does. Nothing happens under another governor, nor if the kernel has no clamps: there a
+ * real-time task has the highest frequency.
+ */
+void schedutil_call_idle(struct schedutil_caller *caller, int cpu, uint32_t policy);
 
 /* Ends the thread, if there is one. */
 void schedutil_caller_end(struct schedutil_caller *caller);
