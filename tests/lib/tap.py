@@ -6,7 +6,7 @@ A module calls main() itself, or is named: tap.py FILE [TEST…].
 With TAP_REPEAT=N in the environment each test runs N times, in turn with the others, after a random wait of up to
 50 ms (TAP_SEED=SEED): in virtual time one boot is like the other, and a test that fails by chance never does.
 """
-import importlib.util
+import importlib
 import os
 import random
 import sys
@@ -129,12 +129,7 @@ def main():
 
 def load(path):
     sys.path.insert(0, os.path.dirname(os.path.abspath(path)))
-    name = os.path.splitext(os.path.basename(path))[0]
-    spec = importlib.util.spec_from_file_location(name, path)
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module
-    spec.loader.exec_module(module)
-    return module
+    return importlib.import_module(os.path.splitext(os.path.basename(path))[0])
 
 
 if __name__ == "__main__":

@@ -116,6 +116,7 @@ class Govern(unittest.TestCase):
 
     def test_saturated_chain(self):
         """tasks that begin while only ticks are traced, and work in turn, are as fast afterwards as any that do"""
+        slow_s = lambda: sum(s for name in ("policy0", "policy2") for khz, s in guest.time_in_state(name).items() if khz < 1300000)
         self.settle()
         with contextlib.ExitStack() as stack, contextlib.ExitStack() as loops:
             self.fill(loops, 1, 3)
@@ -123,13 +124,13 @@ class Govern(unittest.TestCase):
             stack.callback(os.killpg, ring.pid, 9)
             time.sleep(0.6)
             guest.wait_for(lambda: self.program_state("sched_switch") == "not-needed", 5, "only ticks are traced")
-            before = len(self.daemon.decisions())
+            before_s = slow_s()
             loops.close()
             time.sleep(0.5)
-            targets = [decision["target_khz"] for decision in self.daemon.decisions()[before:]]
-        tap.note(f"targets afterwards: {targets}")
-        # 600 to 1200 MHz for 40 ms where nothing is known of them.
-        self.assertGreater(min(targets, default=1400000), 1300000)
+            slow_ms = 1000 * (slow_s() - before_s)
+        tap.note(f"below 1300 MHz for {slow_ms:.0f} ms")
+        # 40 ms where nothing is known of them; one or two where they come back to a domain.
+        self.assertLess(slow_ms, 15)
 
     def test_saturated_rule(self):
         """a cap that comes while only ticks are traced holds at once"""
