@@ -41,8 +41,9 @@ struct actuator_request {
 	uint32_t floor_khz; /* least frequency that boosts, floors and min_khz allow; 0: no floor */
 	uint32_t effective_cap_khz; /* highest frequency that caps and max_khz allow; UINT32_MAX:
 				       none */
-	bool at_once;		    /* wanted for a few ms from now, or by nothing … */
-	uint32_t cpu;		    /* … that runs, or will run, on this CPU of it */
+	bool idle;		    /* no task runs there */
+	bool at_once;		    /* wanted for a few ms from now … */
+	uint32_t cpu;		    /* … by a task that runs, or will run, on this CPU of it */
 };
 
 enum actuator_state {

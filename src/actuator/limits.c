@@ -241,14 +241,12 @@ int range_apply(struct actuator_domain *domain, const struct actuator_request *r
 	/* With all tasks in a scheduler of sched_ext, none of them calls schedutil after this. */
 	if (written && domain->has_sched_ext && !schedutil_visit(&again, domain->info->first_cpu))
 		schedutil_visit_drop(&again);
-	if (written && request->at_once) {
+	if (written && (request->at_once || request->idle))
 		sched_yield(); /* lets the kernel's work item on this CPU apply the limit */
-		if (request->target_khz < domain->asked_khz)
-			schedutil_call_idle(&range->caller, (int)request->cpu,
-					    domain->info->first_cpu);
-		else
-			schedutil_call(&range->caller, (int)request->cpu);
-	}
+	if (written && request->at_once)
+		schedutil_call(&range->caller, (int)request->cpu);
+	if (written && request->idle)
+		schedutil_call_idle(&range->caller, domain->info->first_cpu);
 	domain->asked_khz = request->target_khz;
 	if (!written)
 		return ACTUATOR_UNCHANGED;

@@ -148,10 +148,12 @@ static bool start(struct schedutil_caller *caller)
 	return caller->exists;
 }
 
-static void call(struct schedutil_caller *caller, int cpu)
+void schedutil_call(struct schedutil_caller *caller, int cpu)
 {
 	cpu_set_t cpus;
 
+	if (!caller->exists && !start(caller))
+		return;
 	CPU_ZERO(&cpus);
 	CPU_SET(cpu, &cpus);
 	if (caller->cpu != cpu && pthread_setaffinity_np(caller->thread, sizeof(cpus), &cpus) == 0)
@@ -159,16 +161,10 @@ static void call(struct schedutil_caller *caller, int cpu)
 	sem_post(&caller->calls);
 }
 
-void schedutil_call(struct schedutil_caller *caller, int cpu)
-{
-	if (caller->exists || start(caller))
-		call(caller, cpu);
-}
-
-void schedutil_call_idle(struct schedutil_caller *caller, int cpu, uint32_t policy)
+void schedutil_call_idle(struct schedutil_caller *caller, uint32_t policy)
 {
 	if (__atomic_load_n(&caller->lowers, __ATOMIC_RELAXED) && is_governor_of(policy))
-		call(caller, cpu);
+		sem_post(&caller->calls);
 }
 
 void schedutil_caller_end(struct schedutil_caller *caller)

@@ -54,11 +54,11 @@ void schedutil_visit_drop(struct schedutil_visit *visit);
 void schedutil_call(struct schedutil_caller *caller, int cpu);
 
 /*
- * The same for a CPU of policyN on which no task runs after a call: it would keep its frequency
- * until one does. Nothing happens under another governor, nor if the kernel has no clamps: there a
- * real-time task has the highest frequency.
+ * The same where the last call was, in policyN, on which no task runs now: an idle CPU would keep
+ * its frequency until one does. Nothing happens before the first call, under another governor, nor
+ * if the kernel has no clamps: there a real-time task has the highest frequency.
  */
-void schedutil_call_idle(struct schedutil_caller *caller, int cpu, uint32_t policy);
+void schedutil_call_idle(struct schedutil_caller *caller, uint32_t policy);
 
 /* Ends the thread, if there is one. */
 void schedutil_caller_end(struct schedutil_caller *caller);

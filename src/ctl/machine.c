@@ -65,26 +65,20 @@ static void add_temperature(struct heat *heat, const char *path, const char *sen
 	snprintf(heat->sensor, sizeof(heat->sensor), "%s", sensor);
 }
 
-static bool has_word(const char *device, const char *file, const char *pattern)
-{
-	char word[TEXT_SIZE];
-
-	return sysfs_read_line(word, sizeof(word), "%s/%s", device, file) &&
-	       fnmatch(pattern, word, 0) == 0;
-}
-
 /* A temperature of hwmon, if its driver is one of CPUs. */
 static void add_hwmon(const char *path, void *context)
 {
 	static const char *const drivers[] = { "coretemp", "k10temp", "zenpower", "cpu_thermal",
 					       "scpi_sensors" };
 	struct heat *heat = context;
-	char directory[SYSFS_PATH_SIZE];
+	char name[TEXT_SIZE];
 
-	snprintf(directory, sizeof(directory), "%.*s", (int)(strrchr(path, '/') - path), path);
+	if (!sysfs_read_line(name, sizeof(name), "%.*s/name", (int)(strrchr(path, '/') - path),
+			     path))
+		return;
 	for (size_t i = 0; i < ARRAY_SIZE(drivers); i++)
-		if (has_word(directory, "name", drivers[i]))
-			add_temperature(heat, path, drivers[i]);
+		if (!strcmp(name, drivers[i]))
+			add_temperature(heat, path, name);
 }
 
 /* A thermal zone whose type names a CPU: x86_pkg_temp, cpu-thermal, cpu0-thermal, soc-thermal. */
@@ -150,6 +144,14 @@ static void find_throttling(json_t *found, const char *sys)
 		add_number(found, "cooling_devices", cooling.n);
 		add_number(found, "cooling_limiting", cooling.active);
 	}
+}
+
+static bool has_word(const char *device, const char *file, const char *pattern)
+{
+	char word[TEXT_SIZE];
+
+	return sysfs_read_line(word, sizeof(word), "%s/%s", device, file) &&
+	       fnmatch(pattern, word, 0) == 0;
 }
 
 /* Only packages: core and uncore are parts of one, psys contains them. In microjoules. */

@@ -31,9 +31,9 @@ static struct actuator_request request_of(struct core *core, const struct decisi
 	const struct explanation *rests_on = engine_explanation(core->engine, decision->domain);
 	struct actuator_request request = {
 		.target_khz = decision->target_khz,
-		/* for an input event's work, or for none */
-		.at_once = decision->reason == REASON_IDLE ||
-			   (decision->reason == REASON_CHAIN && !rests_on->contenders[0].partner),
+		.idle = decision->reason == REASON_IDLE,
+		/* for an input event's work */
+		.at_once = decision->reason == REASON_CHAIN && !rests_on->contenders[0].partner,
 		.cpu = decision->cpu,
 	};
 

@@ -140,8 +140,7 @@ int query_client_receive(struct query_client *client)
 	return n ? 1 : -ESHUTDOWN;
 }
 
-/* What decides which place goes first: a stale client's, one of the user with most, the quietest.
- */
+/* Which place goes first: a stale client's, one of the user with most, the quietest. */
 struct claim {
 	bool is_stale;
 	uint32_t n_places;
