@@ -16,6 +16,8 @@
 
 #define EXIT_SKIP 77
 
+static struct native of_tests; /* the state of each */
+
 static struct topology *topology_new(void)
 {
 	struct topology *topology;
@@ -148,36 +150,34 @@ int native_start_tracer(struct native *native)
 	return r;
 }
 
-static int set_up(void **state)
+int native_set_up(void **state)
 {
-	struct native *native = *state;
 	struct policy policy;
 
+	*state = &of_tests;
 	policy_init(&policy);
 	/* Half of the usual rate: a disk that others use too must still reach it. */
 	policy.io_boost.min_rate_per_s = 500;
 	policy.io_boost.window_ns = 20 * NS_PER_MS;
-	native->policy = policy.io_boost;
-	return native_start_tracer(native);
+	of_tests.policy = policy.io_boost;
+	return native_start_tracer(&of_tests);
 }
 
-static int tear_down(void **state)
+int native_tear_down(void **state)
 {
-	struct native *native = *state;
-
 	work_end_all();
-	native->tracer = tracer_free(native->tracer);
+	of_tests.tracer = tracer_free(of_tests.tracer);
 	return 0;
 }
 
-static const char *unfit(struct native *native)
+static const char *unfit(void)
 {
 	if (geteuid() != 0)
 		return "not root";
 	if (sysconf(_SC_NPROCESSORS_ONLN) < 2)
 		return "one CPU only";
-	native->file = work_file_new();
-	return native->file < 0 ? "no direct I/O in the current directory" : NULL;
+	of_tests.file = work_file_new();
+	return of_tests.file < 0 ? "no direct I/O in the current directory" : NULL;
 }
 
 /*
@@ -191,11 +191,9 @@ static int be_alone(void)
 	return lock < 0 || flock(lock, LOCK_EX) < 0 ? -errno : 0;
 }
 
-int native_run_group(const char *name, const struct CMUnitTest *tests, size_t n)
+int main(void)
 {
-	static struct native native;
-	struct CMUnitTest with_state[16];
-	const char *why = unfit(&native);
+	const char *why = unfit();
 	int r;
 
 	if (why) {
@@ -203,18 +201,10 @@ int native_run_group(const char *name, const struct CMUnitTest *tests, size_t n)
 		return EXIT_SKIP;
 	}
 	assert_int_equal(be_alone(), 0);
-	assert_in_range(n, 1, sizeof(with_state) / sizeof(with_state[0]));
 	work_before_others(2); /* what it measures: see work_start_on() */
-	memcpy(with_state, tests, n * sizeof(tests[0]));
-	/* Each gets a tracer of its own: no test lives on the slots and records of another. */
-	for (size_t i = 0; i < n; i++) {
-		with_state[i].setup_func = set_up;
-		with_state[i].teardown_func = tear_down;
-		with_state[i].initial_state = &native;
-	}
-	native.topology = topology_new();
-	r = _cmocka_run_group_tests(name, with_state, n, NULL, NULL);
-	free(native.topology);
-	close(native.file);
+	of_tests.topology = topology_new();
+	r = tests_run(NULL, NULL);
+	free(of_tests.topology);
+	close(of_tests.file);
 	return r;
 }

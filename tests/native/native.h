@@ -3,14 +3,9 @@
 
 /* The tracer on this machine's kernel, with a topology that the machine need not have. */
 
-/* cmocka.h wants these before it. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
+#include "test.h"
 
-#include <cmocka.h>
 #include <stdbool.h>
-#include <stdint.h>
 
 #include "tracer/tracer.h"
 
@@ -42,11 +37,13 @@ struct native {
 };
 
 /*
- * Runs the tests with a struct native as their state. Exit status 77, "skipped", where the machine
- * is not one for them, after saying why.
+ * A test with a struct native as its state, and a tracer of its own: none lives on the slots and
+ * records of another. The program's exit status is 77, "skipped", where the machine is not one for
+ * them, after saying why.
  */
-#define native_run(tests) native_run_group(#tests, tests, sizeof(tests) / sizeof((tests)[0]))
-int native_run_group(const char *name, const struct CMUnitTest *tests, size_t n);
+#define NATIVE_TEST(name) TEST_WITH(name, native_set_up, native_tear_down)
+int native_set_up(void **state);
+int native_tear_down(void **state);
 
 /* A new tracer, which learns. Returns a negative errno, and prints why. */
 int native_start_tracer(struct native *native);

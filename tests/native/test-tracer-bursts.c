@@ -77,7 +77,7 @@ static void set_class(struct native *native, pid_t pid)
 }
 
 /* After a long burst a short one is that of a long-running task: by its mean. */
-static void test_mean_of_long_bursts(void **state)
+NATIVE_TEST(test_mean_of_long_bursts)
 {
 	struct native *native = *state;
 	struct worker worker = start_worker(NATIVE_OTHER);
@@ -163,7 +163,7 @@ static struct worker start_worker_as(pid_t pid, uint32_t cpu)
 
 /* A thread's class is not left behind for who gets its number, when the thread takes its leader's.
  */
-static void test_exec_of_a_thread(void **state)
+NATIVE_TEST(test_exec_of_a_thread)
 {
 	struct native *native = *state;
 	struct input input = { 0 };
@@ -199,7 +199,7 @@ static void count_co_runner(void *userdata, const struct wakegov_record *record)
 }
 
 /* What was reported of a class before the numbers got new meanings is not taken for another's. */
-static void test_renumbered_classes(void **state)
+NATIVE_TEST(test_renumbered_classes)
 {
 	struct tracer_classes classes = {
 		.n = 2, .cap = { 1024, 512 }, .co_runners = true, .burst_limit_ns = 100 * NS_PER_S
@@ -230,7 +230,7 @@ static void test_renumbered_classes(void **state)
 }
 
 /* Task storage stays within its limit, and a task that gets none is counted. */
-static void test_storage_is_bounded(void **state)
+NATIVE_TEST(test_storage_is_bounded)
 {
 	struct native *native = *state;
 	struct tracer_drops before, after;
@@ -245,16 +245,4 @@ static void test_storage_is_bounded(void **state)
 	/* From here on the worker, and most others, have theirs. */
 	compute(&worker, BURST_US);
 	work_end(worker.pid);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_mean_of_long_bursts),
-		cmocka_unit_test(test_exec_of_a_thread),
-		cmocka_unit_test(test_renumbered_classes),
-		cmocka_unit_test(test_storage_is_bounded),
-	};
-
-	return native_run(tests);
 }

@@ -63,7 +63,7 @@ static bool has_chain(const struct native *native, pid_t pid, bool expected)
 }
 
 /* Of three tasks at work that share a pair of places the third has one when another has ended. */
-static void test_places(void **state)
+NATIVE_TEST(test_places)
 {
 	struct native *native = *state;
 	pid_t pids[3];
@@ -83,7 +83,7 @@ static void test_places(void **state)
 }
 
 /* Of two places that one user has another user's task gets one; for the other one two tasks vie. */
-static void test_users(void **state)
+NATIVE_TEST(test_users)
 {
 	const struct native *native = *state;
 	struct wakegov_chain_pair pair;
@@ -188,7 +188,7 @@ static pid_t start_sleepers(const struct native *native, pid_t *remainder)
 }
 
 /* Children of a task with a chain, which no tick has met, give way to one at work. */
-static void test_children_that_sleep(void **state)
+NATIVE_TEST(test_children_that_sleep)
 {
 	const struct native *native = *state;
 	pid_t nappers[TOPOLOGY_CPUS_MAX], parent, at_work, remainder;
@@ -260,7 +260,7 @@ static void wait_until_saturated(const struct native *native, bool saturated)
 }
 
 /* While all CPUs are full chains stand still; then they go on with what they had. */
-static void test_saturation(void **state)
+NATIVE_TEST(test_saturation)
 {
 	struct native *native = *state;
 	const volatile struct wakegov_settings *settings = &native->tracer->programs.bss->settings;
@@ -307,7 +307,7 @@ static void test_saturation(void **state)
 }
 
 /* Short processes beside a steady chain do not have all chains followed: pauses go on. */
-static void test_short_processes(void **state)
+NATIVE_TEST(test_short_processes)
 {
 	static const char *const shell[] = { "sh", "-c", "while :; do /bin/true; done", NULL };
 	const struct native *native = *state;
@@ -324,17 +324,4 @@ static void test_short_processes(void **state)
 	work_end(processes);
 	work_end(chain);
 	tracer_follow_chains(native->tracer, false);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_places),
-		cmocka_unit_test(test_users),
-		cmocka_unit_test(test_children_that_sleep),
-		cmocka_unit_test(test_saturation),
-		cmocka_unit_test(test_short_processes),
-	};
-
-	return native_run(tests);
 }

@@ -81,7 +81,7 @@ static pid_t start_sleeper(void)
 }
 
 /* Of children that end soon only the first says that there are some. */
-static void test_short(void **state)
+NATIVE_TEST(test_short)
 {
 	struct native *native = *state;
 
@@ -101,7 +101,7 @@ static void test_short(void **state)
 }
 
 /* One that lives on is reported when it is asked for, and so is its end. */
-static void test_long(void **state)
+NATIVE_TEST(test_long)
 {
 	struct native *native = *state;
 	uint64_t before_ns = native_now_ns(), born_ns;
@@ -131,7 +131,7 @@ static void test_long(void **state)
 }
 
 /* A child that forks is reported before its own child is. */
-static void test_grandchild(void **state)
+NATIVE_TEST(test_grandchild)
 {
 	struct native *native = *state;
 	pid_t child, grandchild;
@@ -159,7 +159,7 @@ static void test_grandchild(void **state)
 }
 
 /* A change is reported at once, with what it is now. */
-static void test_changed(void **state)
+NATIVE_TEST(test_changed)
 {
 	struct native *native = *state;
 	pid_t pid;
@@ -182,7 +182,7 @@ static void ignore(void *userdata, const struct task_facts *facts)
 }
 
 /* A child that a scan finds has its record too: who scans need not keep what it finds. */
-static void test_scanned(void **state)
+NATIVE_TEST(test_scanned)
 {
 	struct native *native = *state;
 	pid_t pid;
@@ -197,7 +197,7 @@ static void test_scanned(void **state)
 }
 
 /* Those for which there is no place do not wait; each is reported once. */
-static void test_many(void **state)
+NATIVE_TEST(test_many)
 {
 	struct native *native = *state;
 	pid_t pids[MANY];
@@ -220,7 +220,7 @@ static void test_many(void **state)
 	}
 }
 
-static void test_cpu(void **state)
+NATIVE_TEST(test_cpu)
 {
 	struct native *native = *state;
 	struct task_facts facts;
@@ -240,7 +240,7 @@ static void test_cpu(void **state)
 }
 
 /* Whoever ended in a pause is not said to live. */
-static void test_pause(void **state)
+NATIVE_TEST(test_pause)
 {
 	struct native *native = *state;
 	struct task_facts facts;
@@ -253,16 +253,4 @@ static void test_pause(void **state)
 	assert_false(tracer_task_lives(native->tracer, getpid(), facts.ends));
 	assert_int_equal(tracer_find_task(native->tracer, getpid(), &facts), 0);
 	assert_true(tracer_task_lives(native->tracer, getpid(), facts.ends));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_short),	   cmocka_unit_test(test_long),
-		cmocka_unit_test(test_grandchild), cmocka_unit_test(test_changed),
-		cmocka_unit_test(test_scanned),	   cmocka_unit_test(test_many),
-		cmocka_unit_test(test_pause),	   cmocka_unit_test(test_cpu),
-	};
-
-	return native_run(tests);
 }

@@ -23,7 +23,7 @@ struct job {
 	bool never_waits; /* as far as in_iowait tells */
 };
 
-static void test_fio(void **state)
+NATIVE_TEST(test_fio)
 {
 	static const struct job jobs[] = {
 		{ "psync", "1" },
@@ -59,7 +59,7 @@ static void test_fio(void **state)
 	}
 }
 
-static void test_page_faults(void **state)
+NATIVE_TEST(test_page_faults)
 {
 	struct native *native = *state;
 	struct disk_under_test disk;
@@ -73,7 +73,7 @@ static void test_page_faults(void **state)
 	assert_true(change.worked_ns > 0);
 }
 
-static void test_readahead(void **state)
+NATIVE_TEST(test_readahead)
 {
 	struct native *native = *state;
 	struct disk_under_test disk;
@@ -86,7 +86,7 @@ static void test_readahead(void **state)
 }
 
 /* Kernel threads send what it wrote: it is not the writer's I/O. */
-static void test_writeback(void **state)
+NATIVE_TEST(test_writeback)
 {
 	struct native *native = *state;
 	struct disk_under_test disk;
@@ -111,7 +111,7 @@ static uint64_t count_ios(const struct native *native, const struct disk_under_t
 	return ios;
 }
 
-static void test_many_tasks(void **state)
+NATIVE_TEST(test_many_tasks)
 {
 	static const char *const options[] = {
 		"--direct=1",	 "--rw=randread", "--bs=4k", "--ioengine=psync",
@@ -144,15 +144,4 @@ static void test_many_tasks(void **state)
 		tracer_release_task(native->tracer, handle);
 	for (uint32_t i = 0; i < WAKEGOV_HOT; i++)
 		assert_int_equal(native->tracer->programs.bss->hot_tasks[i], 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_many_tasks),  cmocka_unit_test(test_fio),
-		cmocka_unit_test(test_page_faults), cmocka_unit_test(test_readahead),
-		cmocka_unit_test(test_writeback),
-	};
-
-	return native_run(tests);
 }

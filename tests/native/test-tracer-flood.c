@@ -37,7 +37,7 @@ static uint64_t switches_of(const struct native *native)
 #define SWITCHES_MOST (100ULL * RING_RECORDS)
 
 /* Nobody takes the records of thousands of events. */
-static void test_full_ring(void **state)
+NATIVE_TEST(test_full_ring)
 {
 	struct native *native = *state;
 	uint64_t before = drops_of(native).ring, dropped, switches;
@@ -93,7 +93,7 @@ static void fill_ring(struct native *native, uint32_t cpu)
 }
 
 /* What a lost record would have told of a CPU is told with the next that are taken, once. */
-static void test_lost_look_is_kept(void **state)
+NATIVE_TEST(test_lost_look_is_kept)
 {
 	static const struct engine_band band = { .low_q = 1, .watch = true };
 	struct native *native = *state;
@@ -122,7 +122,7 @@ static void take_and_cause(void *userdata, const struct wakegov_record *record)
 		prctl(PR_SET_NAME, "native-name");
 }
 
-static void test_ends_in_a_flood(void **state)
+NATIVE_TEST(test_ends_in_a_flood)
 {
 	struct native *native = *state;
 	uint32_t n;
@@ -153,7 +153,7 @@ static void release_all(const struct native *native)
 }
 
 /* Tasks that come and go, and nobody gives their slots back. */
-static void test_full_slots(void **state)
+NATIVE_TEST(test_full_slots)
 {
 	/* Five I/Os within 50 ms, and each child lives for longer. */
 	const struct policy_io_boost easy = {
@@ -187,16 +187,4 @@ static void test_full_slots(void **state)
 	native->watched_pid = pid;
 	assert_true(native_wait(native, &native->watched_events, 1, PATIENCE_MS));
 	work_end(pid);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_full_ring),
-		cmocka_unit_test(test_lost_look_is_kept),
-		cmocka_unit_test(test_ends_in_a_flood),
-		cmocka_unit_test(test_full_slots),
-	};
-
-	return native_run(tests);
 }

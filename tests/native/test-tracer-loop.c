@@ -30,7 +30,7 @@ static uint64_t completions_of(const struct native *native, uint32_t index)
 }
 
 /* What is read from a file on a disk is that disk's business. */
-static void test_loop_on_disk(void **state)
+NATIVE_TEST(test_loop_on_disk)
 {
 	struct native *native = *state;
 	struct disk_under_test disk;
@@ -52,7 +52,7 @@ static void test_loop_on_disk(void **state)
 	assert_int_equal(disk_index_of(native, loop.name), -1);
 }
 
-static void test_partition(void **state)
+NATIVE_TEST(test_partition)
 {
 	struct native *native = *state;
 	struct loop loop;
@@ -70,7 +70,7 @@ static void test_partition(void **state)
 }
 
 /* Its index is free and told about once, and no task keeps anything under it. */
-static void test_disappears(void **state)
+NATIVE_TEST(test_disappears)
 {
 	struct native *native = *state;
 	struct loop loop;
@@ -103,7 +103,7 @@ static void test_disappears(void **state)
 }
 
 /* Another medium in the same disk is another device. */
-static void test_comes_back(void **state)
+NATIVE_TEST(test_comes_back)
 {
 	struct native *native = *state;
 	struct loop loop;
@@ -145,7 +145,7 @@ static bool is_unplaced(const struct native *native, const char *name)
  * As many disks as there are places get one. What comes then is counted as dropped, is not searched
  * for at each request, and has a place as soon as one is free.
  */
-static void test_more_than_places(void **state)
+NATIVE_TEST(test_more_than_places)
 {
 	struct native *native = *state;
 	struct loop loops[MOST_LOOPS];
@@ -172,15 +172,4 @@ static void test_more_than_places(void **state)
 	assert_true(read_some(native, loops[n].name, loops[n].device) >= 0);
 	for (uint32_t i = n / 2; i <= n; i++)
 		loop_end(&loops[i]);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_loop_on_disk),	 cmocka_unit_test(test_partition),
-		cmocka_unit_test(test_disappears),	 cmocka_unit_test(test_comes_back),
-		cmocka_unit_test(test_more_than_places),
-	};
-
-	return native_run(tests);
 }

@@ -47,7 +47,7 @@ static void work(const struct native *native)
 }
 
 /* Programs that were needed before run again, and the others do not. */
-static void test_nothing_runs(void **state)
+NATIVE_TEST(test_nothing_runs)
 {
 	struct native *native = *state;
 	int stats = bpf_enable_stats(BPF_STATS_RUN_TIME);
@@ -133,7 +133,7 @@ static uint64_t stand_still(struct native *native, pid_t pid)
  * No work and no request of a task that stood still in its I/O is as long as the pause, and where
  * it runs is known, though its move was not seen.
  */
-static void test_task_goes_on(void **state)
+NATIVE_TEST(test_task_goes_on)
 {
 	struct native *native = *state;
 	pid_t pid = start_reader(native);
@@ -156,7 +156,7 @@ static void test_task_goes_on(void **state)
 }
 
 /* Its exit was not seen. */
-static void test_task_ended(void **state)
+NATIVE_TEST(test_task_ended)
 {
 	struct native *native = *state;
 	pid_t pid = start_reader(native);
@@ -189,7 +189,7 @@ static void *spin_for_ever(void *argument)
  * run on, and what the CPU remembers of it decays from then. A thread of this process, which counts
  * as the daemon's, keeps others away when the spinner has gone.
  */
-static void test_cpu(void **state)
+NATIVE_TEST(test_cpu)
 {
 	struct native *native = *state;
 	uint32_t busy_cap = 0, idle_cap = 1024;
@@ -234,7 +234,7 @@ static void follow_chains(struct native *native)
 }
 
 /* A pause also ends a time in which only ticks are traced, as if all had been traced before. */
-static void test_only_ticks(void **state)
+NATIVE_TEST(test_only_ticks)
 {
 	struct native *native = *state;
 	struct tracer *tracer = native->tracer;
@@ -267,15 +267,4 @@ static void test_only_ticks(void **state)
 	assert_int_equal(tracer->programs.bss->followed_chains, generation + 1);
 	assert_int_equal(tracer->programs.bss->settings.only_ticks_since_ns, 0);
 	tracer_follow_chains(tracer, false);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_nothing_runs), cmocka_unit_test(test_task_goes_on),
-		cmocka_unit_test(test_task_ended),   cmocka_unit_test(test_cpu),
-		cmocka_unit_test(test_only_ticks),
-	};
-
-	return native_run(tests);
 }

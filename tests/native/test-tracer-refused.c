@@ -62,7 +62,7 @@ static void assert_refused(const struct native *native, const struct refusal *re
 	assert_int_equal(WEXITSTATUS(status), AS_EXPECTED);
 }
 
-static void test_no_privileges(void **state)
+NATIVE_TEST(test_no_privileges)
 {
 	static const struct refusal refusal = {
 		.prepare = become_nobody,
@@ -73,7 +73,7 @@ static void test_no_privileges(void **state)
 	assert_refused(*state, &refusal);
 }
 
-static void test_no_btf(void **state)
+NATIVE_TEST(test_no_btf)
 {
 	static const struct refusal refusal = {
 		.prepare = hide_btf,
@@ -81,14 +81,4 @@ static void test_no_btf(void **state)
 	};
 
 	assert_refused(*state, &refusal);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_no_privileges),
-		cmocka_unit_test(test_no_btf),
-	};
-
-	return native_run(tests);
 }

@@ -46,7 +46,7 @@ static struct input_task wait_for_starts(struct native *native, uint64_t before)
 }
 
 /* Starts and their time go on; which device they go to, and what is in flight, do not. */
-static void test_count_only(void **state)
+NATIVE_TEST(test_count_only)
 {
 	struct native *native = *state;
 	struct disk_under_test disk;
@@ -134,7 +134,7 @@ static void check_by_bytes(struct native *native, const struct work_uring *uring
 	work_end(pid);
 }
 
-static void test_by_bytes(void **state)
+NATIVE_TEST(test_by_bytes)
 {
 	struct native *native = *state;
 	const struct work_uring queue = { "native-queue", NATIVE_OTHER, native->file, 8 };
@@ -144,7 +144,7 @@ static void test_by_bytes(void **state)
 }
 
 /* Requests of two sizes in turn, each for long: their bytes do not say how many there are. */
-static void test_uneven_requests_are_counted(void **state)
+NATIVE_TEST(test_uneven_requests_are_counted)
 {
 	struct native *native = *state;
 	uint64_t events;
@@ -161,15 +161,4 @@ static void test_uneven_requests_are_counted(void **state)
 	wait_for_starts(native, read_task(native).io_starts);
 	assert_true(native_program_events(native, "block_io_start") > events + 50);
 	work_end(pid);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_count_only),
-		cmocka_unit_test(test_by_bytes),
-		cmocka_unit_test(test_uneven_requests_are_counted),
-	};
-
-	return native_run(tests);
 }

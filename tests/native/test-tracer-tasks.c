@@ -24,7 +24,7 @@ static pid_t start_reader(struct native *native, uint32_t cpu)
 	return pid;
 }
 
-static void test_fast_reader_is_told(void **state)
+NATIVE_TEST(test_fast_reader_is_told)
 {
 	struct native *native = *state;
 	pid_t slow = work_read("native-slow", NATIVE_CPU, native->file, 0, 10000);
@@ -61,7 +61,7 @@ static void test_fast_reader_is_told(void **state)
 }
 
 /* To learn of each would attach and detach programs at every command that reads its own program. */
-static void test_short_reader_is_not_told(void **state)
+NATIVE_TEST(test_short_reader_is_not_told)
 {
 	struct native *native = *state;
 	const struct policy_io_boost easy = { .enabled = true,
@@ -78,7 +78,7 @@ static void test_short_reader_is_not_told(void **state)
 	tracer_set_policy(native->tracer, &native->policy);
 }
 
-static void test_move_is_told(void **state)
+NATIVE_TEST(test_move_is_told)
 {
 	struct native *native = *state;
 	pid_t pid = start_reader(native, NATIVE_CPU);
@@ -96,7 +96,7 @@ static void test_move_is_told(void **state)
 	work_end(pid);
 }
 
-static void test_exit_is_told(void **state)
+NATIVE_TEST(test_exit_is_told)
 {
 	struct native *native = *state;
 	pid_t pid = start_reader(native, NATIVE_CPU);
@@ -114,7 +114,7 @@ static void test_exit_is_told(void **state)
 }
 
 /* Not while the task goes on, and once when it pauses. */
-static void test_hold_end_is_told(void **state)
+NATIVE_TEST(test_hold_end_is_told)
 {
 	struct native *native = *state;
 	pid_t pid = start_reader(native, NATIVE_CPU);
@@ -142,7 +142,7 @@ static void test_hold_end_is_told(void **state)
 }
 
 /* Off, nothing is told; on again, it is. */
-static void test_policy_switches_off(void **state)
+NATIVE_TEST(test_policy_switches_off)
 {
 	struct native *native = *state;
 	struct policy_io_boost off = native->policy;
@@ -209,7 +209,7 @@ static void run_fio(struct native *native, const char *engine, bool learn)
 	assert_true(waits < starts / 2);
 }
 
-static void test_queued_io_is_told(void **state)
+NATIVE_TEST(test_queued_io_is_told)
 {
 	static const char *const engines[] = { "libaio", "io_uring" };
 
@@ -223,19 +223,4 @@ static void test_queued_io_is_told(void **state)
 		run_fio(*state, engines[i], false);
 	}
 	unlink("native-fio");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_fast_reader_is_told),
-		cmocka_unit_test(test_short_reader_is_not_told),
-		cmocka_unit_test(test_move_is_told),
-		cmocka_unit_test(test_exit_is_told),
-		cmocka_unit_test(test_hold_end_is_told),
-		cmocka_unit_test(test_policy_switches_off),
-		cmocka_unit_test(test_queued_io_is_told),
-	};
-
-	return native_run(tests);
 }

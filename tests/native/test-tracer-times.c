@@ -42,7 +42,7 @@ static bool tells_apart(const struct measure *plain, const struct measure *burni
 	       per_io_us(sleeping, sleeping->worked_ns) < plain_us + COMPUTE_US / 3;
 }
 
-static void test_psync(void **state)
+NATIVE_TEST(test_psync)
 {
 	struct native *native = *state;
 	struct disk_under_test disk;
@@ -68,7 +68,7 @@ static void test_psync(void **state)
 }
 
 /* Of three that compute on one CPU each waits for the others two thirds of its time. */
-static void test_waits_for_its_cpu(void **state)
+NATIVE_TEST(test_waits_for_its_cpu)
 {
 	struct native *native = *state;
 	struct disk_under_test disk;
@@ -120,7 +120,7 @@ static struct measure run_queue(struct native *native, const struct disk_under_t
 }
 
 /* A queue that is kept full, and one that empties while its task computes. */
-static void test_queues(void **state)
+NATIVE_TEST(test_queues)
 {
 	struct native *native = *state;
 	struct disk_under_test disk;
@@ -144,7 +144,7 @@ static void test_queues(void **state)
 }
 
 /* What a ring's owner has sent by the kernel's workers is its own I/O all the same. */
-static void test_workers(void **state)
+NATIVE_TEST(test_workers)
 {
 	struct native *native = *state;
 	struct disk_under_test disk;
@@ -178,7 +178,7 @@ static void test_workers(void **state)
 }
 
 /* One request at a time beside a queue of 16: each task has its part of what the disk has. */
-static void test_several_tasks(void **state)
+NATIVE_TEST(test_several_tasks)
 {
 	struct native *native = *state;
 	struct disk_under_test disk;
@@ -201,7 +201,7 @@ static void test_several_tasks(void **state)
 }
 
 /* Of a disk that is written to, a reader has its part of the reads. */
-static void test_reader_beside_writes(void **state)
+NATIVE_TEST(test_reader_beside_writes)
 {
 	static const char *const options[] = {
 		"--direct=1",	"--rw=randwrite", "--bs=64k", "--ioengine=libaio",
@@ -227,7 +227,7 @@ static void test_reader_beside_writes(void **state)
 	assert_true(change.completions > change.ios);
 }
 
-static void test_two_devices(void **state)
+NATIVE_TEST(test_two_devices)
 {
 	struct native *native = *state;
 	struct disk_under_test disk, second = { 0 };
@@ -263,19 +263,4 @@ static void test_two_devices(void **state)
 	assert_true(first_io.ios > 100);
 	assert_in_range(second_io.ios, first_io.ios - first_io.ios / 20 - 5,
 			first_io.ios + first_io.ios / 20 + 5);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_psync),
-		cmocka_unit_test(test_waits_for_its_cpu),
-		cmocka_unit_test(test_queues),
-		cmocka_unit_test(test_several_tasks),
-		cmocka_unit_test(test_reader_beside_writes),
-		cmocka_unit_test(test_two_devices),
-		cmocka_unit_test(test_workers),
-	};
-
-	return native_run(tests);
 }

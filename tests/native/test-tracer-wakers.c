@@ -211,7 +211,7 @@ static bool passes(const struct native *native, const struct way *way)
 	return passed;
 }
 
-static void test_ways(void **state)
+NATIVE_TEST(test_ways)
 {
 	struct native *native = *state;
 	uint32_t n_wrong = 0;
@@ -226,11 +226,4 @@ static void test_ways(void **state)
 	}
 	tracer_follow_chains(native->tracer, false);
 	assert_int_equal(n_wrong, 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = { cmocka_unit_test(test_ways) };
-
-	return native_run(tests);
 }

@@ -23,7 +23,7 @@ static bool arm(const struct native *native, uint32_t cpu, struct engine_band ba
 	return tracer_arm(native->tracer, cpu, &band);
 }
 
-static void test_programs_attach(void **state)
+NATIVE_TEST(test_programs_attach)
 {
 	struct native *native = *state;
 	struct tracer_program program;
@@ -48,7 +48,7 @@ static void test_programs_attach(void **state)
 	assert_int_equal(i, WAKEGOV_PROGRAMS);
 }
 
-static void test_counters_grow(void **state)
+NATIVE_TEST(test_counters_grow)
 {
 	static const char *const names[] = {
 		"sched_switch",	      "sched_waking",	    "sched_migrate_task",
@@ -89,7 +89,7 @@ static bool is_busy(const struct native *native)
 }
 
 /* Nobody else runs on the CPU of the spinner: it is the tick that tells. */
-static void test_busy_leaves_band(void **state)
+NATIVE_TEST(test_busy_leaves_band)
 {
 	struct native *native = *state;
 	uint64_t start_ns = native_now_ns();
@@ -234,7 +234,7 @@ static bool is_told_once(const struct going_idle *cpu)
 	       cpu->idle_cap <= 128;
 }
 
-static void test_idle_is_told_once(void **state)
+NATIVE_TEST(test_idle_is_told_once)
 {
 	struct native *native = *state;
 	struct going_idle cpu;
@@ -303,7 +303,7 @@ static uint32_t news_of_own_work(struct native *native, bool *ret_disturbed)
  * What an idle CPU remembers is no reason to wake the daemon. It was: each time that the daemon
  * went to sleep there. Where it makes way for others' tasks the CPU is not idle.
  */
-static void test_own_work_is_no_news(void **state)
+NATIVE_TEST(test_own_work_is_no_news)
 {
 	struct native *native = *state;
 	bool disturbed;
@@ -339,7 +339,7 @@ static uint32_t settled_cap(const struct native *native, uint32_t khz)
 	return caps[SETTLED_LOOKS / 2];
 }
 
-static void test_frequency_scales(void **state)
+NATIVE_TEST(test_frequency_scales)
 {
 	struct native *native = *state;
 	pid_t spinner = work_spin(NATIVE_OTHER);
@@ -410,7 +410,7 @@ static void compare_busy(struct native *native, double *ret_accounted, double *r
  * others fill has late ticks, and what they are late by counts as stolen, to us alone: there it is
  * tried again, and at least not more is accounted.
  */
-static void test_brief_bursts(void **state)
+NATIVE_TEST(test_brief_bursts)
 {
 	struct native *native = *state;
 	double accounted, busy;
@@ -434,7 +434,7 @@ static void test_brief_bursts(void **state)
 }
 
 /* A real-time task is taken to need all of its CPU, however short it has run. */
-static void test_realtime_needs_all(void **state)
+NATIVE_TEST(test_realtime_needs_all)
 {
 	struct native *native = *state;
 	pid_t spinner = work_spin(NATIVE_OTHER);
@@ -445,20 +445,4 @@ static void test_realtime_needs_all(void **state)
 	work_end(spinner);
 	assert_true(input.cpu.running);
 	assert_int_equal(input.cpu.est_q, DECAY_Q(1024));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_programs_attach),
-		cmocka_unit_test(test_counters_grow),
-		cmocka_unit_test(test_busy_leaves_band),
-		cmocka_unit_test(test_idle_is_told_once),
-		cmocka_unit_test(test_own_work_is_no_news),
-		cmocka_unit_test(test_frequency_scales),
-		cmocka_unit_test(test_brief_bursts),
-		cmocka_unit_test(test_realtime_needs_all),
-	};
-
-	return native_run(tests);
 }

@@ -3,22 +3,15 @@
 
 /*
  * A made-up /sys/devices/system/cpu, in a mount namespace of the test's own: libcpupower's paths
- * are fixed, so the tree must lie where it looks.
+ * are fixed, so the tree must lie where it looks. The main() that mounts it is with it.
  */
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "test.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 
-#include <cmocka.h>
-
 #define FAKE_CPU "/sys/devices/system/cpu"
-
-/* For main(): ends the program with 77 (skipped) where there is no right to mount. */
-void fake_enter_or_skip(void);
 
 /* An empty tree. For use as a test's set-up, too: state may be NULL. */
 int fake_reset(void **state);

@@ -42,6 +42,8 @@ static int tear_down(void **state)
 	return statefile_remove(directory, &affinities_log.file);
 }
 
+#define FIXTURE_TEST(name) TEST_WITH(name, NULL, tear_down)
+
 static int load(void)
 {
 	task_log_deinit(&loaded);
@@ -69,7 +71,7 @@ static void assert_same(const struct affinity *one, const struct affinity *other
 	assert_true(cpu_mask_equals(&one->put, &other->put));
 }
 
-static void test_round_trip(void **state)
+FIXTURE_TEST(test_round_trip)
 {
 	struct affinity later = saved[0];
 	const struct affinity *read_back;
@@ -90,14 +92,14 @@ static void test_round_trip(void **state)
 	assert_true(cpu_mask_equals(&read_back->was, &saved[0].put));
 }
 
-static void test_no_log(void **state)
+FIXTURE_TEST(test_no_log)
 {
 	assert_int_equal(load(), 0);
 	assert_int_equal(pid_index_count(loaded.index), 0);
 	assert_int_equal(task_log_restore(&affinities_log, directory, NULL, NULL), 0);
 }
 
-static void test_damaged(void **state)
+FIXTURE_TEST(test_damaged)
 {
 	static const char *const lines[] = {
 		"task 0 5 0-1023 3\n",
@@ -125,11 +127,5 @@ static void test_damaged(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_teardown(test_round_trip, tear_down),
-		cmocka_unit_test_teardown(test_no_log, tear_down),
-		cmocka_unit_test_teardown(test_damaged, tear_down),
-	};
-
-	return cmocka_run_group_tests(tests, set_up_all, tear_down_all);
+	return tests_run(set_up_all, tear_down_all);
 }

@@ -17,8 +17,10 @@ static struct topology *discover(void)
 	return topology;
 }
 
+#define FIXTURE_TEST(name) TEST_WITH(name, fake_reset, NULL)
+
 /* By an online CPU: that of the first one may be offline, and has no such file then. */
-static void test_capacity_by_an_online_cpu(void **state)
+FIXTURE_TEST(test_capacity_by_an_online_cpu)
 {
 	_cleanup_free_ struct topology *topology = NULL;
 
@@ -30,7 +32,7 @@ static void test_capacity_by_an_online_cpu(void **state)
 	assert_int_equal(topology->domains[0].capacity, 446);
 }
 
-static void test_no_cpufreq(void **state)
+FIXTURE_TEST(test_no_cpufreq)
 {
 	struct topology *topology = discover();
 
@@ -40,7 +42,7 @@ static void test_no_cpufreq(void **state)
 	free(topology);
 }
 
-static void test_two_domains(void **state)
+FIXTURE_TEST(test_two_domains)
 {
 	static const uint32_t khz[] = { 400000, 600000, 1000000, 1400000, 1800000 };
 	struct topology *topology;
@@ -63,7 +65,7 @@ static void test_two_domains(void **state)
 }
 
 /* Order of numbers, not of names: policy10 comes after policy2. */
-static void test_domains_in_order(void **state)
+FIXTURE_TEST(test_domains_in_order)
 {
 	struct topology *topology;
 
@@ -135,13 +137,13 @@ static void check_frequencies(const struct frequencies_case *c)
 	free(topology);
 }
 
-static void test_frequencies(void **state)
+FIXTURE_TEST(test_frequencies)
 {
 	for (size_t i = 0; i < sizeof(frequencies_cases) / sizeof(frequencies_cases[0]); i++)
 		check_frequencies(&frequencies_cases[i]);
 }
 
-static void test_table_longer_than_ours(void **state)
+FIXTURE_TEST(test_table_longer_than_ours)
 {
 	char table[2048] = "";
 	struct topology *topology;
@@ -157,7 +159,7 @@ static void test_table_longer_than_ours(void **state)
 	free(topology);
 }
 
-static void test_boost_per_policy(void **state)
+FIXTURE_TEST(test_boost_per_policy)
 {
 	struct topology *topology;
 
@@ -170,7 +172,7 @@ static void test_boost_per_policy(void **state)
 	free(topology);
 }
 
-static void test_capacity_and_latency(void **state)
+FIXTURE_TEST(test_capacity_and_latency)
 {
 	struct topology *topology;
 
@@ -190,7 +192,7 @@ static void test_capacity_and_latency(void **state)
 }
 
 /* As the kernel has it when all CPUs of a domain are offline: nothing can be read. */
-static void test_unreadable_domain_is_left_out(void **state)
+FIXTURE_TEST(test_unreadable_domain_is_left_out)
 {
 	static const char *const files[] = { "related_cpus", "scaling_available_frequencies",
 					     "cpuinfo_min_freq", "cpuinfo_max_freq" };
@@ -213,7 +215,7 @@ static void test_unreadable_domain_is_left_out(void **state)
 }
 
 /* The first 1024 are governed, as far as their domains have no others. */
-static void test_too_many_cpus(void **state)
+FIXTURE_TEST(test_too_many_cpus)
 {
 	struct topology *topology;
 	char path[32];
@@ -234,25 +236,4 @@ static void test_too_many_cpus(void **state)
 	assert_string_equal(topology->domains[0].name, "policy0");
 	assert_int_equal(topology->cpu_domain[1], TOPOLOGY_NO_DOMAIN);
 	free(topology);
-}
-
-#define TEST(name) cmocka_unit_test_setup(name, fake_reset)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(test_capacity_by_an_online_cpu),
-		TEST(test_no_cpufreq),
-		TEST(test_two_domains),
-		TEST(test_domains_in_order),
-		TEST(test_frequencies),
-		TEST(test_table_longer_than_ours),
-		TEST(test_boost_per_policy),
-		TEST(test_capacity_and_latency),
-		TEST(test_unreadable_domain_is_left_out),
-		TEST(test_too_many_cpus),
-	};
-
-	fake_enter_or_skip();
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -54,6 +54,8 @@ static int set_up(void **state)
 	return backend_limits.acquire(&s->domain);
 }
 
+#define FIXTURE_TEST(name) TEST_WITH(name, set_up, setting_tear_down)
+
 static void apply(struct setting *s, uint32_t min_khz, uint32_t max_khz)
 {
 	const struct actuator_request request = { 1000000, min_khz, max_khz, min_khz, max_khz };
@@ -72,7 +74,7 @@ static void assert_saved(struct setting *s, enum control control, const char *va
 }
 
 /* The thermal limit is not saved, written or restored as the user's. */
-static void test_passing_limit(void **state)
+FIXTURE_TEST(test_passing_limit)
 {
 	struct setting *s = *state;
 
@@ -89,7 +91,7 @@ static void test_passing_limit(void **state)
 	fake_assert(MAX, "2147483647");
 }
 
-static void test_report_without_limit(void **state)
+TEST(test_report_without_limit)
 {
 	struct restore_result result = { .name = "scaling_max_freq", .value = "2147483647" };
 	char text[128];
@@ -102,7 +104,7 @@ static void test_report_without_limit(void **state)
 }
 
 /* Limits that are in force late, or never, are ours: the requests tell. */
-static void test_in_force_late(void **state)
+FIXTURE_TEST(test_in_force_late)
 {
 	struct setting *s = *state;
 	uint32_t min_khz, max_khz;
@@ -118,7 +120,7 @@ static void test_in_force_late(void **state)
 }
 
 /* Another program writes what was there before ours: known at once. */
-static void test_put_back_at_once(void **state)
+FIXTURE_TEST(test_put_back_at_once)
 {
 	struct setting *s = *state;
 
@@ -136,7 +138,7 @@ static void test_put_back_at_once(void **state)
 }
 
 /* A program that puts back what it found puts back ours: the domain is there to be taken again. */
-static void test_ours_put_back(void **state)
+FIXTURE_TEST(test_ours_put_back)
 {
 	struct setting *s = *state;
 
@@ -162,7 +164,7 @@ static void test_ours_put_back(void **state)
 }
 
 /* Set where we hold none, above the thermal limit: what was asked for is saved. */
-static void test_set_while_free(void **state)
+FIXTURE_TEST(test_set_while_free)
 {
 	struct setting *s = *state;
 
@@ -179,7 +181,7 @@ static void test_set_while_free(void **state)
 }
 
 /* amd-pstate has a minimum above the lowest OPP while no program requests one, and so it stays. */
-static void test_default_min(void **state)
+FIXTURE_TEST(test_default_min)
 {
 	struct setting *s = *state;
 	uint32_t min_khz, max_khz;
@@ -217,7 +219,7 @@ static void switch_boost(uint32_t khz)
 }
 
 /* The kernel has written over our limit: no other program has, and ours is written again. */
-static void test_boost_switched(void **state)
+FIXTURE_TEST(test_boost_switched)
 {
 	struct setting *s = *state;
 
@@ -240,7 +242,7 @@ static void test_boost_switched(void **state)
 
 /* On and off before anything was looked at: the maximum is as before, and the switch was written.
  */
-static void test_boost_switched_twice(void **state)
+FIXTURE_TEST(test_boost_switched_twice)
 {
 	struct setting *s = *state;
 
@@ -258,7 +260,7 @@ static void test_boost_switched_twice(void **state)
 
 /* The maximum in force is one that we had before: it is the hardware's now, and no trace of ours.
  */
-static void test_boost_off_again(void **state)
+FIXTURE_TEST(test_boost_off_again)
 {
 	struct setting *s = *state;
 	uint32_t min_khz, max_khz;
@@ -273,7 +275,7 @@ static void test_boost_off_again(void **state)
 }
 
 /* Another program's value is not the kernel's, whatever was switched meanwhile. */
-static void test_taken_over_while_boost_is_switched(void **state)
+FIXTURE_TEST(test_taken_over_while_boost_is_switched)
 {
 	struct setting *s = *state;
 
@@ -299,7 +301,7 @@ static void put_under_schedutil(void)
 }
 
 /* A limit that widens waits for schedutil, and the caller does not. */
-static void test_widened(void **state)
+FIXTURE_TEST(test_widened)
 {
 	struct setting *s = *state;
 	int r;
@@ -315,7 +317,7 @@ static void test_widened(void **state)
 }
 
 /* A visit for a limit that was narrowed meanwhile does not count for the next one. */
-static void test_narrowed_meanwhile(void **state)
+FIXTURE_TEST(test_narrowed_meanwhile)
 {
 	struct setting *s = *state;
 
@@ -328,7 +330,7 @@ static void test_narrowed_meanwhile(void **state)
 }
 
 /* No thread runs on an isolated CPU. */
-static void test_widened_on_isolated_cpus(void **state)
+FIXTURE_TEST(test_widened_on_isolated_cpus)
 {
 	struct setting *s = *state;
 
@@ -339,30 +341,4 @@ static void test_widened_on_isolated_cpus(void **state)
 	fake_write("isolated", "0");
 	assert_int_equal(ask(s, 600000), ACTUATOR_DONE);
 	assert_int_equal(ask(s, UINT32_MAX), ACTUATOR_NOT_YET);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_passing_limit, set_up, setting_tear_down),
-		cmocka_unit_test(test_report_without_limit),
-		cmocka_unit_test_setup_teardown(test_in_force_late, set_up, setting_tear_down),
-		cmocka_unit_test_setup_teardown(test_put_back_at_once, set_up, setting_tear_down),
-		cmocka_unit_test_setup_teardown(test_ours_put_back, set_up, setting_tear_down),
-		cmocka_unit_test_setup_teardown(test_set_while_free, set_up, setting_tear_down),
-		cmocka_unit_test_setup_teardown(test_default_min, set_up, setting_tear_down),
-		cmocka_unit_test_setup_teardown(test_boost_switched, set_up, setting_tear_down),
-		cmocka_unit_test_setup_teardown(test_boost_switched_twice, set_up,
-						setting_tear_down),
-		cmocka_unit_test_setup_teardown(test_boost_off_again, set_up, setting_tear_down),
-		cmocka_unit_test_setup_teardown(test_taken_over_while_boost_is_switched, set_up,
-						setting_tear_down),
-		cmocka_unit_test_setup_teardown(test_widened, set_up, setting_tear_down),
-		cmocka_unit_test_setup_teardown(test_narrowed_meanwhile, set_up, setting_tear_down),
-		cmocka_unit_test_setup_teardown(test_widened_on_isolated_cpus, set_up,
-						setting_tear_down),
-	};
-
-	fake_enter_or_skip();
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -38,7 +38,9 @@ static int set_up(void **state)
 	return backend_limits.acquire(&s->domain);
 }
 
-static void test_set_and_restored(void **state)
+#define FIXTURE_TEST(name) TEST_WITH(name, set_up, setting_tear_down)
+
+FIXTURE_TEST(test_set_and_restored)
 {
 	struct setting *s = *state;
 
@@ -68,7 +70,7 @@ int __wrap_control_load(enum control control, uint32_t number, char *ret_value, 
 	return __real_control_load(control, number, ret_value, size);
 }
 
-static void test_unnamed(void **state)
+FIXTURE_TEST(test_unnamed)
 {
 	struct setting *s = *state;
 
@@ -108,7 +110,7 @@ static bool set_until_kill(struct setting *s, const char *word, unsigned int wri
 	return was_killed;
 }
 
-static void test_killed_amid_a_change(void **state)
+FIXTURE_TEST(test_killed_amid_a_change)
 {
 	struct setting *s = *state;
 
@@ -130,7 +132,7 @@ static void test_killed_amid_a_change(void **state)
 	}
 }
 
-static void test_set_back_by_a_reload(void **state)
+FIXTURE_TEST(test_set_back_by_a_reload)
 {
 	struct setting *s = *state;
 
@@ -140,7 +142,7 @@ static void test_set_back_by_a_reload(void **state)
 }
 
 /* The firmware's own value has a number, which is not among those offered. */
-static void test_number_set_back(void **state)
+FIXTURE_TEST(test_number_set_back)
 {
 	struct setting *s = *state;
 
@@ -152,7 +154,7 @@ static void test_number_set_back(void **state)
 }
 
 /* The kernel prints that word where the driver cannot say. */
-static void test_unknown_frequency(void **state)
+FIXTURE_TEST(test_unknown_frequency)
 {
 	static const struct backend *const backends[] = { &backend_observe, &backend_limits };
 	const struct actuator_request request = { 400000, 400000, 400000, 400000, 400000 };
@@ -170,7 +172,7 @@ static void test_unknown_frequency(void **state)
 	assert_int_equal(actuator_domain_read_back(&s->domain, &khz), -EINVAL);
 }
 
-static void test_drivers(void **state)
+FIXTURE_TEST(test_drivers)
 {
 	assert_true(governor_driver_chooses("intel_pstate"));
 	assert_true(governor_driver_chooses("amd-pstate-epp"));
@@ -181,7 +183,7 @@ static void test_drivers(void **state)
 }
 
 /* The kernel would answer EBUSY, each time again. */
-static void test_not_written_under_performance(void **state)
+FIXTURE_TEST(test_not_written_under_performance)
 {
 	struct setting *s = *state;
 
@@ -193,7 +195,7 @@ static void test_not_written_under_performance(void **state)
 	assert_non_null(strstr(preference_describe(PREFERENCE_REFUSED), "powersave"));
 }
 
-static void test_not_offered(void **state)
+FIXTURE_TEST(test_not_offered)
 {
 	struct setting *s = *state;
 
@@ -204,7 +206,7 @@ static void test_not_offered(void **state)
 	fake_assert(PREFERENCE, "balance_performance");
 }
 
-static void test_missing(void **state)
+FIXTURE_TEST(test_missing)
 {
 	struct setting *s = *state;
 
@@ -212,7 +214,7 @@ static void test_missing(void **state)
 	assert_int_equal(preference_set(&s->domain, "power"), PREFERENCE_MISSING);
 }
 
-static void test_of_somebody_else(void **state)
+FIXTURE_TEST(test_of_somebody_else)
 {
 	struct setting *s = *state;
 
@@ -227,7 +229,7 @@ static void test_of_somebody_else(void **state)
 
 /* The governor is set to performance, and later back: intel_pstate has our word then, amd-pstate
  * not. */
-static void test_hidden_by_performance(void **state)
+FIXTURE_TEST(test_hidden_by_performance)
 {
 	static const char *const words_after[] = { "power", "performance" };
 	struct setting *s = *state;
@@ -251,7 +253,7 @@ static void test_hidden_by_performance(void **state)
 	}
 }
 
-static void test_hidden_at_the_end(void **state)
+FIXTURE_TEST(test_hidden_at_the_end)
 {
 	static const char *const words_after[] = { "power", "performance" };
 	struct setting *s = *state;
@@ -276,7 +278,7 @@ static void test_hidden_at_the_end(void **state)
 }
 
 /* amd-pstate's own choice is left to it, also where ours stood before, and on the way out. */
-static void test_dynamic(void **state)
+FIXTURE_TEST(test_dynamic)
 {
 	struct setting *s = *state;
 
@@ -292,22 +294,4 @@ static void test_dynamic(void **state)
 			 ACTUATOR_DONE);
 	fake_assert(PREFERENCE, "power");
 	assert_int_equal(s->saved->n, 0);
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, setting_tear_down)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(test_number_set_back),	  TEST(test_unnamed),
-		TEST(test_unknown_frequency),	  TEST(test_drivers),
-		TEST(test_set_and_restored),	  TEST(test_killed_amid_a_change),
-		TEST(test_set_back_by_a_reload),  TEST(test_not_written_under_performance),
-		TEST(test_not_offered),		  TEST(test_missing),
-		TEST(test_of_somebody_else),	  TEST(test_dynamic),
-		TEST(test_hidden_by_performance), TEST(test_hidden_at_the_end),
-	};
-
-	fake_enter_or_skip();
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

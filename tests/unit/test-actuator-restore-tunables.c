@@ -67,6 +67,8 @@ static int tear_down(void **state)
 	return 0;
 }
 
+#define FIXTURE_TEST(name) TEST_WITH(name, set_up_shared, tear_down)
+
 static void collect(void *userdata, const struct restore_result *result)
 {
 	size_t length = strlen(report);
@@ -118,7 +120,7 @@ static void assert_no_file(void)
 }
 
 /* After the first domain is back it is the administrator's again. */
-static void test_changed_between_two_releases(void **state)
+FIXTURE_TEST(test_changed_between_two_releases)
 {
 	fake_write(RATE_LIMIT, "7777");
 	acquire(0);
@@ -130,7 +132,7 @@ static void test_changed_between_two_releases(void **state)
 	assert_no_file();
 }
 
-static void test_default_is_not_written(void **state)
+FIXTURE_TEST(test_default_is_not_written)
 {
 	acquire(0);
 	acquire(1);
@@ -142,7 +144,7 @@ static void test_default_is_not_written(void **state)
 	assert_no_file();
 }
 
-static void test_per_policy(void **state)
+TEST_WITH(test_per_policy, set_up_own, tear_down)
 {
 	fake_write("cpufreq/policy0/schedutil/rate_limit_us", "7777");
 	fake_write("cpufreq/policy2/schedutil/rate_limit_us", "500");
@@ -160,7 +162,7 @@ static void test_per_policy(void **state)
 }
 
 /* The restore itself is killed when the governor is back, and its tunables are not yet. */
-static void test_crash_of_restore(void **state)
+FIXTURE_TEST(test_crash_of_restore)
 {
 	int status;
 	pid_t pid;
@@ -184,7 +186,7 @@ static void test_crash_of_restore(void **state)
 }
 
 /* Started again without a restore: what was there first stands. */
-static void test_crash_and_start_again(void **state)
+FIXTURE_TEST(test_crash_and_start_again)
 {
 	fake_write(RATE_LIMIT, "7777");
 	acquire(0);
@@ -200,7 +202,7 @@ static void test_crash_and_start_again(void **state)
 	fake_assert(RATE_LIMIT, "7777");
 }
 
-static void test_never_lost_nor_changed(void **state)
+FIXTURE_TEST(test_never_lost_nor_changed)
 {
 	fake_write(RATE_LIMIT, "7777");
 	acquire(0);
@@ -209,7 +211,7 @@ static void test_never_lost_nor_changed(void **state)
 	assert_no_file();
 }
 
-static void test_all_yielded(void **state)
+FIXTURE_TEST(test_all_yielded)
 {
 	acquire(0);
 	acquire(1);
@@ -226,7 +228,7 @@ static void test_all_yielded(void **state)
 }
 
 /* One yielded to another governor: the last one of ours still brings them back. */
-static void test_one_yielded(void **state)
+FIXTURE_TEST(test_one_yielded)
 {
 	fake_write(RATE_LIMIT, "7777");
 	acquire(0);
@@ -239,7 +241,7 @@ static void test_one_yielded(void **state)
 }
 
 /* One fails, the rest goes on; it is told once, stays, and the next run finishes. */
-static void test_failure(void **state)
+TEST_WITH(test_failure, set_up_conservative, tear_down)
 {
 	fake_write(UP_THRESHOLD, "90");
 	fake_write(DOWN_THRESHOLD, "30");
@@ -259,7 +261,7 @@ static void test_failure(void **state)
 	assert_no_file();
 }
 
-static void test_changed_after_failure(void **state)
+FIXTURE_TEST(test_changed_after_failure)
 {
 	fake_write(RATE_LIMIT, "7777");
 	acquire(0);
@@ -274,7 +276,7 @@ static void test_changed_after_failure(void **state)
 	assert_no_file();
 }
 
-static void test_gone(void **state)
+FIXTURE_TEST(test_gone)
 {
 	fake_write("cpufreq/schedutil/another", "1");
 	acquire(0);
@@ -287,7 +289,7 @@ static void test_gone(void **state)
 	assert_no_file();
 }
 
-static void test_unsaved_is_told(void **state)
+FIXTURE_TEST(test_unsaved_is_told)
 {
 	fake_write("cpufreq/schedutil/target_loads", "85 1000000:90");
 	assert_int_equal(backend_setspeed.acquire(&domains[0]), ACTUATOR_DONE);
@@ -296,27 +298,4 @@ static void test_unsaved_is_told(void **state)
 		"tunables of schedutil that cannot be saved, and can be at the kernel's "
 		"defaults afterwards: target_loads");
 	assert_int_equal(count_tunables(), 1);
-}
-
-#define TEST(name, kind) cmocka_unit_test_setup_teardown(name, set_up_##kind, tear_down)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(test_changed_between_two_releases, shared),
-		TEST(test_default_is_not_written, shared),
-		TEST(test_per_policy, own),
-		TEST(test_crash_of_restore, shared),
-		TEST(test_crash_and_start_again, shared),
-		TEST(test_never_lost_nor_changed, shared),
-		TEST(test_all_yielded, shared),
-		TEST(test_one_yielded, shared),
-		TEST(test_failure, conservative),
-		TEST(test_changed_after_failure, shared),
-		TEST(test_gone, shared),
-		TEST(test_unsaved_is_told, shared),
-	};
-
-	fake_enter_or_skip();
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -27,6 +27,8 @@ static int set_up(void **state)
 	return 0;
 }
 
+#define FIXTURE_TEST(name) TEST_WITH(name, set_up, NULL)
+
 static void collect(void *userdata, const struct restore_result *result)
 {
 	size_t length = strlen(report);
@@ -76,14 +78,14 @@ static const struct saved_value speed[] = {
 	SAVED(0, SETSPEED, "600000", SAVED_ANY),
 };
 
-static void test_without_file(void **state)
+FIXTURE_TEST(test_without_file)
 {
 	assert_restores(0, "");
 	assert_int_equal(restore_saved("/run/none", collect, NULL), 0);
 }
 
 /* The speed goes with the governor. */
-static void test_foreign_governor_keeps_its_speed(void **state)
+FIXTURE_TEST(test_foreign_governor_keeps_its_speed)
 {
 	save(speed, 2);
 	fake_write(POLICY("governor"), "performance");
@@ -94,7 +96,7 @@ static void test_foreign_governor_keeps_its_speed(void **state)
 }
 
 /* One control fails, the rest goes on, the next run finishes. */
-static void test_failure_does_not_stop_the_rest(void **state)
+FIXTURE_TEST(test_failure_does_not_stop_the_rest)
 {
 	static const struct saved_value entries[] = {
 		SAVED(0, GOVERNOR, "schedutil", "userspace"),
@@ -115,7 +117,7 @@ static void test_failure_does_not_stop_the_rest(void **state)
 	assert_no_file();
 }
 
-static void test_read_only_file(void **state)
+FIXTURE_TEST(test_read_only_file)
 {
 	const char *path = FAKE_CPU "/" POLICY("governor");
 
@@ -129,7 +131,7 @@ static void test_read_only_file(void **state)
 	assert_int_equal(umount2(path, MNT_DETACH), 0);
 }
 
-static void test_domain_gone(void **state)
+FIXTURE_TEST(test_domain_gone)
 {
 	static const struct saved_value gone = SAVED(7, GOVERNOR, "schedutil", "userspace");
 
@@ -139,7 +141,7 @@ static void test_domain_gone(void **state)
 }
 
 /* Whatever names another file must not be followed there. */
-static void test_symlink_is_not_followed(void **state)
+FIXTURE_TEST(test_symlink_is_not_followed)
 {
 	const char *path = FAKE_CPU "/" POLICY("governor");
 
@@ -152,7 +154,7 @@ static void test_symlink_is_not_followed(void **state)
 	fake_assert("target", "userspace");
 }
 
-static void test_domain_of_a_table(void **state)
+FIXTURE_TEST(test_domain_of_a_table)
 {
 	static const struct saved_value entries[] = {
 		SAVED(0, GOVERNOR, "schedutil", "userspace"),
@@ -171,7 +173,7 @@ static void test_domain_of_a_table(void **state)
 	assert_int_equal(lines_kept(), 1);
 }
 
-static void test_describe_offline(void **state)
+FIXTURE_TEST(test_describe_offline)
 {
 	const struct restore_result result = {
 		.policy = 2,
@@ -186,23 +188,4 @@ static void test_describe_offline(void **state)
 				  "schedutil, by wakegovd --restore when a CPU of it is online");
 	restore_describe(&result, small, sizeof(small));
 	assert_string_equal(small, "policy2");
-}
-
-#define TEST(name) cmocka_unit_test_setup(name, set_up)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(test_without_file),
-		TEST(test_foreign_governor_keeps_its_speed),
-		TEST(test_failure_does_not_stop_the_rest),
-		TEST(test_read_only_file),
-		TEST(test_domain_gone),
-		TEST(test_symlink_is_not_followed),
-		TEST(test_domain_of_a_table),
-		TEST(test_describe_offline),
-	};
-
-	fake_enter_or_skip();
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -10,10 +10,12 @@
 #include "actuator/restore.h"
 #include "shared/cleanup.h"
 
-#define POLICY0 CONTROL_DIRECTORY "/policy0/"
+#define POLICY0		   CONTROL_DIRECTORY "/policy0/"
+
+#define FIXTURE_TEST(name) TEST_WITH(name, set_up, NULL)
 
 /* Any byte replaced: refused, or another value of the same form; never a crash. */
-static void test_flipped_anywhere(void **state)
+FIXTURE_TEST(test_flipped_anywhere)
 {
 	char text[4096];
 	size_t n = save_three(text);
@@ -100,7 +102,7 @@ static const char *const bad_entries[] = {
 	"",
 };
 
-static void test_bad_entries(void **state)
+FIXTURE_TEST(test_bad_entries)
 {
 	char text[4096];
 
@@ -122,7 +124,7 @@ static const char *const good_entries[] = {
 	CONTROL_DIRECTORY "/policy1023/schedutil/rate_limit_us 7777 *",
 };
 
-static void test_good_entries(void **state)
+FIXTURE_TEST(test_good_entries)
 {
 	char text[4096], again[4096];
 
@@ -149,7 +151,7 @@ static const char *const bad_files[] = {
 	GOOD TUNABLE "end 1\n",
 };
 
-static void test_bad_files(void **state)
+FIXTURE_TEST(test_bad_files)
 {
 	char text[1024];
 
@@ -163,7 +165,7 @@ static void test_bad_files(void **state)
 	assert_opens_with(-EPROTONOSUPPORT);
 }
 
-static void test_too_many(void **state)
+FIXTURE_TEST(test_too_many)
 {
 	FILE *file;
 
@@ -181,17 +183,4 @@ static void test_too_many(void **state)
 		else
 			saved_free(open_with(n));
 	}
-}
-
-#define TEST(name) cmocka_unit_test_setup(name, set_up)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(test_flipped_anywhere), TEST(test_bad_entries), TEST(test_good_entries),
-		TEST(test_too_many),	     TEST(test_bad_files),
-	};
-
-	fake_enter_or_skip();
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -8,9 +8,11 @@
 
 #include "shared/cleanup.h"
 
-#define POLICY0 CONTROL_DIRECTORY "/policy0/"
+#define POLICY0		   CONTROL_DIRECTORY "/policy0/"
 
-static void test_round_trip(void **state)
+#define FIXTURE_TEST(name) TEST_WITH(name, set_up, NULL)
+
+FIXTURE_TEST(test_round_trip)
 {
 	struct saved_values *saved = open_with(0);
 	const struct saved_value *found;
@@ -49,7 +51,7 @@ static void test_round_trip(void **state)
 }
 
 /* A crash between acquiring twice: what was there first stands, unless it is not ours any more. */
-static void test_first_value_stands(void **state)
+FIXTURE_TEST(test_first_value_stands)
 {
 	const struct saved_value again = SAVED(12, GOVERNOR, "userspace", "powersave");
 	const struct saved_value theirs = SAVED(12, GOVERNOR, "performance", "userspace");
@@ -66,7 +68,7 @@ static void test_first_value_stands(void **state)
 	saved_free(saved);
 }
 
-static void test_first_tunable_stands(void **state)
+FIXTURE_TEST(test_first_tunable_stands)
 {
 	struct saved_values *saved = open_with(0);
 	struct saved_value again = rate_limit, own = rate_limit;
@@ -91,7 +93,7 @@ static void test_first_tunable_stands(void **state)
 	saved_free(saved);
 }
 
-static void test_tunable_of(void **state)
+FIXTURE_TEST(test_tunable_of)
 {
 	const struct saved_value own = saved_entry_at(
 		CONTROL_DIRECTORY "/policy12/schedutil/rate_limit_us", "1", SAVED_ANY);
@@ -104,7 +106,7 @@ static void test_tunable_of(void **state)
 	assert_false(saved_is_tunable_of(&third, 12, "schedutil"));
 }
 
-static void test_full_disk_keeps_the_file(void **state)
+FIXTURE_TEST(test_full_disk_keeps_the_file)
 {
 	struct saved_values *saved = open_with(0);
 	char before[4096], after[4096];
@@ -124,7 +126,7 @@ static void test_full_disk_keeps_the_file(void **state)
 }
 
 /* Everything at its longest still makes a file that is not too long to be read. */
-static void test_full_table(void **state)
+FIXTURE_TEST(test_full_table)
 {
 	static struct saved_value entries[SAVED_MAX];
 	struct saved_values *saved;
@@ -147,7 +149,7 @@ static void test_full_table(void **state)
 }
 
 /* Else one odd name would keep the whole file from being read. */
-static void test_unreadable_value(void **state)
+FIXTURE_TEST(test_unreadable_value)
 {
 	const struct saved_value odd = SAVED(0, GOVERNOR, "powersa+0", "userspace");
 	struct saved_values *saved = open_with(0);
@@ -155,22 +157,4 @@ static void test_unreadable_value(void **state)
 	assert_int_equal(saved_add(saved, &odd, 1), -EINVAL);
 	assert_int_equal(saved->n, 0);
 	saved_free(saved);
-}
-
-#define TEST(name) cmocka_unit_test_setup(name, set_up)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(test_round_trip),
-		TEST(test_first_value_stands),
-		TEST(test_first_tunable_stands),
-		TEST(test_tunable_of),
-		TEST(test_full_disk_keeps_the_file),
-		TEST(test_unreadable_value),
-		TEST(test_full_table),
-	};
-
-	fake_enter_or_skip();
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

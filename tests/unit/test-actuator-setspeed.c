@@ -25,6 +25,8 @@ static int set_up(void **state)
 	return setting_begin(state) < 0 ? -1 : setting_open(*state, &info);
 }
 
+#define FIXTURE_TEST(name) TEST_WITH(name, set_up, setting_tear_down)
+
 static int apply(const struct backend *backend, struct actuator_domain *domain, uint32_t khz)
 {
 	const struct actuator_request request = { .target_khz = khz };
@@ -51,7 +53,7 @@ int clock_getres(clockid_t clock, struct timespec *ret)
 }
 
 /* With highres=off no tick is seen. */
-static void test_unseen_ticks_are_refused(void **state)
+FIXTURE_TEST(test_unseen_ticks_are_refused)
 {
 	const struct backend *const backends[] = { &backend_setspeed, &backend_limits };
 	struct setting *s = *state;
@@ -66,7 +68,7 @@ static void test_unseen_ticks_are_refused(void **state)
 }
 
 /* A task that is alone on a CPU without a tick would not be seen to work. */
-static void test_tickless_is_refused(void **state)
+FIXTURE_TEST(test_tickless_is_refused)
 {
 	static const struct {
 		const char *list;
@@ -92,7 +94,7 @@ static void test_tickless_is_refused(void **state)
 	}
 }
 
-static void test_acquire_and_release(void **state)
+FIXTURE_TEST(test_acquire_and_release)
 {
 	struct setting *s = *state;
 
@@ -115,7 +117,7 @@ static void test_acquire_and_release(void **state)
 }
 
 /* At a limit, scaling_setspeed may be what a request was clamped to: it is written once. */
-static void test_request_at_a_limit_is_not_trusted(void **state)
+FIXTURE_TEST(test_request_at_a_limit_is_not_trusted)
 {
 	struct setting *s = *state;
 
@@ -128,7 +130,7 @@ static void test_request_at_a_limit_is_not_trusted(void **state)
 	assert_int_equal(s->domain.writes, 1);
 }
 
-static void test_no_room_to_save(void **state)
+FIXTURE_TEST(test_no_room_to_save)
 {
 	struct setting *s = *state;
 
@@ -148,7 +150,7 @@ static void make_read_only(const char *path)
 	assert_int_equal(mount("none", path, "none", MS_BIND | MS_REMOUNT | MS_RDONLY, NULL), 0);
 }
 
-static void test_read_only_sys(void **state)
+FIXTURE_TEST(test_read_only_sys)
 {
 	struct setting *s = *state;
 
@@ -203,13 +205,13 @@ static void check_refusal(const struct refusal *refusal)
 	setting_tear_down((void **)&s);
 }
 
-static void test_refusals(void **state)
+TEST(test_refusals)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(refusals); i++)
 		check_refusal(&refusals[i]);
 }
 
-static void test_read_back(void **state)
+FIXTURE_TEST(test_read_back)
 {
 	struct setting *s = *state;
 	static const struct {
@@ -245,7 +247,7 @@ static void assert_released(struct setting *s, const char *governor, const char 
 }
 
 /* What the other program found was ours: it is not the value from before us. */
-static void test_governor_put_back(void **state)
+FIXTURE_TEST(test_governor_put_back)
 {
 	struct setting *s = *state;
 
@@ -283,7 +285,7 @@ static void give_up_speed(struct setting *s, const char *governor)
 }
 
 /* It has the governor with its speed; where it puts ours back, what was before us is restored. */
-static void test_speed_put_back(void **state)
+FIXTURE_TEST(test_speed_put_back)
 {
 	struct setting *s = *state;
 
@@ -300,7 +302,7 @@ static void test_speed_put_back(void **state)
 }
 
 /* A write of another program that its close will tell of, caught in between. */
-static void test_unknown_speed_is_not_written_over_at_once(void **state)
+FIXTURE_TEST(test_unknown_speed_is_not_written_over_at_once)
 {
 	struct setting *s = *state;
 
@@ -316,7 +318,7 @@ static void test_unknown_speed_is_not_written_over_at_once(void **state)
 }
 
 /* The kernel restarted its governor, as after a resume: nobody's value, so ours is written. */
-static void test_unknown_speed_of_nobody_is_written_over(void **state)
+FIXTURE_TEST(test_unknown_speed_of_nobody_is_written_over)
 {
 	struct setting *s = *state;
 
@@ -331,7 +333,7 @@ static void test_unknown_speed_of_nobody_is_written_over(void **state)
 }
 
 /* intel_pstate, passive: a request is only the least, so the most goes along with it. */
-static void test_hwp_is_pinned(void **state)
+FIXTURE_TEST(test_hwp_is_pinned)
 {
 	struct setting *s = *state;
 
@@ -358,7 +360,7 @@ static void test_hwp_is_pinned(void **state)
 }
 
 /* Whoever takes the governor has it, and the limits that went along with it are put back. */
-static void test_hwp_is_let_go(void **state)
+FIXTURE_TEST(test_hwp_is_let_go)
 {
 	struct setting *s = *state;
 
@@ -372,7 +374,7 @@ static void test_hwp_is_let_go(void **state)
 	assert_int_equal(s->saved->n, 1);
 }
 
-static void test_hwp_limit_of_somebody_else(void **state)
+FIXTURE_TEST(test_hwp_limit_of_somebody_else)
 {
 	struct setting *s = *state;
 
@@ -388,7 +390,7 @@ static void test_hwp_limit_of_somebody_else(void **state)
 	fake_assert(POLICY("governor"), "schedutil");
 }
 
-static void test_release_of_a_full_disk(void **state)
+FIXTURE_TEST(test_release_of_a_full_disk)
 {
 	struct setting *s = *state;
 
@@ -399,31 +401,4 @@ static void test_release_of_a_full_disk(void **state)
 	fake_assert(POLICY("governor"), "schedutil");
 	fake_empty(s->run_dir);
 	assert_nothing_saved(s);
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, setting_tear_down)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(test_tickless_is_refused),
-		TEST(test_unseen_ticks_are_refused),
-		TEST(test_acquire_and_release),
-		TEST(test_request_at_a_limit_is_not_trusted),
-		TEST(test_no_room_to_save),
-		TEST(test_read_only_sys),
-		cmocka_unit_test(test_refusals),
-		TEST(test_read_back),
-		TEST(test_unknown_speed_is_not_written_over_at_once),
-		TEST(test_unknown_speed_of_nobody_is_written_over),
-		TEST(test_governor_put_back),
-		TEST(test_speed_put_back),
-		TEST(test_hwp_is_pinned),
-		TEST(test_hwp_is_let_go),
-		TEST(test_hwp_limit_of_somebody_else),
-		TEST(test_release_of_a_full_disk),
-	};
-
-	fake_enter_or_skip();
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

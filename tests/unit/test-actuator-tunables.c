@@ -19,13 +19,15 @@ static int set_up(void **state)
 	return 0;
 }
 
+#define FIXTURE_TEST(name) TEST_WITH(name, set_up, NULL)
+
 static int collect(uint32_t policy, const char *governor, size_t n_max)
 {
 	memset(found, 0, sizeof(found));
 	return governor_collect_tunables(policy, governor, found, n_max, unsaved, sizeof(unsaved));
 }
 
-static void test_none(void **state)
+FIXTURE_TEST(test_none)
 {
 	assert_int_equal(collect(0, "schedutil", 4), 0);
 	assert_int_equal(collect(0, "", 4), 0);
@@ -33,7 +35,7 @@ static void test_none(void **state)
 	assert_string_equal(unsaved, "");
 }
 
-static void test_shared(void **state)
+FIXTURE_TEST(test_shared)
 {
 	fake_write("cpufreq/ondemand/up_threshold", "95");
 	fake_write("cpufreq/ondemand/sampling_rate", "10000");
@@ -44,7 +46,7 @@ static void test_shared(void **state)
 	assert_string_equal(found[1].path, CONTROL_DIRECTORY "/ondemand/up_threshold");
 }
 
-static void test_per_policy(void **state)
+FIXTURE_TEST(test_per_policy)
 {
 	fake_write("cpufreq/policy0/schedutil/rate_limit_us", "7777");
 	assert_int_equal(collect(0, "schedutil", 4), 1);
@@ -53,7 +55,7 @@ static void test_per_policy(void **state)
 }
 
 /* What holds nothing that could be put back is no loss; what does, is named. */
-static void test_what_is_not_kept(void **state)
+FIXTURE_TEST(test_what_is_not_kept)
 {
 	static const struct {
 		const char *name, *value;
@@ -86,7 +88,7 @@ static void test_what_is_not_kept(void **state)
 	}
 }
 
-static void test_bounds(void **state)
+FIXTURE_TEST(test_bounds)
 {
 	char path[64];
 
@@ -112,7 +114,7 @@ static void make_link(const char *target, const char *path)
 }
 
 /* No part of the path leads elsewhere. */
-static void test_symlinks(void **state)
+FIXTURE_TEST(test_symlinks)
 {
 	static const struct {
 		const char *target, *link, *path;
@@ -137,18 +139,4 @@ static void test_symlinks(void **state)
 	assert_int_equal(collect(0, "ondemand", 4), 1);
 	assert_int_equal(collect(0, "schedutil", 4), -ELOOP);
 	fake_assert("elsewhere/rate_limit_us", "1");
-}
-
-#define TEST(name) cmocka_unit_test_setup(name, set_up)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(test_none),       TEST(test_shared),
-		TEST(test_per_policy), TEST(test_what_is_not_kept),
-		TEST(test_bounds),     TEST(test_symlinks),
-	};
-
-	fake_enter_or_skip();
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

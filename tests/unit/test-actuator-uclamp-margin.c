@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Clamps give the same by a schedutil that adds its margin after it clamps. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
+#include "test.h"
 
-#include <cmocka.h>
-#include <stdint.h>
 #include <stdlib.h>
 
 #include "actuator/task.h"
@@ -36,7 +32,7 @@ static int old_perf(int util, struct uclamp to)
 	return with_margin(clamp(util, to));
 }
 
-static void test_same_on_both(void **state)
+TEST(test_same_on_both)
 {
 	static const struct uclamp wanted[] = {
 		{ 0, 1024 },  { 0, 410 },  { 512, 1024 }, { 1024, 1024 }, { 0, 1 },
@@ -54,19 +50,9 @@ static void test_same_on_both(void **state)
 }
 
 /* No clamp is none there too, so that it is written as the kernel's default and is not restored. */
-static void test_none_stays_none(void **state)
+TEST(test_none_stays_none)
 {
 	const struct uclamp none = { UCLAMP_LEAST, UCLAMP_MOST };
 
 	assert_true(uclamp_equals(uclamp_less_margin(none, false), none));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_same_on_both),
-		cmocka_unit_test(test_none_stays_none),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

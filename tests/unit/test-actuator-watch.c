@@ -30,11 +30,13 @@ static int set_up(void **state)
 	return 0;
 }
 
+#define FIXTURE_TEST(name) TEST_WITH(name, set_up, NULL)
+
 static void ignore(void *userdata, struct actuator_domain *domain, enum control control)
 {
 }
 
-static void test_watch_tells_which(void **state)
+FIXTURE_TEST(test_watch_tells_which)
 {
 	struct actuator_domain domains[2];
 	struct actuator_watch *watch = NULL;
@@ -64,7 +66,7 @@ static void test_watch_tells_which(void **state)
 }
 
 /* The machine's switch is of all domains, and a domain's of its own. */
-static void test_watch_tells_boost(void **state)
+FIXTURE_TEST(test_watch_tells_boost)
 {
 	struct actuator_domain domains[2];
 	struct actuator_watch *watch = NULL;
@@ -101,7 +103,7 @@ static uint32_t read_setting(const char *path)
 }
 
 /* Alternating, since inotify merges equal events. */
-static void test_watch_overflow_touches_everything(void **state)
+FIXTURE_TEST(test_watch_overflow_touches_everything)
 {
 	uint32_t queue = read_setting("/proc/sys/fs/inotify/max_queued_events");
 	struct actuator_domain domain;
@@ -123,7 +125,7 @@ static void test_watch_overflow_touches_everything(void **state)
 
 #define UEVENT(text) text, sizeof(text)
 
-static void test_hotplug_parse(void **state)
+TEST(test_hotplug_parse)
 {
 	static const struct {
 		const char *text;
@@ -159,7 +161,7 @@ static void test_hotplug_parse(void **state)
 }
 
 /* A program may send to our port, but not as the kernel. */
-static void test_hotplug_ignores_programs(void **state)
+TEST(test_hotplug_ignores_programs)
 {
 	static const char text[] = "online@/devices/system/cpu/cpu1";
 	struct sockaddr_nl ours = { 0 };
@@ -177,20 +179,4 @@ static void test_hotplug_ignores_programs(void **state)
 	assert_int_equal(hotplug_read(fd, &cpu, &online), 0);
 	close(fd);
 	close(other);
-}
-
-#define TEST(name) cmocka_unit_test_setup(name, set_up)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(test_watch_tells_which),
-		TEST(test_watch_tells_boost),
-		TEST(test_watch_overflow_touches_everything),
-		cmocka_unit_test(test_hotplug_parse),
-		cmocka_unit_test(test_hotplug_ignores_programs),
-	};
-
-	fake_enter_or_skip();
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

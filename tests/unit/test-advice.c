@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "test-varlink.h"
+#include "test.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -105,7 +105,7 @@ static void run(struct machine *machine, const uint32_t *cpus, uint32_t n, uint3
 	}
 }
 
-static void test_find(void **state)
+TEST(test_find)
 {
 	static const struct {
 		uint32_t cpus[3];
@@ -154,7 +154,7 @@ static void test_find(void **state)
 }
 
 /* Where completions land now here, now there, nothing is said. */
-static void test_not_steady(void **state)
+TEST(test_not_steady)
 {
 	static const uint32_t cpus[] = { 3 };
 	struct misplacement found;
@@ -221,7 +221,7 @@ static const char mmc[] = "           CPU0       CPU1       \n"
 			  " 32:         11          0     GICv3  98 Level     mmc1\n"
 			  " 33:   99999999          0     GICv3  30 Level     arch_timer\n";
 
-static void test_find_interrupt(void **state)
+TEST(test_find_interrupt)
 {
 	static const struct {
 		const char *table;
@@ -280,7 +280,7 @@ static void test_find_interrupt(void **state)
 }
 
 /* A name that is longer than there is room for is cut. */
-static void test_long_interrupt_name(void **state)
+TEST(test_long_interrupt_name)
 {
 	_cleanup_fclose_ FILE *table = tmpfile();
 	struct interrupt interrupt;
@@ -292,22 +292,9 @@ static void test_long_interrupt_name(void **state)
 }
 
 /* Whatever this machine has, a disk that it does not have has no interrupt. */
-static void test_interrupt_of_disk(void **state)
+TEST(test_interrupt_of_disk)
 {
 	struct interrupt interrupt;
 
 	assert_int_equal(interrupts_of_disk("nosuchdisk7", 0, &interrupt), -ENOENT);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_find),
-		cmocka_unit_test(test_not_steady),
-		cmocka_unit_test(test_find_interrupt),
-		cmocka_unit_test(test_long_interrupt_name),
-		cmocka_unit_test(test_interrupt_of_disk),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -62,6 +62,8 @@ static int begin_clock(void **state)
 	return fake_files_set_up(state);
 }
 
+#define FIXTURE_TEST(name) TEST_WITH(name, begin_clock, fake_files_tear_down)
+
 static void add(struct archive *archive, uint32_t domain, uint64_t now_ns, uint32_t khz)
 {
 	char line[MADE_LINE_SIZE], name[16];
@@ -115,7 +117,7 @@ static struct seen list(struct archive *archive, uint64_t since_us, uint32_t *re
 }
 
 /* A machine that decides every second for nine days, for each of its domains. */
-static void test_a_week_fits(void **state)
+FIXTURE_TEST(test_a_week_fits)
 {
 	struct archive *archive = open_archive();
 	uint64_t start_ns = time_now_ns(), n = 0, bytes;
@@ -146,7 +148,7 @@ static void test_a_week_fits(void **state)
 }
 
 /* Once, a minute after the oldest: a daemon that is killed loses no more. */
-static void test_written_after_a_minute(void **state)
+FIXTURE_TEST(test_written_after_a_minute)
 {
 	struct archive *archive = open_archive();
 	uint64_t before, now_ns = time_now_ns();
@@ -163,7 +165,7 @@ static void test_written_after_a_minute(void **state)
 	archive_close(archive);
 }
 
-static void test_finds(void **state)
+FIXTURE_TEST(test_finds)
 {
 	struct archive *archive = open_archive();
 	uint64_t now_ns = time_now_ns(), begin_us = now_ns / NS_PER_US + (uint64_t)wall_us;
@@ -253,7 +255,7 @@ static void compare_all(struct archive *archive)
  * Nine days of one domain that decides all the time, one that does so now and then, one that did it
  * once and one on the first day; daemons that end, and for one of them a clock that is a day late.
  */
-static void test_finds_as_a_list(void **state)
+FIXTURE_TEST(test_finds_as_a_list)
 {
 	struct archive *archive = open_archive_of(SEARCHED);
 	uint64_t start_ns = time_now_ns(), seed = 1;
@@ -302,7 +304,7 @@ static void damage(off_t at, bool cut)
 }
 
 /* Cut in the middle of a write, or changed by an editor: the whole blocks are kept. */
-static void test_goes_on_after_damage(void **state)
+FIXTURE_TEST(test_goes_on_after_damage)
 {
 	uint64_t now_ns = time_now_ns(), bytes, ends[10];
 	struct archive *archive = NULL;
@@ -344,7 +346,7 @@ static void test_goes_on_after_damage(void **state)
 }
 
 /* How many were left out is said of the decision before them. */
-static void test_left_out(void **state)
+FIXTURE_TEST(test_left_out)
 {
 	struct archive *archive = open_archive();
 	uint64_t now_ns = time_now_ns();
@@ -365,7 +367,7 @@ static void test_left_out(void **state)
 }
 
 /* As if the disk were full: said once, and nothing of it is in the way. */
-static void test_full_disk(void **state)
+FIXTURE_TEST(test_full_disk)
 {
 	const struct rlimit full = { 2000, RLIM_INFINITY };
 	struct rlimit before;
@@ -390,7 +392,7 @@ static void test_full_disk(void **state)
 }
 
 /* One that is started again and again must not push a week out. */
-static void test_restarts_are_rationed(void **state)
+FIXTURE_TEST(test_restarts_are_rationed)
 {
 	uint64_t now_ns = time_now_ns();
 	uint32_t files;
@@ -406,7 +408,7 @@ static void test_restarts_are_rationed(void **state)
 	assert_int_equal(files, 1);
 }
 
-static void test_ring(void **state)
+TEST(test_ring)
 {
 	struct decision_ring *ring = decision_ring_new(4);
 
@@ -432,32 +434,9 @@ static void test_ring(void **state)
 	free(ring);
 }
 
-static void test_no_directory(void **state)
+TEST(test_no_directory)
 {
 	struct archive *archive;
 
 	assert_int_equal(archive_open("/no/such/directory", DOMAINS, &archive), -ENOENT);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_a_week_fits, begin_clock,
-						fake_files_tear_down),
-		cmocka_unit_test_setup_teardown(test_written_after_a_minute, begin_clock,
-						fake_files_tear_down),
-		cmocka_unit_test_setup_teardown(test_left_out, begin_clock, fake_files_tear_down),
-		cmocka_unit_test_setup_teardown(test_finds, begin_clock, fake_files_tear_down),
-		cmocka_unit_test_setup_teardown(test_finds_as_a_list, begin_clock,
-						fake_files_tear_down),
-		cmocka_unit_test_setup_teardown(test_goes_on_after_damage, begin_clock,
-						fake_files_tear_down),
-		cmocka_unit_test_setup_teardown(test_full_disk, begin_clock, fake_files_tear_down),
-		cmocka_unit_test_setup_teardown(test_restarts_are_rationed, begin_clock,
-						fake_files_tear_down),
-		cmocka_unit_test(test_ring),
-		cmocka_unit_test(test_no_directory),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -57,7 +57,7 @@ static void uncomment(char *text)
 	}
 }
 
-static void test_conf_as_installed(void **state)
+TEST(test_conf_as_installed)
 {
 	_cleanup_(policy_draft_deinit) struct policy_draft draft = { 0 };
 	struct policy defaults;
@@ -72,7 +72,7 @@ static void test_conf_as_installed(void **state)
 }
 
 /* It starts from nonsense, so that a key which the file does not give is seen to be missing. */
-static void test_conf_gives_every_default(void **state)
+TEST(test_conf_gives_every_default)
 {
 	_cleanup_(policy_draft_deinit) struct policy_draft draft = { 0 };
 	struct policy defaults;
@@ -132,7 +132,7 @@ static void expect_documented(const char *manual, const struct policy_key *key)
 	free(section);
 }
 
-static void test_manual_has_every_key(void **state)
+TEST(test_manual_has_every_key)
 {
 	char *manual = read_document(manual_path);
 	const struct policy_key *keys;
@@ -144,7 +144,7 @@ static void test_manual_has_every_key(void **state)
 	free(manual);
 }
 
-static void test_manual_has_every_key_of_rules(void **state)
+TEST(test_manual_has_every_key_of_rules)
 {
 	char *manual = read_document(manual_path), item[64];
 	const struct policy_rule_key *key;
@@ -157,7 +157,7 @@ static void test_manual_has_every_key_of_rules(void **state)
 }
 
 /* And it has no key that is not in the tables. */
-static void test_manual_has_no_other_key(void **state)
+TEST(test_manual_has_no_other_key)
 {
 	char *manual = read_document(manual_path);
 	size_t n, n_items = 0, n_rule_keys = 0;
@@ -172,7 +172,7 @@ static void test_manual_has_no_other_key(void **state)
 }
 
 /* The numbers of the manual that stand in code and not in the table. */
-static void test_manual_has_the_limits(void **state)
+TEST(test_manual_has_the_limits)
 {
 	char *manual = read_document(manual_path), limit[64];
 
@@ -195,20 +195,11 @@ static void test_manual_has_the_limits(void **state)
 
 int main(int argc, char **argv)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_conf_as_installed),
-		cmocka_unit_test(test_conf_gives_every_default),
-		cmocka_unit_test(test_manual_has_every_key),
-		cmocka_unit_test(test_manual_has_every_key_of_rules),
-		cmocka_unit_test(test_manual_has_no_other_key),
-		cmocka_unit_test(test_manual_has_the_limits),
-	};
-
 	if (argc != 3) {
 		fprintf(stderr, "usage: test-policy-docs CONF MANUAL\n");
 		return 2;
 	}
 	conf_path = argv[1];
 	manual_path = argv[2];
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return tests_run(NULL, NULL);
 }

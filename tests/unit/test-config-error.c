@@ -34,7 +34,7 @@ static const struct text_case texts[] = {
 	{ "caf\xe9", 3 }, /* Latin-1 */
 };
 
-static void test_find_bad_byte(void **state)
+TEST(test_find_bad_byte)
 {
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
 		const struct text_case *c = &texts[i];
@@ -52,7 +52,7 @@ static void test_find_bad_byte(void **state)
 	assert_null(policy_text_find_bad_byte("x\xe2\x82\xac", 4));
 }
 
-static void test_escape(void **state)
+TEST(test_escape)
 {
 	char shown[POLICY_TEXT_SIZE], text[POLICY_TEXT_SHOWN_MAX + 2];
 
@@ -72,14 +72,4 @@ static void test_escape(void **state)
 	policy_text_escape(text, shown);
 	assert_int_equal(strlen(shown) + 1, sizeof(shown));
 	assert_string_equal(shown + sizeof(shown) - sizeof("\\xff..."), "\\xff...");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_find_bad_byte),
-		cmocka_unit_test(test_escape),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -273,7 +273,7 @@ static void expect_accepted(const struct key_case *c, const struct good_value *g
 	assert_int_equal(c->get(&draft.policy), good->number);
 }
 
-static void test_good_values(void **state)
+TEST(test_good_values)
 {
 	for (size_t i = 0; i < N_CASES; i++)
 		for (int j = 0; cases[i].good[j].text; j++)
@@ -281,7 +281,7 @@ static void test_good_values(void **state)
 }
 
 /* A key sets its own field and no other. */
-static void test_other_fields_stay(void **state)
+TEST(test_other_fields_stay)
 {
 	for (size_t i = 0; i < N_CASES; i++) {
 		_cleanup_(policy_draft_deinit) struct policy_draft draft = { 0 };
@@ -312,7 +312,7 @@ static void expect_refused(const struct key_case *c, const char *value)
 	test_policy_expect(&draft, text, length, message);
 }
 
-static void test_bad_values(void **state)
+TEST(test_bad_values)
 {
 	for (size_t i = 0; i < N_CASES; i++)
 		for (int j = 0; cases[i].bad[j]; j++)
@@ -320,7 +320,7 @@ static void test_bad_values(void **state)
 }
 
 /* A key that is added to the table must be added to the cases above. */
-static void test_every_key_has_a_case(void **state)
+TEST(test_every_key_has_a_case)
 {
 	const struct policy_key *keys;
 	size_t n;
@@ -331,16 +331,4 @@ static void test_every_key_has_a_case(void **state)
 		assert_string_equal(keys[i].name, cases[i].key);
 		assert_string_equal(policy_section_name(keys[i].section), cases[i].section);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_good_values),
-		cmocka_unit_test(test_other_fields_stay),
-		cmocka_unit_test(test_bad_values),
-		cmocka_unit_test(test_every_key_has_a_case),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -32,6 +32,8 @@ static int leave_directory(void **state)
 	return chdir("/") < 0 ? -1 : fake_files_tear_down(state);
 }
 
+#define FIXTURE_TEST(name) TEST_WITH(name, enter_directory, leave_directory)
+
 static void write_bytes(const char *path, const void *bytes, size_t size)
 {
 	FILE *file = fopen(path, "w");
@@ -94,7 +96,7 @@ static void expect_defaults(const char *path)
 	assert_int_equal(policy.n_domain_sections, 0);
 }
 
-static void test_empty(void **state)
+FIXTURE_TEST(test_empty)
 {
 	write_text("f", "");
 	expect_defaults("f");
@@ -104,7 +106,7 @@ static void test_empty(void **state)
 	expect_defaults("null");
 }
 
-static void test_missing(void **state)
+FIXTURE_TEST(test_missing)
 {
 	struct policy policy;
 
@@ -120,12 +122,12 @@ static void test_missing(void **state)
 	expect_refused("x/f", -ENOTDIR, "x/f: cannot be read: Not a directory");
 }
 
-static void test_directory(void **state)
+FIXTURE_TEST(test_directory)
 {
 	expect_refused("d", -EISDIR, "d: found a directory, expected a policy file");
 }
 
-static void test_dangling_link(void **state)
+FIXTURE_TEST(test_dangling_link)
 {
 	assert_int_equal(symlink("nothing", "f"), 0);
 	expect_refused("f", -ENOENT,
@@ -136,7 +138,7 @@ static void test_dangling_link(void **state)
 }
 
 /* An alarm ends the test, were it to wait for a writer. */
-static void test_not_regular(void **state)
+FIXTURE_TEST(test_not_regular)
 {
 	struct sockaddr_un address = { .sun_family = AF_UNIX, .sun_path = "socket" };
 	_cleanup_close_ int fd = socket(AF_UNIX, SOCK_STREAM, 0);
@@ -153,7 +155,7 @@ static void test_not_regular(void **state)
 }
 
 /* Root may read everything, so it becomes somebody else for that long. */
-static void test_no_permission(void **state)
+FIXTURE_TEST(test_no_permission)
 {
 	bool is_root = geteuid() == 0;
 
@@ -176,7 +178,7 @@ static void test_no_permission(void **state)
 	assert_int_equal(chmod("d", 0755), 0);
 }
 
-static void test_one_line_of_a_megabyte(void **state)
+FIXTURE_TEST(test_one_line_of_a_megabyte)
 {
 	_cleanup_free_ char *text = malloc(POLICY_FILE_MAX + 1);
 
@@ -191,7 +193,7 @@ static void test_one_line_of_a_megabyte(void **state)
 }
 
 /* As large as allowed, every line of it read. */
-static void test_largest_file(void **state)
+FIXTURE_TEST(test_largest_file)
 {
 	static const char tail[] = "[domain]\nheadroom = 200%\n";
 	_cleanup_free_ char *text = malloc(POLICY_FILE_MAX);
@@ -211,7 +213,7 @@ static void test_largest_file(void **state)
 		       "without control characters");
 }
 
-static void test_not_utf8(void **state)
+FIXTURE_TEST(test_not_utf8)
 {
 	static const char utf16[] = "\xff\xfe[\0d\0]\0\n\0";
 
@@ -227,7 +229,7 @@ static void test_not_utf8(void **state)
 		       "control characters");
 }
 
-static void test_dropin_order(void **state)
+FIXTURE_TEST(test_dropin_order)
 {
 	struct policy policy;
 
@@ -263,7 +265,7 @@ static void test_dropin_order(void **state)
 	assert_int_equal(policy.domain.headroom_percent, 113);
 }
 
-static void test_dropin_faults(void **state)
+FIXTURE_TEST(test_dropin_faults)
 {
 	write_text("f", "");
 	write_text("d/1.conf", "[domain]\nheadroom = 200%\n");
@@ -301,7 +303,7 @@ static void test_dropin_faults(void **state)
 }
 
 /* As many as can be read at a time; the rest is one line. */
-static void test_many_faults(void **state)
+FIXTURE_TEST(test_many_faults)
 {
 	_cleanup_free_ char *text = calloc(1, 8 * 2 * POLICY_FAULTS_SHOWN), *expected = NULL;
 	size_t size;
@@ -322,7 +324,7 @@ static void test_many_faults(void **state)
 	expect_refused("f", -EINVAL, expected);
 }
 
-static void test_crossed_over_files(void **state)
+FIXTURE_TEST(test_crossed_over_files)
 {
 	write_text("f", "[domain]\nmin-frequency = 2GHz\n");
 	write_text("d/1.conf", "[domain policy1]\nmax-frequency = 1GHz\n");
@@ -331,7 +333,7 @@ static void test_crossed_over_files(void **state)
 		       "least the min-frequency of 2GHz, given at f:2");
 }
 
-static void test_masked_dropin(void **state)
+FIXTURE_TEST(test_masked_dropin)
 {
 	struct policy policy;
 
@@ -343,7 +345,7 @@ static void test_masked_dropin(void **state)
 }
 
 /* Of one name that of the first directory counts, and all are in the order of their names. */
-static void test_dropin_directories(void **state)
+FIXTURE_TEST(test_dropin_directories)
 {
 	static const char *const expected[] = { "etc/10.conf", "lib/15.conf", "run/20.conf",
 						"etc/30.conf", "lib/40.conf" };
@@ -367,7 +369,7 @@ static void test_dropin_directories(void **state)
 	policy_dropins_free(&dropins);
 }
 
-static void test_dropin_directory_faults(void **state)
+FIXTURE_TEST(test_dropin_directory_faults)
 {
 	write_text("f", "");
 	assert_int_equal(rmdir("d"), 0);
@@ -382,7 +384,7 @@ static void test_dropin_directory_faults(void **state)
 		       "drop-ins");
 }
 
-static void test_many_dropins(void **state)
+FIXTURE_TEST(test_many_dropins)
 {
 	struct policy policy;
 	char path[32];
@@ -412,7 +414,7 @@ static pid_t start_toggling(const char *path)
 }
 
 /* Each load finds it or not; that it was listed and is gone is no fault. */
-static void test_vanishing_dropin(void **state)
+FIXTURE_TEST(test_vanishing_dropin)
 {
 	struct policy policy;
 	pid_t pid;
@@ -458,7 +460,7 @@ static void expect_writers(const char *path, uid_t user, gid_t group, mode_t mod
 	assert_int_equal(chmod(path, before.st_mode & 07777), 0);
 }
 
-static void test_writers(void **state)
+FIXTURE_TEST(test_writers)
 {
 	static const char *const paths[] = { "f", "d", "d/1.conf", "." };
 
@@ -479,33 +481,4 @@ static void test_writers(void **state)
 	}
 	expect_writers(".", own, group, 01777, NULL);
 	expect_writers("d", own, group, 01777, "everybody");
-}
-
-#define TEST(f) cmocka_unit_test_setup_teardown(f, enter_directory, leave_directory)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(test_empty),
-		TEST(test_missing),
-		TEST(test_directory),
-		TEST(test_dangling_link),
-		TEST(test_not_regular),
-		TEST(test_no_permission),
-		TEST(test_one_line_of_a_megabyte),
-		TEST(test_largest_file),
-		TEST(test_not_utf8),
-		TEST(test_dropin_order),
-		TEST(test_dropin_faults),
-		TEST(test_many_faults),
-		TEST(test_crossed_over_files),
-		TEST(test_masked_dropin),
-		TEST(test_dropin_directories),
-		TEST(test_dropin_directory_faults),
-		TEST(test_many_dropins),
-		TEST(test_vanishing_dropin),
-		TEST(test_writers),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -31,6 +31,8 @@ static int tear_down(void **state)
 	return 0;
 }
 
+#define FIXTURE_TEST(name) TEST_WITH(name, set_up, tear_down)
+
 static struct policy_domain_section *add_override(const char *name, uint32_t given)
 {
 	struct policy_domain_section *section = &policy.domain_sections[policy.n_domain_sections++];
@@ -47,7 +49,7 @@ static void expect(const char *lines)
 	assert_string_equal(said, lines);
 }
 
-static void test_good(void **state)
+FIXTURE_TEST(test_good)
 {
 	expect("");
 	policy.domain.min = (struct policy_frequency){ POLICY_FREQUENCY_KHZ, 1000000 };
@@ -57,7 +59,7 @@ static void test_good(void **state)
 }
 
 /* The frequency that stands in for it is the one that the core takes. */
-static void test_no_such_frequency(void **state)
+FIXTURE_TEST(test_no_such_frequency)
 {
 	policy.domain.min = (struct policy_frequency){ POLICY_FREQUENCY_KHZ, 1100000 };
 	policy.domain.max = (struct policy_frequency){ POLICY_FREQUENCY_KHZ, 2300500 };
@@ -74,7 +76,7 @@ static void test_no_such_frequency(void **state)
 }
 
 /* [domain] is for all: it is odd where no domain has it that it holds for. */
-static void test_one_domain_has_it(void **state)
+FIXTURE_TEST(test_one_domain_has_it)
 {
 	policy.domain.max = (struct policy_frequency){ POLICY_FREQUENCY_KHZ, 1900000 };
 	topology->domains[1].opp_khz[5] = 1900000;
@@ -86,7 +88,7 @@ static void test_one_domain_has_it(void **state)
 	       "is used\n");
 }
 
-static void test_no_such_domain(void **state)
+FIXTURE_TEST(test_no_such_domain)
 {
 	add_override("policy4", POLICY_DOMAIN_BIT(max))->values.max =
 		(struct policy_frequency){ POLICY_FREQUENCY_KHZ, 1 };
@@ -102,7 +104,7 @@ static void add_powers(uint32_t section)
 }
 
 /* Powers serve the domains of which every OPP has one. */
-static void test_opp_power(void **state)
+FIXTURE_TEST(test_opp_power)
 {
 	add_powers(0);
 	expect("");
@@ -116,19 +118,4 @@ static void test_opp_power(void **state)
 	       "missing, 1900 MHz among them\n");
 	policy.opp_powers[policy.n_opp_powers - 4].khz = 1900000;
 	expect("");
-}
-
-#define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(test_good),
-		TEST(test_no_such_frequency),
-		TEST(test_one_domain_has_it),
-		TEST(test_no_such_domain),
-		TEST(test_opp_power),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

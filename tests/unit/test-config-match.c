@@ -30,7 +30,7 @@ static const struct task_facts task = {
 	.comm = "fio",
 };
 
-static void test_patterns_of_cgroups(void **state)
+TEST(test_patterns_of_cgroups)
 {
 	static const struct {
 		const char *pattern;
@@ -63,7 +63,7 @@ static void test_patterns_of_cgroups(void **state)
 	assert_false(match_cgroup("/a", "/"));
 }
 
-static void test_patterns_of_units(void **state)
+TEST(test_patterns_of_units)
 {
 	static const char user[] =
 		"/user.slice/user-1000.slice/user@1000.service/app.slice/web.service/db.service";
@@ -118,7 +118,7 @@ static void check_wanted(const struct policy_match *match, const char *expected)
 }
 
 /* Each key alone, once so that it holds and once so that it does not; and what is said of it. */
-static void test_keys(void **state)
+TEST(test_keys)
 {
 	static const struct {
 		struct policy_match holds, holds_not;
@@ -180,7 +180,7 @@ static void test_keys(void **state)
 }
 
 /* A blank that is part of a name has a backslash before it. */
-static void test_name_with_a_blank(void **state)
+TEST(test_name_with_a_blank)
 {
 	const struct policy_match match = { POLICY_MATCH_COMM, .comm = "a Web\\ Content" };
 	struct task_facts browser = task;
@@ -192,14 +192,14 @@ static void test_name_with_a_blank(void **state)
 			 POLICY_MATCH_COMM);
 }
 
-static void test_nothing_given_is_everything(void **state)
+TEST(test_nothing_given_is_everything)
 {
 	const struct policy_match match = { 0 };
 
 	assert_int_equal(match_find_mismatch(&match, MATCH_NO_UID, &task, &texts), 0);
 }
 
-static void test_unknown_user_is_nobody(void **state)
+TEST(test_unknown_user_is_nobody)
 {
 	const struct policy_match match = { .given = POLICY_MATCH_USER, .user = "nosuchuser" };
 	struct task_facts nobody = task;
@@ -210,7 +210,7 @@ static void test_unknown_user_is_nobody(void **state)
 }
 
 /* Files are read for those tasks only for which it depends on them. */
-static void test_texts_come_last(void **state)
+TEST(test_texts_come_last)
 {
 	struct policy_match match = {
 		.given = POLICY_MATCH_COMM | POLICY_MATCH_EXE | POLICY_MATCH_CGROUP,
@@ -229,7 +229,7 @@ static void test_texts_come_last(void **state)
 	assert_int_equal(asked, POLICY_MATCH_CGROUP);
 }
 
-static void test_kernel_thread_has_no_texts(void **state)
+TEST(test_kernel_thread_has_no_texts)
 {
 	const struct policy_match match = { .given = POLICY_MATCH_EXE, .exe = "*" };
 	struct task_facts kworker = task;
@@ -237,20 +237,4 @@ static void test_kernel_thread_has_no_texts(void **state)
 	kworker.kernel_thread = true;
 	assert_int_equal(match_find_mismatch(&match, MATCH_NO_UID, &kworker, &texts),
 			 POLICY_MATCH_EXE);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_patterns_of_cgroups),
-		cmocka_unit_test(test_patterns_of_units),
-		cmocka_unit_test(test_keys),
-		cmocka_unit_test(test_name_with_a_blank),
-		cmocka_unit_test(test_nothing_given_is_everything),
-		cmocka_unit_test(test_unknown_user_is_nobody),
-		cmocka_unit_test(test_texts_come_last),
-		cmocka_unit_test(test_kernel_thread_has_no_texts),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -153,13 +153,13 @@ static void expect_line_case(const struct text_case *c)
 	policy_profiles_deinit(&draft.profiles);
 }
 
-static void test_lines(void **state)
+TEST(test_lines)
 {
 	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++)
 		expect_line_case(&lines[i]);
 }
 
-static void test_nul_byte(void **state)
+TEST(test_nul_byte)
 {
 	static const char text[] = "[domain]\nheadroom = 150%\0\n";
 	_cleanup_(policy_draft_deinit) struct policy_draft draft = { 0 };
@@ -184,7 +184,7 @@ static char *make_long_line(size_t length, const char *end)
 	return text;
 }
 
-static void test_long_lines(void **state)
+TEST(test_long_lines)
 {
 	static const char *const ends[] = { "\n", "\r\n", "" };
 
@@ -203,7 +203,7 @@ static void test_long_lines(void **state)
 	}
 }
 
-static void test_echo_is_shortened(void **state)
+TEST(test_echo_is_shortened)
 {
 	_cleanup_(policy_draft_deinit) struct policy_draft draft = { 0 };
 
@@ -294,14 +294,14 @@ static void expect_files_case(const struct files_case *c)
 	assert_int_equal(domain.headroom_percent, c->policy1_headroom);
 }
 
-static void test_files(void **state)
+TEST(test_files)
 {
 	for (size_t i = 0; i < sizeof(files_cases) / sizeof(files_cases[0]); i++)
 		expect_files_case(&files_cases[i]);
 }
 
 /* Each key of a domain's own section is marked as given, and goes to that section only. */
-static void test_override_fields(void **state)
+TEST(test_override_fields)
 {
 	static const char text[] = "[domain policy1023]\n"
 				   "min-frequency = 10%\nmax-frequency = 3GHz\nheadroom = 300%\n"
@@ -331,7 +331,7 @@ static void test_override_fields(void **state)
 	assert_int_equal(domain.down_hold_ns, 4000000);
 }
 
-static void test_too_many_overrides(void **state)
+TEST(test_too_many_overrides)
 {
 	char text[POLICY_DOMAIN_SECTIONS_MAX * 32 + 64];
 	_cleanup_(policy_draft_deinit) struct policy_draft draft = { 0 };
@@ -347,19 +347,4 @@ static void test_too_many_overrides(void **state)
 	test_policy_expect(&draft, text, length, NULL);
 	test_policy_expect(&draft, "[domain policy64]", 17,
 			   TEST_FILE ":1: found one more [domain policyN], expected at most 64");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_lines),
-		cmocka_unit_test(test_nul_byte),
-		cmocka_unit_test(test_long_lines),
-		cmocka_unit_test(test_echo_is_shortened),
-		cmocka_unit_test(test_files),
-		cmocka_unit_test(test_override_fields),
-		cmocka_unit_test(test_too_many_overrides),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -57,7 +57,7 @@ static void apply(const struct policy_files *files, const char *profile, struct 
 	assert_int_equal(policy_files_apply(files, found, ret), 0);
 }
 
-static void test_every_kind_of_key(void **state)
+TEST(test_every_kind_of_key)
 {
 	struct policy_files *files = read_text("[domain]\n"
 					       "headroom = 150%\n"
@@ -96,7 +96,7 @@ static void test_every_kind_of_key(void **state)
 }
 
 /* A rule has what its class has under the profile. */
-static void test_class_of_profile(void **state)
+TEST(test_class_of_profile)
 {
 	struct policy_files *files = read_text("[rule make]\ncomm = make\nclass = batch\n"
 					       "[profile low]\nclass batch.cap = 10%\n");
@@ -109,7 +109,7 @@ static void test_class_of_profile(void **state)
 	policy_files_free(files);
 }
 
-static void test_built_in(void **state)
+TEST(test_built_in)
 {
 	static const char *const names[] = { "balanced", "quiet", "performance" };
 	struct policy_files *files = read_text("");
@@ -135,7 +135,7 @@ static void test_built_in(void **state)
 }
 
 /* A file goes on with a built-in one, key by key; limits of the files may cross those of one. */
-static void test_changed_built_in(void **state)
+TEST(test_changed_built_in)
 {
 	struct policy_files *files = read_text("[domain]\nmin-frequency = 70%\n"
 					       "[profile quiet]\nwhen = battery\n"
@@ -150,7 +150,7 @@ static void test_changed_built_in(void **state)
 	policy_files_free(files);
 }
 
-static void test_conditions(void **state)
+TEST(test_conditions)
 {
 	struct policy_files *files = read_text("[rule game]\ncomm = doom\n"
 					       "[profile a]\nwhen = mains 22:00-06:30 rule game\n"
@@ -171,7 +171,7 @@ static void test_conditions(void **state)
 }
 
 /* By any profile, whichever holds. */
-static void test_filled_rules(void **state)
+TEST(test_filled_rules)
 {
 	struct policy_files *files = read_text("[rule a]\ncomm = a\n[rule a.b]\ncomm = b\n"
 					       "[rule c]\ncomm = c\n[rule d]\ncomm = d\n"
@@ -205,7 +205,7 @@ static void expect_refused(const char *text, const char *message)
 	"expected battery or mains, times of day such as 22:00-06:00, rule NAME, or several " \
 	"with blanks between that must all hold"
 
-static void test_refused(void **state)
+TEST(test_refused)
 {
 	static const struct {
 		const char *text, *message;
@@ -254,7 +254,7 @@ static void test_refused(void **state)
 		expect_refused(cases[i].text, cases[i].message);
 }
 
-static void test_bounds(void **state)
+TEST(test_bounds)
 {
 	char text[1024] = "";
 	size_t n = 0;
@@ -263,16 +263,4 @@ static void test_bounds(void **state)
 		n += sprintf(text + n, "[profile p%d]\n", i);
 	expect_refused(text, ":14: found one more [profile NAME], expected at most 16 with those "
 			     "that are built in");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_every_kind_of_key), cmocka_unit_test(test_class_of_profile),
-		cmocka_unit_test(test_built_in),	  cmocka_unit_test(test_changed_built_in),
-		cmocka_unit_test(test_conditions),	  cmocka_unit_test(test_filled_rules),
-		cmocka_unit_test(test_refused),		  cmocka_unit_test(test_bounds),
-	};
-
-	return cmocka_run_group_tests_name("config-profile", tests, NULL, NULL);
 }

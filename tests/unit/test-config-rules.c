@@ -34,7 +34,7 @@ static const struct policy_rule *read_one(const char *text)
 	return &draft.policy.rules[0];
 }
 
-static void test_all_keys(void **state)
+TEST(test_all_keys)
 {
 	const struct policy_rule *rule = read_one(
 		"[rule web@1]\ncomm = nginx*\nexe = /usr/*\ncommand = *worker*\nuser = www-data\n"
@@ -68,7 +68,7 @@ static void test_all_keys(void **state)
 	assert_int_equal(rule->properties.io_boost.value, 1200000);
 }
 
-static void test_words_for_levels(void **state)
+TEST(test_words_for_levels)
 {
 	static const struct {
 		const char *text;
@@ -89,7 +89,7 @@ static void test_words_for_levels(void **state)
 	}
 }
 
-static void test_idle_latency(void **state)
+TEST(test_idle_latency)
 {
 	static const struct {
 		const char *text;
@@ -111,7 +111,7 @@ static void test_idle_latency(void **state)
 }
 
 /* A file with a value that was removed is still good: rules_check() tells of it. */
-static void test_placement(void **state)
+TEST(test_placement)
 {
 	static const struct {
 		const char *text;
@@ -132,7 +132,7 @@ static void test_placement(void **state)
 }
 
 /* It is a floor as well: what stands later takes the place of what stands before it. */
-static void test_response(void **state)
+TEST(test_response)
 {
 	static const struct {
 		const char *text;
@@ -156,7 +156,7 @@ static void test_response(void **state)
 	}
 }
 
-static void test_nothing_is_given(void **state)
+TEST(test_nothing_is_given)
 {
 	const struct policy_rule *rule = read_one("[rule r]\n");
 
@@ -168,7 +168,7 @@ static void test_nothing_is_given(void **state)
 }
 
 /* The rule's own word comes before its class's, wherever the class stands. */
-static void test_classes(void **state)
+TEST(test_classes)
 {
 	const struct policy_rule *rule;
 
@@ -185,7 +185,7 @@ static void test_classes(void **state)
 }
 
 /* Key by key, in the place that the first file gave it. */
-static void test_dropin_overrides(void **state)
+TEST(test_dropin_overrides)
 {
 	const char *const texts[] = {
 		"[rule a]\ncomm = a*\ncap = 10%\n[rule b]\ncomm = b*\ncap = 20%\n",
@@ -207,7 +207,7 @@ static void test_dropin_overrides(void **state)
 	assert_string_equal(rules[2].name, "c");
 }
 
-static void test_refused(void **state)
+TEST(test_refused)
 {
 	static const char *const bad[] = {
 		"[rule]\n",
@@ -278,7 +278,7 @@ static void test_refused(void **state)
 }
 
 /* In each key a word that begins with '#' is refused, but in command. */
-static void test_comments(void **state)
+TEST(test_comments)
 {
 	static const struct {
 		const char *key, *value;
@@ -320,7 +320,7 @@ static void expect(const char *text, const char *expected)
 	free(message);
 }
 
-static void test_messages(void **state)
+TEST(test_messages)
 {
 	expect("[rule r]\nnice = 20\n",
 	       TEST_FILE ":2: [rule r] nice: found '20', expected a number "
@@ -376,7 +376,7 @@ static void test_messages(void **state)
 			 ", or a section [class fast]");
 }
 
-static void test_too_many(void **state)
+TEST(test_too_many)
 {
 	char text[POLICY_RULES_MAX * 16 + 64] = "", *message = NULL;
 	size_t n = 0;
@@ -388,18 +388,4 @@ static void test_too_many(void **state)
 	assert_int_equal(draft.policy.n_rules, POLICY_RULES_MAX);
 	assert_int_equal(policy_parse(&draft, "other", "[rule more]\n", 12, &message), -E2BIG);
 	free(message);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_all_keys),     cmocka_unit_test(test_words_for_levels),
-		cmocka_unit_test(test_idle_latency), cmocka_unit_test(test_placement),
-		cmocka_unit_test(test_response),     cmocka_unit_test(test_nothing_is_given),
-		cmocka_unit_test(test_classes),	     cmocka_unit_test(test_dropin_overrides),
-		cmocka_unit_test(test_refused),	     cmocka_unit_test(test_messages),
-		cmocka_unit_test(test_too_many),     cmocka_unit_test(test_comments),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -13,7 +13,7 @@ static uint32_t uw_at(const struct policy_draft *draft, const char *domain, uint
 	return policy_power_at(&draft->policy, policy_powers_section(&draft->policy, domain), khz);
 }
 
-static void test_table(void **state)
+TEST(test_table)
 {
 	static const char text[] = "[domain]\nopp-power = 400MHz 90mW\n"
 				   "opp-power = 1.2GHz   0.34W\nheadroom = 150%\n"
@@ -34,7 +34,7 @@ static void test_table(void **state)
 }
 
 /* A later file's lines take the place of those before; a section without any leaves them. */
-static void test_later_file(void **state)
+TEST(test_later_file)
 {
 	static const char first[] = "[domain policy0]\nopp-power = 1GHz 1W\nopp-power = 2GHz 3W\n"
 				    "[domain policy1]\nopp-power = 1GHz 4W\n";
@@ -53,7 +53,7 @@ static void test_later_file(void **state)
 	assert_int_equal(uw_at(&draft, "policy1", 1000000), 4000000);
 }
 
-static void test_refused(void **state)
+TEST(test_refused)
 {
 	static const char *const values[] = { "",
 					      "1200MHz",
@@ -86,7 +86,7 @@ static void test_refused(void **state)
 	}
 }
 
-static void test_order(void **state)
+TEST(test_order)
 {
 	static const char text[] = "[domain]\nopp-power = 1200MHz 340mW\n\nopp-power = 1.2GHz 1W\n";
 	_cleanup_(policy_draft_deinit) struct policy_draft draft = { 0 };
@@ -97,7 +97,7 @@ static void test_order(void **state)
 				     "frequency above the 1200 MHz of the line before");
 }
 
-static void test_too_many(void **state)
+TEST(test_too_many)
 {
 	char text[(POLICY_OPP_POWERS_MAX + 1) * 32 + 16];
 	size_t length = sprintf(text, "[domain]\n");
@@ -112,7 +112,7 @@ static void test_too_many(void **state)
 }
 
 /* It takes effect at start, so it is none of a profile's. */
-static void test_profile(void **state)
+TEST(test_profile)
 {
 	static const char text[] = "[profile x]\ndomain policy0.opp-power = 1GHz 1W\n";
 	_cleanup_(policy_draft_deinit) struct policy_draft draft = { 0 };
@@ -122,15 +122,4 @@ static void test_profile(void **state)
 			   TEST_FILE ":2: [profile x] domain policy0.opp-power: what takes effect "
 				     "when wakegovd starts cannot be a profile's");
 	policy_profiles_deinit(&draft.profiles);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_table),	 cmocka_unit_test(test_later_file),
-		cmocka_unit_test(test_refused),	 cmocka_unit_test(test_order),
-		cmocka_unit_test(test_too_many), cmocka_unit_test(test_profile),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -61,7 +61,7 @@ static void expect(const char *shown, const char *section, const char *setting, 
 		fail_msg("%s is not by %s in:\n%s", setting, where, shown);
 }
 
-static void test_origins(void **state)
+TEST(test_origins)
 {
 	char first[160], second[160], *shown;
 
@@ -101,7 +101,7 @@ static void test_origins(void **state)
 }
 
 /* Read again, it says the same, but for where. */
-static void test_again(void **state)
+TEST(test_again)
 {
 	char copy[96], *shown = show(main_path), *again;
 
@@ -120,7 +120,7 @@ static void test_again(void **state)
 	free(again);
 }
 
-static void test_refused(void **state)
+TEST(test_refused)
 {
 	char *message = NULL, *text = NULL;
 	size_t size;
@@ -137,11 +137,5 @@ static void test_refused(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_origins),
-		cmocka_unit_test(test_again),
-		cmocka_unit_test(test_refused),
-	};
-
-	return cmocka_run_group_tests(tests, set_up, fake_files_tear_down);
+	return tests_run(set_up, fake_files_tear_down);
 }

@@ -103,7 +103,7 @@ static const struct unit_case cases[] = {
 	{ RATE, "1000/min", -EINVAL },
 };
 
-static void test_parse(void **state)
+TEST(test_parse)
 {
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		const struct unit_case *c = &cases[i];
@@ -115,13 +115,4 @@ static void test_parse(void **state)
 		assert_int_equal(r, c->error);
 		assert_int_equal(number, r < 0 ? 0xdead : c->number);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_parse),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,12 +3,8 @@
 
 /* What the tests of the policy file share: a text in, a message or a policy out. */
 
-/* cmocka.h wants these before it. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
+#include "test.h"
 
-#include <cmocka.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -41,13 +41,13 @@ static void check(struct throttle_domain domain, const char *expected)
 	assert_string_equal(found, expected);
 }
 
-static void test_nobody(void **state)
+FILES_TEST(test_nobody)
 {
 	check((struct throttle_domain){ 0 }, "");
 	check((struct throttle_domain)ASKED(1000000, 1040000), "");
 }
 
-static void test_somebody_wrote(void **state)
+FILES_TEST(test_somebody_wrote)
 {
 	check((struct throttle_domain){ .request_max_khz = 1000000 }, "scaling-max ");
 	check((struct throttle_domain){ .request_min_khz = 1000000 }, "scaling-min ");
@@ -60,7 +60,7 @@ static void test_somebody_wrote(void **state)
 }
 
 /* Limits of intel_pstate for all CPUs; its driver shows them in no file of the policy. */
-static void test_percent(void **state)
+FILES_TEST(test_percent)
 {
 	fake_file("devices/system/cpu/intel_pstate/max_perf_pct", "100");
 	fake_file("devices/system/cpu/intel_pstate/min_perf_pct", "22");
@@ -75,7 +75,7 @@ static void test_percent(void **state)
 	check((struct throttle_domain){ 0 }, "min-perf-pct ");
 }
 
-static void test_sched_ext(void **state)
+FILES_TEST(test_sched_ext)
 {
 	fake_file("kernel/sched_ext/root/ops", "lavd");
 	fake_file("kernel/sched_ext/switch_all", "0");
@@ -84,7 +84,7 @@ static void test_sched_ext(void **state)
 	check((struct throttle_domain){ 0 }, "sched-ext ");
 }
 
-static void test_firmware(void **state)
+FILES_TEST(test_firmware)
 {
 	fake_file("devices/system/cpu/cpu2/cpufreq/bios_limit", "1000000");
 	check((struct throttle_domain){ .scaling_max_khz = 1000000 }, "firmware ");
@@ -94,7 +94,7 @@ static void test_firmware(void **state)
 	check((struct throttle_domain){ 0 }, "");
 }
 
-static void test_heat(void **state)
+FILES_TEST(test_heat)
 {
 	fake_file("class/thermal/cooling_device0/type", "Fan");
 	fake_file("class/thermal/cooling_device0/cur_state", "3");
@@ -120,7 +120,7 @@ static void test_heat(void **state)
 	check((struct throttle_domain){ 0 }, "idle-injection ");
 }
 
-static void test_turbo(void **state)
+FILES_TEST(test_turbo)
 {
 	fake_file("devices/system/cpu/cpufreq/boost", "1");
 	check((struct throttle_domain){ 0 }, "");
@@ -136,7 +136,7 @@ static void test_turbo(void **state)
 	check((struct throttle_domain){ 0 }, "boost-off ");
 }
 
-static void test_driver(void **state)
+FILES_TEST(test_driver)
 {
 	check((struct throttle_domain)ASKED(1800000, 1200000), "driver ");
 	check((struct throttle_domain)ASKED(800000, 1200000), "driver ");
@@ -152,27 +152,4 @@ static void test_driver(void **state)
 					.scaling_max_khz = 1000000 },
 	      "scaling-max ");
 	check((struct throttle_domain){ .current_khz = 1200000 }, "");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_nobody, fake_files_set_up,
-						fake_files_tear_down),
-		cmocka_unit_test_setup_teardown(test_somebody_wrote, fake_files_set_up,
-						fake_files_tear_down),
-		cmocka_unit_test_setup_teardown(test_percent, fake_files_set_up,
-						fake_files_tear_down),
-		cmocka_unit_test_setup_teardown(test_sched_ext, fake_files_set_up,
-						fake_files_tear_down),
-		cmocka_unit_test_setup_teardown(test_firmware, fake_files_set_up,
-						fake_files_tear_down),
-		cmocka_unit_test_setup_teardown(test_heat, fake_files_set_up, fake_files_tear_down),
-		cmocka_unit_test_setup_teardown(test_turbo, fake_files_set_up,
-						fake_files_tear_down),
-		cmocka_unit_test_setup_teardown(test_driver, fake_files_set_up,
-						fake_files_tear_down),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -43,7 +43,7 @@ static void init_unlike(struct world *world)
  * On CPUs of unlike capacity a maximum can leave tasks several to a little CPU: there is none where
  * one of these could not do all that the machine does.
  */
-static void test_need_beside_little_cpus(void **state)
+TEST(test_need_beside_little_cpus)
 {
 	struct fake_io io = boosts_io(FAKE_IO_DEEP, 0, 100, 5);
 	struct task_clamp clamp;
@@ -86,7 +86,7 @@ static void place_by_minimum(struct world *world, uint32_t *min_cap)
  * A reader on a little CPU that would gain more on a big one asks for what that one is to have. The
  * experiment follows it to and fro, and is one.
  */
-static void test_boost_moves_to_big_cpu(void **state)
+TEST(test_boost_moves_to_big_cpu)
 {
 	const struct fake_io io = TENTH;
 	uint32_t min_cap = CLAMP_MIN_NONE, n_moves = 0, cpu = 2;
@@ -141,7 +141,7 @@ static uint32_t count_asking(uint64_t host_us)
 }
 
 /* As many as there are, and more of those that leave them idle for half of the time. */
-static void test_boosts_share_big_cpus(void **state)
+TEST(test_boosts_share_big_cpus)
 {
 	assert_int_equal(count_asking(50), 2);
 	assert_int_equal(count_asking(30), 3);
@@ -149,7 +149,7 @@ static void test_boosts_share_big_cpus(void **state)
 }
 
 /* A task with I/O asks for a big CPU when a little one has more to do than fits there. */
-static void test_outgrown(void **state)
+TEST(test_outgrown)
 {
 	const struct fake_io io = boosts_io(FAKE_IO_DEEP, 0, 100, 5);
 	struct world world;
@@ -176,7 +176,7 @@ static void test_outgrown(void **state)
 }
 
 /* Who has a big CPU and still asks for it keeps it, whoever is tried there. */
-static void test_kept(void **state)
+TEST(test_kept)
 {
 	const struct fake_io deep = boosts_io(FAKE_IO_DEEP, 0, 100, 5), reader = TENTH;
 	struct world world;
@@ -199,7 +199,7 @@ static void test_kept(void **state)
 }
 
 /* A big CPU to which tasks could be moved: a little one could do what it does. */
-static void test_spare(void **state)
+TEST(test_spare)
 {
 	struct world world;
 
@@ -227,7 +227,7 @@ static void see_chain(struct world *world, uint32_t cpu, uint32_t pid, uint32_t 
 }
 
 /* A chain that fits no little CPU is on a big one, with each of its tasks, as long as it works. */
-static void test_chain_moves_to_big_cpu(void **state)
+TEST(test_chain_moves_to_big_cpu)
 {
 	struct world world;
 
@@ -251,7 +251,7 @@ static void test_chain_moves_to_big_cpu(void **state)
 }
 
 /* Each takes a big CPU, and there is one. */
-static void test_chains_share_big_cpus(void **state)
+TEST(test_chains_share_big_cpus)
 {
 	struct world world;
 	uint32_t n = 0;
@@ -275,7 +275,7 @@ static void test_chains_share_big_cpus(void **state)
 }
 
 /* As many as there are big CPUs, also where they are of one domain. */
-static void test_chains_of_one_domain(void **state)
+TEST(test_chains_of_one_domain)
 {
 	struct world world;
 
@@ -290,7 +290,7 @@ static void test_chains_of_one_domain(void **state)
 }
 
 /* It takes one big CPU, and asks for the most that it needs anywhere. */
-static void test_chain_of_two_cpus(void **state)
+TEST(test_chain_of_two_cpus)
 {
 	struct world world;
 
@@ -305,22 +305,4 @@ static void test_chain_of_two_cpus(void **state)
 	assert_int_equal(min_cap_of(&world, 200), 502);
 	assert_int_equal(min_cap_of(&world, 201), 502);
 	world_deinit(&world);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_need_beside_little_cpus),
-		cmocka_unit_test(test_boost_moves_to_big_cpu),
-		cmocka_unit_test(test_boosts_share_big_cpus),
-		cmocka_unit_test(test_outgrown),
-		cmocka_unit_test(test_kept),
-		cmocka_unit_test(test_spare),
-		cmocka_unit_test(test_chain_moves_to_big_cpu),
-		cmocka_unit_test(test_chains_share_big_cpus),
-		cmocka_unit_test(test_chains_of_one_domain),
-		cmocka_unit_test(test_chain_of_two_cpus),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

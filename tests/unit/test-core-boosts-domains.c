@@ -3,7 +3,7 @@
 #include "config/keys.h"
 #include "test-core-boosts.h"
 
-static void test_goes_with_task(void **state)
+BOOSTS_TEST(test_goes_with_task)
 {
 	const struct fake_io io = TENTH;
 	struct world *world = *state;
@@ -36,7 +36,7 @@ static void serve(struct world *world, uint32_t cpu)
 }
 
 /* What ends the task's waits has its boost, as long as it does, and none in a window without. */
-static void test_goes_with_kernel_thread(void **state)
+BOOSTS_TEST(test_goes_with_kernel_thread)
 {
 	const struct fake_io io = TENTH;
 	uint32_t low[2] = { 0 };
@@ -67,7 +67,7 @@ static void test_goes_with_kernel_thread(void **state)
 }
 
 /* The task's own CPU is at the highest frequency anyway, that of the kernel thread is not. */
-static void test_kernel_thread_is_slow(void **state)
+BOOSTS_TEST(test_kernel_thread_is_slow)
 {
 	const struct fake_io io = TENTH;
 	struct world *world = *state;
@@ -88,7 +88,7 @@ static void test_kernel_thread_is_slow(void **state)
 	boosts_assert_state(world, 0, IO_BOOST_AT_LEVEL);
 }
 
-static void test_another_task_holds_it(void **state)
+BOOSTS_TEST(test_another_task_holds_it)
 {
 	const struct fake_io io = TENTH;
 	struct world *world = *state;
@@ -104,7 +104,7 @@ static void test_another_task_holds_it(void **state)
 }
 
 /* The ratio is the task's, the OPP the domain's: half the capacity, twice the host time. */
-static void test_capacities_differ(void **state)
+TEST(test_capacities_differ)
 {
 	const struct fake_io io = boosts_sync_io(0, 96, 4);
 	struct topology *topology = test_topology_usual(2, 2);
@@ -134,7 +134,7 @@ static void test_capacities_differ(void **state)
 }
 
 /* To and fro every 20 ms: both are held, and neither goes up and down with it. */
-static void test_flips(void **state)
+BOOSTS_TEST(test_flips)
 {
 	const struct fake_io io = TENTH;
 	uint64_t changes[2];
@@ -165,7 +165,7 @@ static void test_flips(void **state)
 }
 
 /* While it flips before anything is known, a check comes to its end all the same. */
-static void test_flips_from_the_start(void **state)
+BOOSTS_TEST(test_flips_from_the_start)
 {
 	const struct fake_io io = TENTH;
 	struct world *world = *state;
@@ -181,7 +181,7 @@ static void test_flips_from_the_start(void **state)
 }
 
 /* One that dies while it flips is held on neither side. */
-static void test_flips_and_dies(void **state)
+BOOSTS_TEST(test_flips_and_dies)
 {
 	const struct fake_io io = TENTH;
 	struct world *world = *state;
@@ -196,16 +196,4 @@ static void test_flips_and_dies(void **state)
 	world_round(world);
 	boosts_assert_target(world, 0, LOWEST_KHZ, REASON_IDLE);
 	boosts_assert_target(world, 1, LOWEST_KHZ, REASON_IDLE);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		BOOSTS_TEST(test_goes_with_task),	  BOOSTS_TEST(test_goes_with_kernel_thread),
-		BOOSTS_TEST(test_kernel_thread_is_slow),  BOOSTS_TEST(test_another_task_holds_it),
-		cmocka_unit_test(test_capacities_differ), BOOSTS_TEST(test_flips),
-		BOOSTS_TEST(test_flips_from_the_start),	  BOOSTS_TEST(test_flips_and_dies),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

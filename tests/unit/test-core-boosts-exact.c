@@ -231,7 +231,7 @@ static bool run_row(const struct row *row)
 	{                                                \
 		FAKE_IO_SYNC, 0, 0, 995, 5, 20, 0, false \
 	}
-static void test_exact(void **state)
+TEST(test_exact)
 {
 	/*
 	 * what, tasks, incident, and of it: rounds, samples, learnt, changes,
@@ -298,11 +298,4 @@ static void test_exact(void **state)
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
 		is_same &= run_row(&rows[i]);
 	assert_true(is_same);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = { cmocka_unit_test(test_exact) };
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -10,7 +10,7 @@ static void assert_nobody_boosted(const struct world *world)
 }
 
 /* While it is tried: an answer comes all the same, under the limits that are. */
-static void test_limits_change(void **state)
+BOOSTS_TEST(test_limits_change)
 {
 	const struct fake_io io = TENTH;
 	struct world *world = *state;
@@ -27,7 +27,7 @@ static void test_limits_change(void **state)
 }
 
 /* Every 75 ms: neither does the answer stay away, nor is it lost. */
-static void test_limits_come_and_go(void **state)
+BOOSTS_TEST(test_limits_come_and_go)
 {
 	const struct fake_io io = TENTH;
 	uint32_t boosted = 0;
@@ -45,7 +45,7 @@ static void test_limits_come_and_go(void **state)
 }
 
 /* Those of a domain that is not its own say nothing of it. */
-static void test_limits_elsewhere(void **state)
+BOOSTS_TEST(test_limits_elsewhere)
 {
 	const struct fake_io io = TENTH;
 	struct world *world = *state;
@@ -61,7 +61,7 @@ static void test_limits_elsewhere(void **state)
 }
 
 /* A result is not lost by it, and the OPP follows. */
-static void test_limits_change_when_it_pays(void **state)
+BOOSTS_TEST(test_limits_change_when_it_pays)
 {
 	const struct fake_io io = TENTH;
 	struct world *world = *state;
@@ -83,7 +83,7 @@ static void test_limits_change_when_it_pays(void **state)
 }
 
 /* The domain is lent while a pair is run, and time passes unseen: that pair says nothing. */
-static void test_lent_in_a_pair(void **state)
+BOOSTS_TEST(test_lent_in_a_pair)
 {
 	const struct fake_io io = TENTH;
 	struct world *world = *state;
@@ -107,7 +107,7 @@ static void test_lent_in_a_pair(void **state)
 }
 
 /* At any time: its tasks are boosted no more, and what comes in its place starts from nothing. */
-static void test_device_ends(void **state)
+TEST(test_device_ends)
 {
 	static const enum io_boost_state when[] = { IO_BOOST_MEASURING, IO_BOOST_TRYING,
 						    IO_BOOST_PAYS };
@@ -139,7 +139,7 @@ static void test_device_ends(void **state)
 }
 
 /* The tasks go on: with the next device of that index they are measured anew. */
-static void test_device_is_replaced(void **state)
+BOOSTS_TEST(test_device_is_replaced)
 {
 	const struct fake_io io = TENTH;
 	struct world *world = *state;
@@ -155,7 +155,7 @@ static void test_device_is_replaced(void **state)
 }
 
 /* A device that cannot be read is not waited for for ever: a task's own I/Os are enough. */
-static void test_device_not_there(void **state)
+BOOSTS_TEST(test_device_not_there)
 {
 	const struct fake_io io = TENTH;
 	struct world *world = *state;
@@ -169,7 +169,7 @@ static void test_device_not_there(void **state)
 }
 
 /* A device that counts from 0 again is another, for all that is known. */
-static void test_completions_go_back(void **state)
+TEST(test_completions_go_back)
 {
 	static const enum io_boost_state when[] = { IO_BOOST_TRYING, IO_BOOST_PAYS };
 
@@ -189,7 +189,7 @@ static void test_completions_go_back(void **state)
 }
 
 /* A task whose counters begin again: another one of that number. */
-static void test_task_counters_go_back(void **state)
+BOOSTS_TEST(test_task_counters_go_back)
 {
 	const struct fake_io io = TENTH, deep = boosts_io(FAKE_IO_DEEP, 0, 10, 5);
 	struct world *world = *state;
@@ -227,7 +227,7 @@ static void offer(struct world *world, uint32_t pid)
 	world_apply(world, &input);
 }
 
-static void test_ten_thousand_tasks(void **state)
+BOOSTS_TEST(test_ten_thousand_tasks)
 {
 	const struct task_table *tasks;
 	struct world *world = *state;
@@ -252,7 +252,7 @@ static void test_ten_thousand_tasks(void **state)
 }
 
 /* Ten thousand on one device, of which a few are followed: one experiment, and it ends. */
-static void test_full_table_and_device(void **state)
+TEST(test_full_table_and_device)
 {
 	const struct fake_io io = TENTH;
 	struct policy policy;
@@ -273,7 +273,7 @@ static void test_full_table_and_device(void **state)
 }
 
 /* A device end while it is only remembered does not bring a task back to life. */
-static void test_device_ends_after_task(void **state)
+BOOSTS_TEST(test_device_ends_after_task)
 {
 	const struct fake_io io = TENTH;
 	struct world *world = *state;
@@ -288,25 +288,4 @@ static void test_device_ends_after_task(void **state)
 	assert_int_equal(world->handles_ended, 1);
 	assert_nobody_boosted(world);
 	assert_int_equal(engine_next_ns(world->engine), UINT64_MAX);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		BOOSTS_TEST(test_limits_change),
-		BOOSTS_TEST(test_limits_come_and_go),
-		BOOSTS_TEST(test_limits_elsewhere),
-		BOOSTS_TEST(test_limits_change_when_it_pays),
-		BOOSTS_TEST(test_lent_in_a_pair),
-		cmocka_unit_test(test_device_ends),
-		BOOSTS_TEST(test_device_is_replaced),
-		BOOSTS_TEST(test_device_not_there),
-		cmocka_unit_test(test_completions_go_back),
-		BOOSTS_TEST(test_task_counters_go_back),
-		BOOSTS_TEST(test_ten_thousand_tasks),
-		cmocka_unit_test(test_full_table_and_device),
-		BOOSTS_TEST(test_device_ends_after_task),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -34,7 +34,7 @@ static void match(struct world *world, uint32_t pid, uint64_t matched)
 	world_round(world);
 }
 
-static void test_off(void **state)
+TEST(test_off)
 {
 	struct policy policy = with_rule((struct policy_level){ POLICY_LEVEL_CAPACITY, 0 });
 	struct world world;
@@ -58,7 +58,7 @@ static void test_off(void **state)
 	world_deinit(&world);
 }
 
-static void test_limit(void **state)
+TEST(test_limit)
 {
 	struct policy policy = with_rule((struct policy_level){ POLICY_LEVEL_PERCENT, 50 });
 	struct world world;
@@ -76,7 +76,7 @@ static void test_limit(void **state)
 }
 
 /* Not above the lowest OPP: nothing is left that a boost could be. */
-static void test_limit_is_too_low(void **state)
+TEST(test_limit_is_too_low)
 {
 	struct policy policy = with_rule((struct policy_level){ POLICY_LEVEL_KHZ, LOWEST_KHZ });
 	struct world world;
@@ -90,7 +90,7 @@ static void test_limit_is_too_low(void **state)
 	world_deinit(&world);
 }
 
-static void test_other_tasks_go_on(void **state)
+TEST(test_other_tasks_go_on)
 {
 	struct policy policy = with_rule((struct policy_level){ POLICY_LEVEL_CAPACITY, 0 });
 	struct world world;
@@ -106,7 +106,7 @@ static void test_other_tasks_go_on(void **state)
 }
 
 /* The policy has the boost off, and a rule lets one task have it. */
-static void test_on(void **state)
+TEST(test_on)
 {
 	struct policy policy = with_rule((struct policy_level){ POLICY_LEVEL_CAPACITY, 1024 });
 	struct world world;
@@ -120,17 +120,4 @@ static void test_on(void **state)
 	boosts_assert_state(&world, 1, IO_BOOST_RULED_OUT);
 	boosts_assert_target(&world, 1, LOWEST_KHZ, REASON_IDLE);
 	world_deinit(&world);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_off),
-		cmocka_unit_test(test_limit),
-		cmocka_unit_test(test_limit_is_too_low),
-		cmocka_unit_test(test_other_tasks_go_on),
-		cmocka_unit_test(test_on),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,7 +3,7 @@
 #include "test-core-boosts.h"
 
 /* Alike, on one device: one group, one experiment. */
-static void test_tasks_share_an_experiment(void **state)
+BOOSTS_TEST(test_tasks_share_an_experiment)
 {
 	const struct fake_io io = TENTH;
 	struct world *world = *state;
@@ -27,7 +27,7 @@ static void test_tasks_share_an_experiment(void **state)
 }
 
 /* Beside a queue that does ten times as much on the same device a reader still has its boost. */
-static void test_few_of_many(void **state)
+BOOSTS_TEST(test_few_of_many)
 {
 	const struct fake_io io = TENTH, deep = boosts_io(FAKE_IO_DEEP, 0, 10, 5);
 	struct world *world = *state;
@@ -53,7 +53,7 @@ static void run_to_two_answers(struct world *world, uint32_t device)
 }
 
 /* One device, two answers: of tasks that are predicted another gain. */
-static void test_answers_differ(void **state)
+TEST(test_answers_differ)
 {
 	struct world world;
 
@@ -65,7 +65,7 @@ static void test_answers_differ(void **state)
 }
 
 /* A boost that pays stays while another group of its domain is tried; single pairs take it. */
-static void test_neighbour_is_tried(void **state)
+BOOSTS_TEST(test_neighbour_is_tried)
 {
 	const struct fake_io io = TENTH, half = boosts_sync_io(0, 50, 50);
 	uint32_t tried = 0, lowest_khz = HIGHEST_KHZ;
@@ -94,7 +94,7 @@ static void test_neighbour_is_tried(void **state)
 }
 
 /* Two devices are two questions, with two answers. */
-static void test_devices_are_apart(void **state)
+TEST(test_devices_are_apart)
 {
 	struct world world;
 
@@ -103,15 +103,4 @@ static void test_devices_are_apart(void **state)
 	boosts_assert_target(&world, 0, 2200000, REASON_IO_BOOST);
 	boosts_assert_target(&world, 1, LOWEST_KHZ, REASON_IDLE);
 	world_deinit(&world);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		BOOSTS_TEST(test_tasks_share_an_experiment), BOOSTS_TEST(test_few_of_many),
-		cmocka_unit_test(test_answers_differ),	     BOOSTS_TEST(test_neighbour_is_tried),
-		cmocka_unit_test(test_devices_are_apart),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

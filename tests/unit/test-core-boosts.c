@@ -3,7 +3,7 @@
 #include "test-core-boosts.h"
 #include "config/keys.h"
 
-static void test_pays(void **state)
+BOOSTS_TEST(test_pays)
 {
 	const struct fake_io io = TENTH;
 	struct experiment_estimate found;
@@ -37,7 +37,7 @@ static void test_pays(void **state)
 }
 
 /* Soon after the first I/O, fast or slow, and at what the model gives. */
-static void test_how_fast(void **state)
+TEST(test_how_fast)
 {
 	static const struct {
 		uint64_t device_us, host_us;
@@ -66,7 +66,7 @@ static void test_how_fast(void **state)
 
 /* At 1 %, 30 % and 60 % variation of the time of an I/O: found, and kept for nearly all the time.
  */
-static void test_settles(void **state)
+TEST(test_settles)
 {
 	static const uint32_t variation_percent[] = { 1, 30, 60 };
 
@@ -103,7 +103,7 @@ static void start_alike(struct world *world, uint32_t i, struct fake_io *io,
 }
 
 /* I/O that goes on as it is settles: an experiment has at most 100 pairs, of two changes each. */
-static void test_any_settles(void **state)
+TEST(test_any_settles)
 {
 	struct test_random random = { 1 };
 
@@ -126,7 +126,7 @@ static void test_any_settles(void **state)
 }
 
 /* A device that is busy at all times, and a reader without host time: no boost, and no try. */
-static void test_nothing_to_try(void **state)
+TEST(test_nothing_to_try)
 {
 	struct test_random random = { 1 };
 
@@ -146,7 +146,7 @@ static void test_nothing_to_try(void **state)
 }
 
 /* The same decisions in any unit of frequency. */
-static void test_unit_of_frequency(void **state)
+TEST(test_unit_of_frequency)
 {
 	const struct fake_io ios[] = { TENTH, boosts_io(FAKE_IO_PACED, 1, 200, 50),
 				       boosts_sync_io(0, 50, 50) };
@@ -183,7 +183,7 @@ static void test_unit_of_frequency(void **state)
 }
 
 /* 128 in flight at all times: nobody waits for the host. */
-static void test_deep(void **state)
+BOOSTS_TEST(test_deep)
 {
 	const struct fake_io io = boosts_io(FAKE_IO_DEEP, 0, 10, 5);
 	struct world *world = *state;
@@ -200,7 +200,7 @@ static void test_deep(void **state)
 }
 
 /* Host time that the device takes as its own: predicted, tried, and left alone but for a look. */
-static void test_paced(void **state)
+BOOSTS_TEST(test_paced)
 {
 	const struct fake_io io = boosts_io(FAKE_IO_PACED, 0, 200, 50);
 	uint32_t boosted = 0;
@@ -217,7 +217,7 @@ static void test_paced(void **state)
 }
 
 /* Work in the interrupt is not seen as the task's: what is found is acted upon. */
-static void test_more_than_predicted(void **state)
+TEST(test_more_than_predicted)
 {
 	struct fake_io io = boosts_sync_io(0, 85, 4);
 	struct world world;
@@ -238,7 +238,7 @@ static void test_more_than_predicted(void **state)
  * The task's own work promises 1.6 %, less than the slack; with that of the interrupt it is 25 %.
  * Of requests one at a time that is found out; deeper queues overlap it.
  */
-static void test_more_than_slack(void **state)
+TEST(test_more_than_slack)
 {
 	struct fake_io io = boosts_sync_io(0, 85, 1);
 	struct world world;
@@ -252,7 +252,7 @@ static void test_more_than_slack(void **state)
 	world_deinit(&world);
 }
 
-static void test_lapses(void **state)
+BOOSTS_TEST(test_lapses)
 {
 	const struct fake_io io = TENTH;
 	struct world *world = *state;
@@ -276,7 +276,7 @@ static void test_lapses(void **state)
 }
 
 /* A tenth of the looks, and over at the same moment. */
-static void test_watched_hold(void **state)
+BOOSTS_TEST(test_watched_hold)
 {
 	const struct fake_io io = TENTH;
 	struct world *world = *state;
@@ -300,7 +300,7 @@ static void test_watched_hold(void **state)
 }
 
 /* Its answer is there when it comes back, and looked at again at once. */
-static void test_comes_back(void **state)
+BOOSTS_TEST(test_comes_back)
 {
 	const struct fake_io io = TENTH;
 	struct world *world = *state;
@@ -314,7 +314,7 @@ static void test_comes_back(void **state)
 }
 
 /* 333 I/Os a second keep every boost held, and are too few; 666 are as many as must be. */
-static void test_below_rate(void **state)
+BOOSTS_TEST(test_below_rate)
 {
 	const struct fake_io slow = boosts_sync_io(0, 6000, 1), enough = boosts_sync_io(0, 3000, 1);
 	struct world *world = *state;
@@ -335,7 +335,7 @@ static void test_below_rate(void **state)
 }
 
 /* A boosted task that slows down below the rate loses it with the window. */
-static void test_slows_down(void **state)
+BOOSTS_TEST(test_slows_down)
 {
 	const struct fake_io io = TENTH;
 	struct world *world = *state;
@@ -348,7 +348,7 @@ static void test_slows_down(void **state)
 }
 
 /* Waits without requests: the highest OPP says what another would bring. */
-static void test_counted(void **state)
+BOOSTS_TEST(test_counted)
 {
 	const struct fake_io io = boosts_io(FAKE_IO_COUNTED, 0, 90, 10);
 	struct world *world = *state;
@@ -364,7 +364,7 @@ static void test_counted(void **state)
 	boosts_assert_state(world, 0, IO_BOOST_PAYS);
 }
 
-static void test_counted_in_vain(void **state)
+BOOSTS_TEST(test_counted_in_vain)
 {
 	const struct fake_io io = boosts_io(FAKE_IO_COUNTED, 0, 200, 0);
 	struct world *world = *state;
@@ -376,7 +376,7 @@ static void test_counted_in_vain(void **state)
 }
 
 /* Nothing is written, so nothing can be checked: what would be done is shown. */
-static void test_observed(void **state)
+BOOSTS_TEST(test_observed)
 {
 	const struct fake_io io = TENTH;
 	struct world *world = *state;
@@ -395,7 +395,7 @@ static void test_observed(void **state)
  * While a busy CPU keeps the domain as high, pairs say nothing. What they said before is no answer:
  * as soon as that CPU is idle, the boost is tried.
  */
-static void test_level_falls(void **state)
+BOOSTS_TEST(test_level_falls)
 {
 	const struct fake_io io = TENTH;
 	struct world *world = *state;
@@ -414,7 +414,7 @@ static void test_level_falls(void **state)
  * min-host-time is of the lowest OPP: of 511 µs there the host takes 21, of 497 at the highest 7.
  * That a boost makes the share small does not end it.
  */
-static void test_min_host_time(void **state)
+TEST(test_min_host_time)
 {
 	static const struct {
 		uint32_t percent;
@@ -440,7 +440,7 @@ static void test_min_host_time(void **state)
 	}
 }
 
-static void test_slack(void **state)
+TEST(test_slack)
 {
 	static const struct {
 		uint32_t slack_percent, khz;
@@ -463,7 +463,7 @@ static void test_slack(void **state)
 	}
 }
 
-static void test_switched_off(void **state)
+TEST(test_switched_off)
 {
 	const struct fake_io io = TENTH;
 	struct policy policy;
@@ -486,34 +486,4 @@ static void test_switched_off(void **state)
 	assert_int_equal(world.handles_ended, 2);
 	boosts_assert_target(&world, 0, LOWEST_KHZ, REASON_IDLE);
 	world_deinit(&world);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		BOOSTS_TEST(test_pays),
-		cmocka_unit_test(test_how_fast),
-		cmocka_unit_test(test_settles),
-		cmocka_unit_test(test_any_settles),
-		cmocka_unit_test(test_nothing_to_try),
-		cmocka_unit_test(test_unit_of_frequency),
-		BOOSTS_TEST(test_deep),
-		BOOSTS_TEST(test_paced),
-		cmocka_unit_test(test_more_than_predicted),
-		cmocka_unit_test(test_more_than_slack),
-		BOOSTS_TEST(test_lapses),
-		BOOSTS_TEST(test_watched_hold),
-		BOOSTS_TEST(test_comes_back),
-		BOOSTS_TEST(test_below_rate),
-		BOOSTS_TEST(test_slows_down),
-		BOOSTS_TEST(test_counted),
-		BOOSTS_TEST(test_counted_in_vain),
-		BOOSTS_TEST(test_observed),
-		BOOSTS_TEST(test_level_falls),
-		cmocka_unit_test(test_min_host_time),
-		cmocka_unit_test(test_slack),
-		cmocka_unit_test(test_switched_off),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -61,7 +61,7 @@ static inline int boosts_tear_down(void **state)
 	return 0;
 }
 
-#define BOOSTS_TEST(f) cmocka_unit_test_setup_teardown(f, boosts_set_up, boosts_tear_down)
+#define BOOSTS_TEST(name) TEST_WITH(name, boosts_set_up, boosts_tear_down)
 
 static inline void boosts_run(struct world *world, uint64_t ns)
 {

@@ -62,7 +62,7 @@ static void hand_over(struct scene *scene, struct chain_task *from, struct chain
 
 /* Two tasks in turn are one that always runs: 1 − 2^(−t / half-life), at a slow clock as much
  * later. */
-static void test_pair(void **state)
+TEST(test_pair)
 {
 	struct scene scene = { .now_ns = 1000 * MS, .level = 1024 };
 	struct chain_task client = new_task(&scene), server = new_sleeper(&scene);
@@ -109,7 +109,7 @@ static uint32_t share_of_requests(uint32_t level, uint64_t work_ns, uint64_t per
 	return sum / (n / 2);
 }
 
-static void test_requests(void **state)
+TEST(test_requests)
 {
 	static const uint32_t levels[] = { 1024, 700, 512 };
 	struct chain_task client, server;
@@ -123,7 +123,7 @@ static void test_requests(void **state)
 }
 
 /* A dispatcher works for a twentieth of the time and wakes forty: none is hotter than that. */
-static void test_dispatcher(void **state)
+TEST(test_dispatcher)
 {
 	struct scene scene = { .now_ns = 1000 * MS, .level = 1024 };
 	struct chain_task dispatcher = new_task(&scene), workers[40];
@@ -147,7 +147,7 @@ static void test_dispatcher(void **state)
 }
 
 /* What is inherited goes towards the waker's share, and a long sleep has all of it. */
-static void test_long_sleep(void **state)
+TEST(test_long_sleep)
 {
 	struct scene scene = { .now_ns = 1000 * MS, .level = 1024 };
 	struct chain_task waker = new_task(&scene), sleeper = new_sleeper(&scene);
@@ -164,7 +164,7 @@ static void test_long_sleep(void **state)
 }
 
 /* No more than as if it had been on for its whole sleep, whatever the waker has. */
-static void test_bounds(void **state)
+TEST(test_bounds)
 {
 	struct scene scene = { .now_ns = 1000 * MS, .level = 1024 };
 	struct chain_task waker = new_task(&scene), sleeper;
@@ -184,7 +184,7 @@ static void test_bounds(void **state)
  * is on all the while, but of several such waits after a wake-up only in the first. Where the
  * worker slept meanwhile, the wait is external.
  */
-static void test_looks(void **state)
+TEST(test_looks)
 {
 	struct scene scene = { .now_ns = 1000 * MS, .level = 1024 };
 	struct chain_task worker = new_task(&scene), looker = new_sleeper(&scene);
@@ -222,7 +222,7 @@ static void follow_again(const struct scene *scene, struct chain_task *task, uin
  * had, and wakes one that slept meanwhile. After a second in which it was not seen nothing is
  * known of it.
  */
-static void test_followed_again(void **state)
+TEST(test_followed_again)
 {
 	struct scene scene = { .now_ns = 1000 * MS, .level = 1024 };
 	struct chain_task client = new_task(&scene), server = new_sleeper(&scene);
@@ -264,7 +264,7 @@ static void wake_unseen(const struct scene *scene, struct chain_task *task,
  * Two in turn, of whom one works and the other sleeps each time that chains are followed again, are
  * on all the while: as well as if the one that works had only just begun, of whom less is known.
  */
-static void test_pauses_between_turns(void **state)
+TEST(test_pauses_between_turns)
 {
 	struct scene scene = { .now_ns = 1000 * MS, .level = 1024 };
 	struct chain_task tasks[] = { new_task(&scene), new_sleeper(&scene) };
@@ -285,7 +285,7 @@ static void test_pauses_between_turns(void **state)
  * Of one that was never seen, or has ended, or slept when longer than a pause began, it is not
  * known that it slept all the while; of the last one it is not even known that it slept.
  */
-static void test_unknown_sleepers(void **state)
+TEST(test_unknown_sleepers)
 {
 	struct scene scene = { .now_ns = 1000 * MS, .level = 1024 };
 	struct chain_task unseen = { 0 }, ended = new_sleeper(&scene), before, after;
@@ -310,7 +310,7 @@ static void test_unknown_sleepers(void **state)
 }
 
 /* A need is compared again when it is higher, or after a while, or nothing was compared before. */
-static void test_compared(void **state)
+TEST(test_compared)
 {
 	struct chain_compared compared = { 0 };
 
@@ -363,7 +363,7 @@ static uint32_t mean_of_a_third(uint64_t period_us, uint64_t followed_us, uint64
  * Neither its work nor its waits count while it is not followed, and a wait over the end of such a
  * time does: else the third of a task with a period of 6 ms is 437 of 1000.
  */
-static void test_followed_in_part(void **state)
+TEST(test_followed_in_part)
 {
 	static const uint64_t periods_us[] = { 300, 3000, 6000 };
 
@@ -401,7 +401,7 @@ static void run_children(struct scene *scene, struct chain_task *shell, int n)
 	}
 }
 
-static void test_children(void **state)
+TEST(test_children)
 {
 	struct scene scene = { .now_ns = 1000 * MS, .level = 1024 };
 	struct chain_task shell = new_task(&scene);
@@ -419,7 +419,7 @@ static void test_children(void **state)
 }
 
 /* A wait that ends while its waker's clock seems to be behind is none. */
-static void test_clock_goes_back(void **state)
+TEST(test_clock_goes_back)
 {
 	struct scene scene = { .now_ns = 1000 * MS, .level = 1024 };
 	struct chain_task task = new_task(&scene);
@@ -433,7 +433,7 @@ static void test_clock_goes_back(void **state)
 }
 
 /* An event's work goes on where chains are followed again, and its task's end does not. */
-static void test_input(void **state)
+TEST(test_input)
 {
 	struct scene scene = { .now_ns = 1000 * MS, .level = 1024 };
 	struct chain_task task = new_task(&scene);
@@ -443,26 +443,4 @@ static void test_input(void **state)
 	chain_start(&task, task.generation + 1, scene.now_ns, scene.level);
 	assert_int_equal(task.flags, CHAIN_INPUT);
 	assert_int_equal(task.input_ns, 1100 * MS);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_pair),
-		cmocka_unit_test(test_requests),
-		cmocka_unit_test(test_dispatcher),
-		cmocka_unit_test(test_long_sleep),
-		cmocka_unit_test(test_bounds),
-		cmocka_unit_test(test_looks),
-		cmocka_unit_test(test_followed_again),
-		cmocka_unit_test(test_pauses_between_turns),
-		cmocka_unit_test(test_unknown_sleepers),
-		cmocka_unit_test(test_compared),
-		cmocka_unit_test(test_followed_in_part),
-		cmocka_unit_test(test_children),
-		cmocka_unit_test(test_clock_goes_back),
-		cmocka_unit_test(test_input),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -87,7 +87,7 @@ static uint32_t chain_q(const struct machine *machine, uint32_t cpu)
 }
 
 /* On a CPU that is idle by itself the chain has what it would have on one CPU. */
-static void test_demand(void **state)
+TEST(test_demand)
 {
 	const struct explanation *explanation;
 	const struct decision *decision;
@@ -112,7 +112,7 @@ static void test_demand(void **state)
 }
 
 /* It is a floor also where the CPU asks for as much, after so long without a break. */
-static void test_highest_is_no_news(void **state)
+TEST(test_highest_is_no_news)
 {
 	struct machine machine;
 
@@ -126,7 +126,7 @@ static void test_highest_is_no_news(void **state)
 }
 
 /* It is looked at when the hold time ends, and is over when the chain was not there again. */
-static void test_hold(void **state)
+TEST(test_hold)
 {
 	struct machine machine;
 
@@ -149,7 +149,7 @@ static void test_hold(void **state)
 }
 
 /* Each look at a chain that stays comes later, unless its CPU asks for more by itself. */
-static void test_looks(void **state)
+TEST(test_looks)
 {
 	struct machine machine;
 	uint64_t gaps_ns[2][4];
@@ -171,7 +171,7 @@ static void test_looks(void **state)
 	assert_in_range(gaps_ns[1][3], 1, HOLD_NS);
 }
 
-static void test_off(void **state)
+TEST(test_off)
 {
 	struct machine machine;
 
@@ -183,7 +183,7 @@ static void test_off(void **state)
 }
 
 /* A cap holds for a chain as for any utilisation, also where it is a floor. */
-static void test_cap(void **state)
+TEST(test_cap)
 {
 	struct machine machine;
 
@@ -205,7 +205,7 @@ static void test_cap(void **state)
 
 /* The cap of a task, or of the one that wakes it, holds where no capped task has run, or not
  * lately. */
-static void test_cap_elsewhere(void **state)
+TEST(test_cap_elsewhere)
 {
 	for (uint32_t capped = 811; capped <= 812; capped++) {
 		struct machine machine;
@@ -224,7 +224,7 @@ static void test_cap_elsewhere(void **state)
 }
 
 /* Where every CPU's own utilisation takes the highest OPP, chains could change nothing. */
-static void test_saturation(void **state)
+TEST(test_saturation)
 {
 	struct machine machine;
 	uint64_t full_ns;
@@ -252,7 +252,7 @@ static void test_saturation(void **state)
 }
 
 /* A domain that has nothing more to do is not decided for again, and no longer kept full. */
-static void test_saturation_ends(void **state)
+TEST(test_saturation_ends)
 {
 	struct machine machine;
 
@@ -271,7 +271,7 @@ static void test_saturation_ends(void **state)
 }
 
 /* The price of waiting sets the frequency of work that is waited for, until that work ends. */
-static void test_waited_for(void **state)
+TEST(test_waited_for)
 {
 	struct machine machine;
 	struct input input = {
@@ -318,7 +318,7 @@ static void test_waited_for(void **state)
 }
 
 /* A rise that comes too soon after a fall is made as soon as it may be, by whatever backend. */
-static void test_rate_limited(void **state)
+TEST(test_rate_limited)
 {
 	for (int clamps = 0; clamps < 2; clamps++) {
 		struct machine machine;
@@ -347,7 +347,7 @@ static void test_rate_limited(void **state)
 }
 
 /* The rule's level is the most that its tasks get for work that is waited for; 0 is nothing. */
-static void test_waiting_of_rule(void **state)
+TEST(test_waiting_of_rule)
 {
 	const struct {
 		struct policy_level level;
@@ -383,18 +383,4 @@ static void test_waiting_of_rule(void **state)
 		assert_int_equal(decide(&machine, 0)->want_cap, 1024);
 		end(&machine);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_demand),	      cmocka_unit_test(test_highest_is_no_news),
-		cmocka_unit_test(test_hold),	      cmocka_unit_test(test_looks),
-		cmocka_unit_test(test_off),	      cmocka_unit_test(test_cap),
-		cmocka_unit_test(test_saturation),    cmocka_unit_test(test_saturation_ends),
-		cmocka_unit_test(test_cap_elsewhere), cmocka_unit_test(test_waited_for),
-		cmocka_unit_test(test_rate_limited),  cmocka_unit_test(test_waiting_of_rule),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

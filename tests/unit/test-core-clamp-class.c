@@ -22,7 +22,7 @@ static void set_rules(struct policy *policy)
 	policy->rules[2].properties.cap = (struct policy_level){ POLICY_LEVEL_PERCENT, 100 };
 }
 
-static void test_same_rules_same_set(void **state)
+TEST(test_same_rules_same_set)
 {
 	struct clamp_classes classes = { 0 };
 	struct policy policy;
@@ -40,7 +40,7 @@ static void test_same_rules_same_set(void **state)
 	assert_int_equal(classes.epoch, 2);
 }
 
-static void test_one_too_many(void **state)
+TEST(test_one_too_many)
 {
 	struct clamp_classes classes = { 0 };
 	struct policy policy;
@@ -60,7 +60,7 @@ static void test_one_too_many(void **state)
 	assert_int_equal(classes.refused, 1);
 }
 
-static void test_meaning(void **state)
+TEST(test_meaning)
 {
 	static const struct {
 		uint64_t matched;
@@ -94,7 +94,7 @@ static void test_meaning(void **state)
 }
 
 /* What a task asks for itself narrows what its rules give, rounded up. */
-static void test_own(void **state)
+TEST(test_own)
 {
 	static const struct {
 		uint64_t matched;
@@ -136,7 +136,7 @@ static void test_own(void **state)
 }
 
 /* How long bursts may take, instead of a floor: what they need, as far as it is known. */
-static void test_response(void **state)
+TEST(test_response)
 {
 	static const struct {
 		uint64_t matched, burst_ns;
@@ -176,7 +176,7 @@ static void test_response(void **state)
 }
 
 /* Whoever asks for anything and everything leaves the rules their room. */
-static void test_own_too_many(void **state)
+TEST(test_own_too_many)
 {
 	struct clamp_classes classes = { 0 };
 	struct policy policy;
@@ -192,18 +192,4 @@ static void test_own_too_many(void **state)
 	ruled = clamp_classes_find_or_add(&classes, CAP_30, 0);
 	assert_int_equal(ruled, CLAMP_CLASSES_OWN_MAX + 1);
 	assert_int_equal(clamp_classes_find_or_add(&classes, CAP_30, wakegov_own(0, 512)), ruled);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_same_rules_same_set),
-		cmocka_unit_test(test_one_too_many),
-		cmocka_unit_test(test_meaning),
-		cmocka_unit_test(test_own),
-		cmocka_unit_test(test_response),
-		cmocka_unit_test(test_own_too_many),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

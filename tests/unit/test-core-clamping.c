@@ -76,7 +76,7 @@ static void drop_changes(struct world *world)
 		;
 }
 
-static void test_own(void **state)
+TEST(test_own)
 {
 	struct world world;
 
@@ -95,7 +95,7 @@ static void test_own(void **state)
 	world_deinit(&world);
 }
 
-static void test_neighbour(void **state)
+TEST(test_neighbour)
 {
 	struct task_clamp clamp;
 	struct world world;
@@ -145,7 +145,7 @@ static void assert_set(struct world *world, uint32_t cap, uint32_t floor)
 }
 
 /* What a task asks for itself makes its set, beside its rules, and is the kernel's to merge. */
-static void test_asked_for_itself(void **state)
+TEST(test_asked_for_itself)
 {
 	struct policy policy;
 	struct world world;
@@ -175,7 +175,7 @@ static void test_asked_for_itself(void **state)
 }
 
 /* Where no domain is driven by clamps any more, each task is as it was before. */
-static void test_not_driven(void **state)
+TEST(test_not_driven)
 {
 	struct world world;
 
@@ -201,7 +201,7 @@ static void end_unclamped(struct world *world)
 	assert_int_equal(clamp.max_cap, CLAMP_MAX_NONE);
 }
 
-static void test_boost(void **state)
+TEST(test_boost)
 {
 	struct fake_io io = boosts_sync_io(0, 100, 50);
 	struct task_clamp clamp;
@@ -238,7 +238,7 @@ static uint32_t count_classes(struct world *world, uint32_t one_pid, uint32_t *r
 }
 
 /* What a task asks for itself is a class, which is told once. */
-static void test_own_class(void **state)
+TEST(test_own_class)
 {
 	struct world world;
 	uint32_t class;
@@ -261,7 +261,7 @@ static void test_own_class(void **state)
 }
 
 /* With another policy each task gets what that gives, whatever gave it its class before. */
-static void test_other_policy(void **state)
+TEST(test_other_policy)
 {
 	struct policy policy;
 	struct world world;
@@ -289,7 +289,7 @@ static void test_other_policy(void **state)
 }
 
 /* Own clamps are to be reported where some domain that is active is not driven by clamps. */
-static void test_needs_own(void **state)
+TEST(test_needs_own)
 {
 	static const struct {
 		bool active[2], clamps[2], needs, tasks;
@@ -322,7 +322,7 @@ static void test_needs_own(void **state)
 	}
 }
 
-static void test_io_is_never_held_down(void **state)
+TEST(test_io_is_never_held_down)
 {
 	struct fake_io io = boosts_io(FAKE_IO_DEEP, 0, 100, 5);
 	struct task_clamp clamp;
@@ -360,7 +360,7 @@ static void begin_boosted(struct world *world)
 
 /* What nothing depends on is looked at ten times a second, and not at all while the domain is idle.
  */
-static void test_unused_target(void **state)
+TEST(test_unused_target)
 {
 	struct world world;
 	uint64_t before;
@@ -385,7 +385,7 @@ static void test_unused_target(void **state)
 }
 
 /* A deep queue gains nothing from the kernel's boost: it gets what its domain needs. */
-static void test_need(void **state)
+TEST(test_need)
 {
 	struct fake_io io = boosts_io(FAKE_IO_DEEP, 0, 100, 5);
 	struct task_clamp clamp;
@@ -420,7 +420,7 @@ static void test_need(void **state)
 }
 
 /* Where the kernel's boost is predicted to pay, it is held, but for single pairs. */
-static void test_no_need(void **state)
+TEST(test_no_need)
 {
 	struct fake_io io = boosts_sync_io(0, 100, 50);
 	struct task_clamp clamp;
@@ -454,7 +454,7 @@ static void test_no_need(void **state)
 }
 
 /* A boost that the kernel gives is no answer for a reader to which it gives none, as libaio's. */
-static void test_not_seen_by_the_kernel(void **state)
+TEST(test_not_seen_by_the_kernel)
 {
 	struct fake_io io = boosts_sync_io(0, 100, 50);
 	struct task_clamp clamp;
@@ -475,7 +475,7 @@ static void test_not_seen_by_the_kernel(void **state)
 }
 
 /* A reader that gains nothing, and then has more to do for each request: the maximum is gone. */
-static void test_need_changes(void **state)
+TEST(test_need_changes)
 {
 	struct fake_io io = boosts_sync_io(0, 500, 2);
 	struct task_clamp clamp;
@@ -494,7 +494,7 @@ static void test_need_changes(void **state)
 }
 
 /* Without a boost of the kernel nothing is tried of what gains nothing. */
-static void test_nothing_to_try(void **state)
+TEST(test_nothing_to_try)
 {
 	struct fake_io io = boosts_io(FAKE_IO_DEEP, 0, 100, 5);
 	struct world world;
@@ -518,7 +518,7 @@ static void tell_bursts(struct world *world, uint64_t matched, uint64_t length_n
 }
 
 /* The length of bursts applies to each task of the class, including those that come later. */
-static void test_bursts(void **state)
+TEST(test_bursts)
 {
 	struct policy policy;
 	struct world world;
@@ -540,28 +540,4 @@ static void test_bursts(void **state)
 	tell_bursts(&world, FLOOR_50, 240000);
 	assert_clamp(&world, PID, 262, CLAMP_MAX_NONE);
 	world_deinit(&world);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_own),
-		cmocka_unit_test(test_own_class),
-		cmocka_unit_test(test_other_policy),
-		cmocka_unit_test(test_needs_own),
-		cmocka_unit_test(test_neighbour),
-		cmocka_unit_test(test_not_driven),
-		cmocka_unit_test(test_boost),
-		cmocka_unit_test(test_asked_for_itself),
-		cmocka_unit_test(test_io_is_never_held_down),
-		cmocka_unit_test(test_unused_target),
-		cmocka_unit_test(test_need),
-		cmocka_unit_test(test_no_need),
-		cmocka_unit_test(test_not_seen_by_the_kernel),
-		cmocka_unit_test(test_need_changes),
-		cmocka_unit_test(test_nothing_to_try),
-		cmocka_unit_test(test_bursts),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -12,7 +12,7 @@ static double exact(double util_q, double level_q, double delta_ns)
 	return level_q + (util_q - level_q) * exp2(-delta_ns / DECAY_HALF_LIFE_NS);
 }
 
-static void test_half_life(void **state)
+TEST(test_half_life)
 {
 	for (int halves = 0; halves < 31; halves++)
 		assert_int_equal(decay_factor(halves * DECAY_HALF_LIFE_NS), DECAY_ONE >> halves);
@@ -21,7 +21,7 @@ static void test_half_life(void **state)
 }
 
 /* The header promises 3 · 10^-7 of the factor, between and on the steps of its tables. */
-static void test_factor_is_exponential(void **state)
+TEST(test_factor_is_exponential)
 {
 	struct test_random random = { 1 };
 	double worst = 0;
@@ -37,7 +37,7 @@ static void test_factor_is_exponential(void **state)
 	assert_true(worst < 3e-7);
 }
 
-static void test_factor_never_rises(void **state)
+TEST(test_factor_never_rises)
 {
 	uint64_t before = DECAY_ONE;
 
@@ -52,7 +52,7 @@ static void test_factor_never_rises(void **state)
 }
 
 /* A CPU that is accounted at thousands of events a second ends where one event would take it. */
-static void test_many_splits(void **state)
+TEST(test_many_splits)
 {
 	struct test_random random = { 3 };
 	double worst = 0;
@@ -73,7 +73,7 @@ static void test_many_splits(void **state)
 	assert_true(worst < DECAY_Q(1));
 }
 
-static void test_stays_between(void **state)
+TEST(test_stays_between)
 {
 	struct test_random random = { 4 };
 
@@ -90,7 +90,7 @@ static void test_stays_between(void **state)
 	}
 }
 
-static void test_ends(void **state)
+TEST(test_ends)
 {
 	static const uint64_t long_ns[] = { 31 * DECAY_HALF_LIFE_NS, 60 * NS_PER_S,
 					    5 * 3600 * NS_PER_S, 8 * 86400 * NS_PER_S, UINT64_MAX };
@@ -106,7 +106,7 @@ static void test_ends(void **state)
 	}
 }
 
-static void test_level(void **state)
+TEST(test_level)
 {
 	static const struct {
 		uint32_t capacity, freq_khz, max_khz, level_q;
@@ -129,19 +129,4 @@ static void test_level(void **state)
 		assert_int_equal(
 			decay_level_q(cases[i].capacity, cases[i].freq_khz, cases[i].max_khz),
 			cases[i].level_q);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_half_life),
-		cmocka_unit_test(test_factor_is_exponential),
-		cmocka_unit_test(test_factor_never_rises),
-		cmocka_unit_test(test_many_splits),
-		cmocka_unit_test(test_stays_between),
-		cmocka_unit_test(test_ends),
-		cmocka_unit_test(test_level),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

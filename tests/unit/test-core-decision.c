@@ -12,7 +12,7 @@ static void note(struct explanation *explanation, uint32_t cap, uint32_t cpu)
 }
 
 /* Whatever the order in which they come: the highest, the first of equals first; all counted. */
-static void test_highest_first(void **state)
+TEST(test_highest_first)
 {
 	struct test_random random = { 7 };
 
@@ -48,7 +48,7 @@ static void apply(struct engine *engine, struct input input)
 }
 
 /* The explanation names the winner of the merge, the other contenders, and the limits. */
-static void test_of_a_decision(void **state)
+TEST(test_of_a_decision)
 {
 	struct topology *topology = test_topology_usual(1, 3);
 	const struct decision *decision;
@@ -83,14 +83,4 @@ static void test_of_a_decision(void **state)
 	assert_false(explanation.has_io);
 	engine_free(engine);
 	free(topology);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_highest_first),
-		cmocka_unit_test(test_of_a_decision),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

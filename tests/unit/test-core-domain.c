@@ -61,7 +61,7 @@ static void assert_decided(const struct domain *domain, uint32_t target_khz, enu
 	assert_string_equal(timing_name(domain->last.timing), timing_name(timing));
 }
 
-static void test_clamps(void **state)
+TEST(test_clamps)
 {
 	static const struct {
 		uint32_t cap;
@@ -148,7 +148,7 @@ static void override(struct policy_frequency *limit, uint32_t khz)
 		*limit = (struct policy_frequency){ POLICY_FREQUENCY_KHZ, khz, 7 };
 }
 
-static void test_overrides(void **state)
+TEST(test_overrides)
 {
 	for (size_t i = 0; i < sizeof(override_cases) / sizeof(override_cases[0]); i++) {
 		struct domain domain = usual();
@@ -171,7 +171,7 @@ static void test_overrides(void **state)
 	}
 }
 
-static void test_rate_limit_floor(void **state)
+TEST(test_rate_limit_floor)
 {
 	static const struct {
 		uint64_t policy_ns, latency_ns, rate_ns;
@@ -197,7 +197,7 @@ static void test_rate_limit_floor(void **state)
 }
 
 /* The first decision has nothing to wait for, down or up, also at the clock's beginning. */
-static void test_first(void **state)
+TEST(test_first)
 {
 	static const uint64_t times_ns[] = { 1, START_NS, UINT64_MAX / 2 };
 
@@ -213,7 +213,7 @@ static void test_first(void **state)
 	}
 }
 
-static void test_up_is_urgent(void **state)
+TEST(test_up_is_urgent)
 {
 	struct domain domain = usual();
 	uint64_t now_ns = START_NS;
@@ -238,7 +238,7 @@ static void test_up_is_urgent(void **state)
 	assert_int_equal(domain.changed_ns, now_ns);
 }
 
-static void test_down_waits(void **state)
+TEST(test_down_waits)
 {
 	struct domain domain = usual();
 	uint64_t now_ns = START_NS, lower_ns;
@@ -263,7 +263,7 @@ static void test_down_waits(void **state)
 	assert_decided(&domain, 1200000, TIMING_HELD);
 }
 
-static void test_rise_cancels_hold(void **state)
+TEST(test_rise_cancels_hold)
 {
 	struct domain domain = usual();
 	uint64_t now_ns = START_NS;
@@ -282,7 +282,7 @@ static void test_rise_cancels_hold(void **state)
 }
 
 /* Idle was held for as long already, by the merge. */
-static void test_idle_does_not_wait_twice(void **state)
+TEST(test_idle_does_not_wait_twice)
 {
 	struct domain domain = usual();
 
@@ -298,7 +298,7 @@ static void test_idle_does_not_wait_twice(void **state)
 }
 
 /* A limit that forbids the target does not wait for the hold, only for the rate limit. */
-static void test_lowered_limit_is_obeyed(void **state)
+TEST(test_lowered_limit_is_obeyed)
 {
 	struct domain domain = usual();
 
@@ -323,7 +323,7 @@ static void test_lowered_limit_is_obeyed(void **state)
 	assert_string_equal(limiter_name(domain.last.limiter), "scaling-min");
 }
 
-static void test_decision_names_winner(void **state)
+TEST(test_decision_names_winner)
 {
 	struct demand demand = {
 		.cap = 1000,
@@ -349,22 +349,4 @@ static void test_decision_names_winner(void **state)
 	decide(&domain, 0, START_NS + NS_PER_S);
 	assert_int_equal(domain.last.pid, 0);
 	assert_string_equal(domain.last.comm, "");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_clamps),
-		cmocka_unit_test(test_overrides),
-		cmocka_unit_test(test_rate_limit_floor),
-		cmocka_unit_test(test_first),
-		cmocka_unit_test(test_up_is_urgent),
-		cmocka_unit_test(test_down_waits),
-		cmocka_unit_test(test_rise_cancels_hold),
-		cmocka_unit_test(test_idle_does_not_wait_twice),
-		cmocka_unit_test(test_lowered_limit_is_obeyed),
-		cmocka_unit_test(test_decision_names_winner),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

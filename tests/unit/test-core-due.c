@@ -31,7 +31,7 @@ static uint64_t next_ns(const struct due_key *keys, uint32_t n)
 }
 
 /* A search finds what a pass over all keys finds, in tables of any number of blocks. */
-static void test_as_a_pass_over_all(void **state)
+TEST(test_as_a_pass_over_all)
 {
 	static const uint32_t sizes[] = { 1, 15, 16, 17, 255, 256, 257, 5000 };
 	static struct due_key keys[5000];
@@ -73,7 +73,7 @@ static void test_as_a_pass_over_all(void **state)
 	}
 }
 
-static void test_forgotten_in_turn(void **state)
+TEST(test_forgotten_in_turn)
 {
 	struct due *due = due_new(3);
 	struct due_key key = DUE_NOTHING;
@@ -92,7 +92,7 @@ static void test_forgotten_in_turn(void **state)
 }
 
 /* As the domains of a machine without cpufreq. */
-static void test_without_places(void **state)
+TEST(test_without_places)
 {
 	struct due *due = due_new(0);
 
@@ -111,7 +111,7 @@ static void assert_popped(struct due *due, uint32_t place, int state_before)
 		assert_int_equal(before, state_before);
 }
 
-static void test_changes_are_told_once(void **state)
+TEST(test_changes_are_told_once)
 {
 	struct due *due = due_new(3);
 	struct due_key key = DUE_NOTHING;
@@ -136,7 +136,7 @@ static void test_changes_are_told_once(void **state)
 }
 
 /* What comes to the place of another task is new, also where the first's end was not popped. */
-static void test_another_task_is_new(void **state)
+TEST(test_another_task_is_new)
 {
 	struct due *due = due_new(3);
 	struct due_key key = DUE_NOTHING;
@@ -159,7 +159,7 @@ static void test_another_task_is_new(void **state)
 	due_free(due);
 }
 
-static void test_traits(void **state)
+TEST(test_traits)
 {
 	struct due *due = due_new(3);
 	struct due_key key = DUE_NOTHING;
@@ -179,18 +179,4 @@ static void test_traits(void **state)
 	assert_false(due_has(due, 1u << DUE_NEW));
 	assert_int_equal(due_count_in(due, IO_BOOST_LAPSED), 1);
 	due_free(due);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_as_a_pass_over_all),
-		cmocka_unit_test(test_without_places),
-		cmocka_unit_test(test_forgotten_in_turn),
-		cmocka_unit_test(test_changes_are_told_once),
-		cmocka_unit_test(test_another_task_is_new),
-		cmocka_unit_test(test_traits),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -119,7 +119,7 @@ static const struct decision *decide(struct machine *machine, uint32_t domain)
 	return decide_at(machine, domain, machine->now_ns + 2 * NS_PER_MS);
 }
 
-static void test_cap_holds(void **state)
+TEST(test_cap_holds)
 {
 	const struct decision *decision;
 	struct machine machine;
@@ -140,7 +140,7 @@ static void test_cap_holds(void **state)
 }
 
 /* Each row: who runs on CPUs 0 and 1, both of them busy, and what the domain is to run at. */
-static void test_who_counts(void **state)
+TEST(test_who_counts)
 {
 	static const struct {
 		uint64_t matched[2];
@@ -181,7 +181,7 @@ static void test_who_counts(void **state)
 }
 
 /* A frequency is one of the domain that the rule is for. */
-static void test_for_domain(void **state)
+TEST(test_for_domain)
 {
 	struct machine machine;
 
@@ -194,7 +194,7 @@ static void test_for_domain(void **state)
 
 /* An uncapped task that counts gets all at once, though little of it was seen; then the cap
  * returns. */
-static void test_uncap(void **state)
+TEST(test_uncap)
 {
 	const struct decision *decision;
 	struct engine_band band;
@@ -234,7 +234,7 @@ static void test_uncap(void **state)
 }
 
 /* Also where the CPUs ask for more than that: it is the one task that the cap gives way to. */
-static void test_uncapper_is_named(void **state)
+TEST(test_uncapper_is_named)
 {
 	const struct decision *decision;
 	struct machine machine;
@@ -258,7 +258,7 @@ static void test_uncapper_is_named(void **state)
 }
 
 /* What was raised is not raised for good: utilisation says what is needed. */
-static void test_uncap_ends(void **state)
+TEST(test_uncap_ends)
 {
 	struct machine machine;
 	uint64_t began_ns;
@@ -280,7 +280,7 @@ static void test_uncap_ends(void **state)
 }
 
 /* It lasts two half-lives of the utilisation, to the nanosecond, and is decided again then. */
-static void test_uncap_lasts(void **state)
+TEST(test_uncap_lasts)
 {
 	const struct decision *decision;
 	struct machine machine;
@@ -311,7 +311,7 @@ static void test_uncap_lasts(void **state)
 }
 
 /* Capped tasks that have stopped bound nobody. */
-static void test_cap_ends(void **state)
+TEST(test_cap_ends)
 {
 	struct machine machine;
 
@@ -334,7 +334,7 @@ static void test_cap_ends(void **state)
 }
 
 /* What a floor asks for is not capped, and does not say so. */
-static void test_floor_beside_cap(void **state)
+TEST(test_floor_beside_cap)
 {
 	const struct decision *decision;
 	struct machine machine;
@@ -362,7 +362,7 @@ static void test_floor_beside_cap(void **state)
 }
 
 /* No hold time is shorter than a tick, within which a task that runs is seen. */
-static void test_short_hold(void **state)
+TEST(test_short_hold)
 {
 	struct machine machine;
 
@@ -380,7 +380,7 @@ static void test_short_hold(void **state)
 }
 
 /* A task that matches after the domain was decided for is waited for as well. */
-static void test_new_set_is_awaited(void **state)
+TEST(test_new_set_is_awaited)
 {
 	struct engine_band band;
 	struct machine machine;
@@ -409,7 +409,7 @@ static void test_new_set_is_awaited(void **state)
 	end(&machine);
 }
 
-static void test_floor_holds(void **state)
+TEST(test_floor_holds)
 {
 	const struct decision *decision;
 	struct engine_band band;
@@ -444,7 +444,7 @@ static void test_floor_holds(void **state)
  * Bursts of 480 us at full capacity that may take a millisecond: 524 of 1024, and the OPP above
  * that. It waits for the next one, longer than a floor does.
  */
-static void test_response_holds(void **state)
+TEST(test_response_holds)
 {
 	const struct decision *decision;
 	struct machine machine;
@@ -477,7 +477,7 @@ static void test_response_holds(void **state)
 	end(&machine);
 }
 
-static void test_new_policy(void **state)
+TEST(test_new_policy)
 {
 	struct machine machine;
 
@@ -495,19 +495,4 @@ static void test_new_policy(void **state)
 	runs(&machine, 0, 7, CAP_30, true);
 	assert_int_equal(decide(&machine, 0)->target_khz, HIGH_KHZ);
 	end(&machine);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_cap_holds),	   cmocka_unit_test(test_who_counts),
-		cmocka_unit_test(test_for_domain),	   cmocka_unit_test(test_uncap),
-		cmocka_unit_test(test_uncap_ends),	   cmocka_unit_test(test_cap_ends),
-		cmocka_unit_test(test_new_set_is_awaited), cmocka_unit_test(test_floor_holds),
-		cmocka_unit_test(test_new_policy),	   cmocka_unit_test(test_uncapper_is_named),
-		cmocka_unit_test(test_response_holds),	   cmocka_unit_test(test_uncap_lasts),
-		cmocka_unit_test(test_short_hold),	   cmocka_unit_test(test_floor_beside_cap),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

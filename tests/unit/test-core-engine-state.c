@@ -72,6 +72,8 @@ static int tear_down(void **state)
 	return 0;
 }
 
+#define FIXTURE_TEST(name) TEST_WITH(name, set_up, tear_down)
+
 static int load(void)
 {
 	struct engine *other = engine_new(topology, &policy);
@@ -84,12 +86,12 @@ static int load(void)
 	return r;
 }
 
-static void test_as_it_was(void **state)
+FIXTURE_TEST(test_as_it_was)
 {
 	assert_int_equal(load(), 0);
 }
 
-static void test_others(void **state)
+FIXTURE_TEST(test_others)
 {
 	struct engine_state_header *header = (void *)bytes;
 
@@ -125,7 +127,7 @@ static void spoil(ptrdiff_t at, size_t n, uint64_t value)
 
 #define SPOIL(_of, _value) spoil(AT(_of), sizeof(_of), (_value))
 
-static void test_fixed_part(void **state)
+FIXTURE_TEST(test_fixed_part)
 {
 	SPOIL(engine->tracing.on, 2);
 	SPOIL(engine->needs_own, 2);
@@ -139,7 +141,7 @@ static void test_fixed_part(void **state)
 	SPOIL(engine->groups[63].used, 1);
 }
 
-static void test_cpus_and_domains(void **state)
+FIXTURE_TEST(test_cpus_and_domains)
 {
 	struct domain *domain = &engine->domains[0];
 
@@ -155,7 +157,7 @@ static void test_cpus_and_domains(void **state)
 	SPOIL(domain->last.comm[TASK_COMM_SIZE - 1], 'x');
 }
 
-static void test_tasks(void **state)
+FIXTURE_TEST(test_tasks)
 {
 	struct task *task = task_find(engine->tasks, PID);
 	struct io_task *io = io_task_find(engine->tasks, PID);
@@ -184,7 +186,7 @@ static void test_tasks(void **state)
 }
 
 /* What follows from the rest of the state is not believed. */
-static void test_what_follows(void **state)
+FIXTURE_TEST(test_what_follows)
 {
 	memset(bytes + AT(engine->cpus[0].next), 0xee, sizeof(engine->cpus[0].next));
 	memset(bytes + AT(engine->domains[0].info), 0xee, sizeof(engine->domains[0].info));
@@ -195,7 +197,7 @@ static void test_what_follows(void **state)
 }
 
 /* Whatever bytes are others: refused, or an engine that can go on. */
-static void test_any_byte(void **state)
+FIXTURE_TEST(test_any_byte)
 {
 	struct test_random random = { 5 };
 	int refused = 0;
@@ -224,17 +226,4 @@ static void test_any_byte(void **state)
 		bytes[at] = before;
 	}
 	assert_true(refused > 10);
-}
-
-#define TEST(_test) cmocka_unit_test_setup_teardown(_test, set_up, tear_down)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(test_as_it_was),	     TEST(test_others), TEST(test_fixed_part),
-		TEST(test_cpus_and_domains), TEST(test_tasks),	TEST(test_what_follows),
-		TEST(test_any_byte),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

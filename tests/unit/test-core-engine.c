@@ -32,7 +32,7 @@ static int set_up(void **state)
 	return 0;
 }
 
-#define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, boosts_tear_down)
+#define FIXTURE_TEST(name) TEST_WITH(name, set_up, boosts_tear_down)
 
 static void assert_target(const struct world *world, uint32_t domain, uint32_t khz,
 			  enum reason reason)
@@ -41,7 +41,7 @@ static void assert_target(const struct world *world, uint32_t domain, uint32_t k
 	assert_string_equal(reason_name(world_last(world, domain)->reason), reason_name(reason));
 }
 
-static void test_idle_is_still(void **state)
+FIXTURE_TEST(test_idle_is_still)
 {
 	struct world *world = *state;
 	uint64_t rounds;
@@ -58,7 +58,7 @@ static void test_idle_is_still(void **state)
  * it before the next is wanted, and the way up from a third of the highest would take 220 ms. That
  * the CPU has no idle moment says it sooner: 2200 of 2400 MHz are too little after 22 of 24 ms.
  */
-static void test_busy_goes_highest(void **state)
+FIXTURE_TEST(test_busy_goes_highest)
 {
 	struct world *world = *state;
 	uint64_t start_ns, rounds;
@@ -83,7 +83,7 @@ static void test_busy_goes_highest(void **state)
 }
 
 /* What a task is known to need is there when it runs, in one step; it is no burst when it does. */
-static void test_memory_counts_at_once(void **state)
+FIXTURE_TEST(test_memory_counts_at_once)
 {
 	struct world *world = *state;
 	uint64_t rounds;
@@ -104,7 +104,7 @@ static void test_memory_counts_at_once(void **state)
 }
 
 /* A short task on the same CPU after one that needs much: the CPU has no idle moment between. */
-static void test_memory_leaves_with_its_task(void **state)
+FIXTURE_TEST(test_memory_leaves_with_its_task)
 {
 	struct world *world = *state;
 
@@ -117,7 +117,7 @@ static void test_memory_leaves_with_its_task(void **state)
 	assert_target(world, 0, 2200000, REASON_UTILISATION);
 }
 
-static void test_idle_goes_lowest(void **state)
+TEST(test_idle_goes_lowest)
 {
 	static const uint64_t busy_ns[] = { 3 * NS_PER_MS, 20 * NS_PER_MS, 37 * NS_PER_MS,
 					    NS_PER_S };
@@ -141,7 +141,7 @@ static void test_idle_goes_lowest(void **state)
 }
 
 /* Busy for a part of each period: it settles, and does not swing with them. */
-static void test_partial_load_settles(void **state)
+TEST(test_partial_load_settles)
 {
 	static const struct {
 		uint64_t busy_ns, idle_ns;
@@ -174,7 +174,7 @@ static void test_partial_load_settles(void **state)
 	}
 }
 
-static void test_marked_cpu(void **state)
+FIXTURE_TEST(test_marked_cpu)
 {
 	struct world *world = *state;
 
@@ -188,7 +188,7 @@ static void test_marked_cpu(void **state)
 }
 
 /* 50 µs of running in every 250 are no reason to be fast; the I/O between them is. */
-static void test_boost_is_held_across_sleeps(void **state)
+FIXTURE_TEST(test_boost_is_held_across_sleeps)
 {
 	const struct fake_io io = boosts_sync_io(0, 50, 50);
 	struct world *world = *state;
@@ -209,7 +209,7 @@ static void test_boost_is_held_across_sleeps(void **state)
 	assert_target(world, 1, LOWEST_KHZ, REASON_IDLE);
 }
 
-static void test_dead_task_takes_boost_with_it(void **state)
+FIXTURE_TEST(test_dead_task_takes_boost_with_it)
 {
 	const struct fake_io io = boosts_sync_io(0, 50, 50);
 	struct world *world = *state;
@@ -234,7 +234,7 @@ static void test_dead_task_takes_boost_with_it(void **state)
 	assert_int_equal(engine_next_ns(world->engine), UINT64_MAX);
 }
 
-static void test_unknown_task_ends(void **state)
+FIXTURE_TEST(test_unknown_task_ends)
 {
 	struct world *world = *state;
 
@@ -243,7 +243,7 @@ static void test_unknown_task_ends(void **state)
 	assert_int_equal(engine_next_ns(world->engine), UINT64_MAX);
 }
 
-static void test_full_table_is_counted(void **state)
+TEST(test_full_table_is_counted)
 {
 	const struct fake_io io = boosts_sync_io(0, 50, 50);
 	struct policy policy = usual_policy();
@@ -270,7 +270,7 @@ static void test_full_table_is_counted(void **state)
 	world_deinit(&world);
 }
 
-static void test_inactive_is_left_alone(void **state)
+FIXTURE_TEST(test_inactive_is_left_alone)
 {
 	const struct fake_io io = boosts_sync_io(0, 50, 50);
 	struct world *world = *state;
@@ -299,7 +299,7 @@ static void test_inactive_is_left_alone(void **state)
 	assert_target(world, 0, HIGHEST_KHZ, REASON_IO_BOOST);
 }
 
-static void test_active_twice_is_once(void **state)
+FIXTURE_TEST(test_active_twice_is_once)
 {
 	struct world *world = *state;
 
@@ -307,7 +307,7 @@ static void test_active_twice_is_once(void **state)
 	assert_false(engine_is_due(world->engine, 0, world->now_ns));
 }
 
-static void test_reload_makes_all_due(void **state)
+FIXTURE_TEST(test_reload_makes_all_due)
 {
 	struct world *world = *state;
 	struct policy policy;
@@ -330,7 +330,7 @@ static void test_reload_makes_all_due(void **state)
 	assert_target(world, 1, 1800000, REASON_IDLE);
 }
 
-static void test_limits_make_due_when_they_change(void **state)
+FIXTURE_TEST(test_limits_make_due_when_they_change)
 {
 	struct world *world = *state;
 
@@ -344,7 +344,7 @@ static void test_limits_make_due_when_they_change(void **state)
 	assert_string_equal(limiter_name(world_last(world, 0)->limiter), "scaling-min");
 }
 
-static void test_forgotten_target_is_given_again(void **state)
+FIXTURE_TEST(test_forgotten_target_is_given_again)
 {
 	struct world *world = *state;
 
@@ -356,7 +356,7 @@ static void test_forgotten_target_is_given_again(void **state)
 }
 
 /* What was not set is decided again, when the rate limit allows it and not before. */
-static void test_target_not_set(void **state)
+FIXTURE_TEST(test_target_not_set)
 {
 	struct world *world = *state;
 
@@ -373,7 +373,7 @@ static void test_target_not_set(void **state)
 }
 
 /* Until the outcome is told, everything is as before, and the proposal is what is asked about. */
-static void test_decide_changes_nothing(void **state)
+FIXTURE_TEST(test_decide_changes_nothing)
 {
 	size_t size;
 	void *before;
@@ -392,7 +392,7 @@ static void test_decide_changes_nothing(void **state)
 }
 
 /* CPUs that have no domain, or that nobody has heard of, are outcomes and not errors. */
-static void test_cpus_without_domain(void **state)
+FIXTURE_TEST(test_cpus_without_domain)
 {
 	static const uint32_t cpus[] = { 3, 4, TOPOLOGY_CPUS_MAX, UINT32_MAX };
 	struct engine_band band;
@@ -439,7 +439,7 @@ static void match(struct world *world, uint32_t pid, uint64_t matched)
 	engine_apply(world->engine, &input);
 }
 
-static void test_ruled_tasks(void **state)
+FIXTURE_TEST(test_ruled_tasks)
 {
 	const struct task_table *tasks;
 	struct world *world = *state;
@@ -459,7 +459,7 @@ static void test_ruled_tasks(void **state)
 	assert_ptr_equal(task_next(tasks, NULL), task_find(tasks, 8));
 }
 
-static void test_full_table_of_ruled_tasks(void **state)
+TEST(test_full_table_of_ruled_tasks)
 {
 	const struct task_table *tasks;
 	struct policy policy = usual_policy();
@@ -478,7 +478,7 @@ static void test_full_table_of_ruled_tasks(void **state)
 }
 
 /* A machine without cpufreq is watched all the same. */
-static void test_no_domains(void **state)
+TEST(test_no_domains)
 {
 	struct topology *topology = test_topology_usual(0, 0);
 	struct policy policy;
@@ -492,38 +492,7 @@ static void test_no_domains(void **state)
 	free(topology);
 }
 
-static void test_free_nothing(void **state)
+TEST(test_free_nothing)
 {
 	assert_null(engine_free(NULL));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(test_idle_is_still),
-		TEST(test_busy_goes_highest),
-		TEST(test_memory_counts_at_once),
-		TEST(test_memory_leaves_with_its_task),
-		cmocka_unit_test(test_idle_goes_lowest),
-		cmocka_unit_test(test_partial_load_settles),
-		TEST(test_marked_cpu),
-		TEST(test_boost_is_held_across_sleeps),
-		TEST(test_dead_task_takes_boost_with_it),
-		TEST(test_unknown_task_ends),
-		cmocka_unit_test(test_full_table_is_counted),
-		TEST(test_inactive_is_left_alone),
-		TEST(test_active_twice_is_once),
-		TEST(test_reload_makes_all_due),
-		TEST(test_limits_make_due_when_they_change),
-		TEST(test_forgotten_target_is_given_again),
-		TEST(test_target_not_set),
-		TEST(test_decide_changes_nothing),
-		TEST(test_cpus_without_domain),
-		TEST(test_ruled_tasks),
-		cmocka_unit_test(test_full_table_of_ruled_tasks),
-		cmocka_unit_test(test_no_domains),
-		cmocka_unit_test(test_free_nothing),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -129,7 +129,7 @@ static int count_boosted(const struct device *device, uint32_t predicted_ppm, do
 }
 
 /* Without a gain it is boosted for next to none of the time, however the device drifts. */
-static void test_no_gain(void **state)
+TEST(test_no_gain)
 {
 	static const struct device devices[] = {
 		{ .rate = 3000 },
@@ -159,7 +159,7 @@ static void test_no_gain(void **state)
 }
 
 /* What is too noisy to tell is not asked again and again: chance alone is no doubt. */
-static void test_noisy_rests(void **state)
+TEST(test_noisy_rests)
 {
 	static const struct device device = { .rate = 500, .sigma = 0.3, .tau_s = 0.05 };
 	double share = 0;
@@ -178,7 +178,7 @@ static void test_noisy_rests(void **state)
 }
 
 /* A gain of a tenth is found and kept. */
-static void test_gain(void **state)
+TEST(test_gain)
 {
 	static const struct device devices[] = {
 		{ .rate = 3000, .gain = 0.1 },
@@ -199,7 +199,7 @@ static void test_gain(void **state)
 }
 
 /* A confident prediction on a steady device needs few pairs. */
-static void test_how_soon(void **state)
+TEST(test_how_soon)
 {
 	static const struct {
 		double gain, most_s;
@@ -222,7 +222,7 @@ static void test_how_soon(void **state)
 }
 
 /* What was so is no more: noticed within 40 s, in nearly all cases. */
-static void test_change(void **state)
+TEST(test_change)
 {
 	struct device device = { .rate = 3000, .sigma = 0.05, .tau_s = 0.3 };
 
@@ -246,7 +246,7 @@ static void test_change(void **state)
 
 /* What falls into one pair, as when a disk begins to flush now and then, is no reason to ask again.
  */
-static void test_flushes(void **state)
+TEST(test_flushes)
 {
 	struct device device = { .rate = 10000, .gain = 0.15, .sigma = 0.02, .tau_s = 0.3 };
 	double share = 0;
@@ -268,7 +268,7 @@ static void test_flushes(void **state)
 }
 
 /* Of what it gains others lose half, which is a hundredth of what they have: not boosted. */
-static void test_others_lose(void **state)
+TEST(test_others_lose)
 {
 	const struct device device = { .rate = 3000, .gain = 0.2, .lost_by_others = 0.5 };
 	double share;
@@ -282,7 +282,7 @@ static void test_others_lose(void **state)
  * A device that allows as much in each tick, of which far more is predicted: some long windows are
  * enough to see that.
  */
-static void test_far_below_in_ticks(void **state)
+TEST(test_far_below_in_ticks)
 {
 	const struct device device = { .rate = 3000, .gain = 0.6, .budget_ns = 100 * NS_PER_MS };
 	double boosted_s = 0;
@@ -300,7 +300,7 @@ static void test_far_below_in_ticks(void **state)
 }
 
 /* Both arms run at the same level: there is no evidence, and soon no experiment. */
-static void test_same_level(void **state)
+TEST(test_same_level)
 {
 	const struct device device = { .rate = 3000, .gain = 0.2, .same_level = true };
 	struct trial trial;
@@ -313,7 +313,7 @@ static void test_same_level(void **state)
 }
 
 /* The same seed and the same counts give the same, call for call. */
-static void test_repeats(void **state)
+TEST(test_repeats)
 {
 	const struct device device = { .rate = 3000, .gain = 0.1, .sigma = 0.3, .tau_s = 0.3 };
 	struct trial a, b;
@@ -425,7 +425,7 @@ static bool run_exact(const struct exact *row)
 	return false;
 }
 
-static void test_exact(void **state)
+TEST(test_exact)
 {
 	/*
 	 * what, predicted, per s, gain, later, noise, lost, tick, level, each second,
@@ -505,23 +505,4 @@ static void test_exact(void **state)
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
 		is_same &= run_exact(&rows[i]);
 	assert_true(is_same);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_no_gain),
-		cmocka_unit_test(test_noisy_rests),
-		cmocka_unit_test(test_gain),
-		cmocka_unit_test(test_how_soon),
-		cmocka_unit_test(test_change),
-		cmocka_unit_test(test_others_lose),
-		cmocka_unit_test(test_far_below_in_ticks),
-		cmocka_unit_test(test_same_level),
-		cmocka_unit_test(test_repeats),
-		cmocka_unit_test(test_exact),
-		cmocka_unit_test(test_flushes),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -56,7 +56,7 @@ static uint32_t share_percent(const struct run *run)
 	return (io_share_of_ratio(run->boost.ratio, LEVEL) + 5000) / 10000;
 }
 
-static void test_first_window(void **state)
+TEST(test_first_window)
 {
 	struct run run = begin();
 
@@ -77,7 +77,7 @@ static void test_first_window(void **state)
 }
 
 /* Steady ones leave it as it is, whatever counters stood at before. */
-static void test_windows_add_up(void **state)
+TEST(test_windows_add_up)
 {
 	struct run run = begin();
 
@@ -97,7 +97,7 @@ static void test_windows_add_up(void **state)
 }
 
 /* One odd window in eight does not move what is asked for; a lasting change does. */
-static void test_smoothing(void **state)
+TEST(test_smoothing)
 {
 	struct run run = begin();
 	uint32_t held;
@@ -119,7 +119,7 @@ static void test_smoothing(void **state)
  * What is in flight bounds what more of a CPU can gain; but not that part of the time in which
  * other tasks had it.
  */
-static void test_depth(void **state)
+TEST(test_depth)
 {
 	static const struct {
 		uint32_t depth_percent; /* mean in flight */
@@ -150,7 +150,7 @@ static void test_depth(void **state)
 }
 
 /* To which most of the window's requests go, not most of all. */
-static void test_main_device(void **state)
+TEST(test_main_device)
 {
 	struct run run = begin();
 
@@ -179,7 +179,7 @@ static void test_main_device(void **state)
 }
 
 /* Waits or starts, whichever are more; a window with few of them goes on for ten times as long. */
-static void test_rate(void **state)
+TEST(test_rate)
 {
 	static const struct {
 		uint64_t waits, starts, windows;
@@ -212,7 +212,7 @@ static void test_rate(void **state)
 	}
 }
 
-static void test_lapse(void **state)
+TEST(test_lapse)
 {
 	struct run run = begin();
 
@@ -231,7 +231,7 @@ static void test_lapse(void **state)
 }
 
 /* The level at which it ran, when that changes in the middle of a window. */
-static void test_level_is_a_mean(void **state)
+TEST(test_level_is_a_mean)
 {
 	struct run run = begin();
 
@@ -246,7 +246,7 @@ static void test_level_is_a_mean(void **state)
 }
 
 /* A share above the whole cannot be, and is not believed. */
-static void test_counters_that_jump(void **state)
+TEST(test_counters_that_jump)
 {
 	struct run run = begin();
 	uint32_t ratio;
@@ -275,7 +275,7 @@ static void test_counters_that_jump(void **state)
 }
 
 /* Totals are as large as after 25 minutes of work on a CPU: twice that would not fit. */
-static void test_long_totals(void **state)
+TEST(test_long_totals)
 {
 	struct run run = begin();
 
@@ -287,7 +287,7 @@ static void test_long_totals(void **state)
 	assert_int_equal(share_percent(&run), 25);
 }
 
-static void test_plan(void **state)
+TEST(test_plan)
 {
 	struct run run = begin();
 
@@ -307,7 +307,7 @@ static void test_plan(void **state)
 	assert_int_equal(run.boost.next_ns, run.boost.hold_end_ns);
 }
 
-static void test_state_names(void **state)
+TEST(test_state_names)
 {
 	static const char *const names[] = { "measuring",    "device-busy", "at-level",
 					     "predicted",    "trying",	    "pays",
@@ -316,24 +316,4 @@ static void test_state_names(void **state)
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		assert_string_equal(io_boost_state_name(i), names[i]);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_first_window),
-		cmocka_unit_test(test_windows_add_up),
-		cmocka_unit_test(test_smoothing),
-		cmocka_unit_test(test_depth),
-		cmocka_unit_test(test_main_device),
-		cmocka_unit_test(test_rate),
-		cmocka_unit_test(test_lapse),
-		cmocka_unit_test(test_level_is_a_mean),
-		cmocka_unit_test(test_counters_that_jump),
-		cmocka_unit_test(test_long_totals),
-		cmocka_unit_test(test_plan),
-		cmocka_unit_test(test_state_names),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

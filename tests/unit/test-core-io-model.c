@@ -15,7 +15,7 @@ static struct topology_domain usual_domain(uint32_t capacity)
 	return domain;
 }
 
-static void test_levels(void **state)
+TEST(test_levels)
 {
 	struct topology_domain big = usual_domain(1024), little = usual_domain(512);
 	struct topology_domain weak = { .capacity = 1, .n_opps = 2, .opp_khz = { 1, 2000000 } };
@@ -31,7 +31,7 @@ static void test_levels(void **state)
 	assert_int_equal(io_level(1U << 30), IO_LEVEL_MAX);
 }
 
-static void test_ratio_of_share(void **state)
+TEST(test_ratio_of_share)
 {
 	static const struct {
 		uint32_t share_ppm, level, ratio;
@@ -57,7 +57,7 @@ static void test_ratio_of_share(void **state)
 				 cases[i].ratio);
 }
 
-static void test_share_of_ratio(void **state)
+TEST(test_share_of_ratio)
 {
 	static const struct {
 		uint32_t ratio, level, share_ppm;
@@ -79,7 +79,7 @@ static void test_share_of_ratio(void **state)
 }
 
 /* Half of the time the host's at f: twice the clock saves a quarter, and X grows by a third. */
-static void test_saved(void **state)
+TEST(test_saved)
 {
 	static const struct {
 		uint32_t ratio, from, to, saved_ppm;
@@ -99,7 +99,7 @@ static void test_saved(void **state)
 				 cases[i].saved_ppm);
 }
 
-static void test_ratio_of_saved(void **state)
+TEST(test_ratio_of_saved)
 {
 	assert_int_equal(io_ratio_of_saved(250000, 1000, 2000), 1000);
 	assert_int_equal(io_ratio_of_saved(375000, 1000, 2000), 3000);
@@ -114,7 +114,7 @@ static void test_ratio_of_saved(void **state)
 }
 
 /* 50 µs + 50 µs at the highest; at half of it 100 µs + 50 µs: a third is lost. */
-static void test_loss(void **state)
+TEST(test_loss)
 {
 	assert_int_equal(io_loss_ppm(1000, 500, 1000), 333000);
 	assert_in_range(io_loss_ppm(IO_LEVEL_MAX, IO_LEVEL_MAX / 2, IO_LEVEL_MAX), 333330, 333334);
@@ -126,7 +126,7 @@ static void test_loss(void **state)
 	assert_in_range(io_loss_ppm(UINT32_MAX, 1, IO_LEVEL_MAX), 999990, 1000000);
 }
 
-static void test_hold(void **state)
+TEST(test_hold)
 {
 	assert_int_equal(io_ratio_hold(8000, 9000), 8000);
 	assert_int_equal(io_ratio_hold(8000, 9001), 9001);
@@ -139,7 +139,7 @@ static void test_hold(void **state)
 	assert_int_equal(io_ratio_hold(UINT32_MAX / 2, UINT32_MAX), UINT32_MAX);
 }
 
-static void test_choose(void **state)
+TEST(test_choose)
 {
 	/* With 10 µs of 100 the host's at 2.4 GHz: 90 + 24000 / MHz, so that 2.2 GHz lose 0.9 %. */
 	const uint32_t tenth = IO_LEVEL_MAX / 9;
@@ -169,7 +169,7 @@ static void test_choose(void **state)
 				 cases[i].khz);
 }
 
-static void test_choose_extremes(void **state)
+TEST(test_choose_extremes)
 {
 	struct topology_domain domain = usual_domain(1024), little = usual_domain(256);
 	struct topology_domain one = { .capacity = 1024, .n_opps = 1, .opp_khz = { 1000000 } };
@@ -181,21 +181,4 @@ static void test_choose_extremes(void **state)
 	/* The same work is four times as long on a CPU of a quarter. */
 	assert_int_equal(io_choose_khz(&domain, IO_LEVEL_MAX / 99, 10000, 0, UINT32_MAX), 1200000);
 	assert_int_equal(io_choose_khz(&little, IO_LEVEL_MAX / 99, 10000, 0, UINT32_MAX), 2000000);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_levels),
-		cmocka_unit_test(test_ratio_of_share),
-		cmocka_unit_test(test_share_of_ratio),
-		cmocka_unit_test(test_saved),
-		cmocka_unit_test(test_ratio_of_saved),
-		cmocka_unit_test(test_loss),
-		cmocka_unit_test(test_hold),
-		cmocka_unit_test(test_choose),
-		cmocka_unit_test(test_choose_extremes),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -168,7 +168,7 @@ static const struct {
 	  HOLD_NS },
 };
 
-static void test_watch(void **state)
+TEST(test_watch)
 {
 	for (size_t i = 0; i < sizeof(watched) / sizeof(watched[0]); i++) {
 		struct topology *topology = test_topology_usual(1, 2);
@@ -213,7 +213,7 @@ static void test_watch(void **state)
 }
 
 /* A moment of work within the hold time keeps the domain up for no longer than that. */
-static void test_moment_is_no_work(void **state)
+TEST(test_moment_is_no_work)
 {
 	static const struct load at_work[2] = { { 600, 600, true, LONG_NS, 0 }, ASLEEP },
 				 blip[2] = { { 600, 100, true, HOLD_NS - NS_PER_MS, 0 }, ASLEEP };
@@ -232,7 +232,7 @@ static void test_moment_is_no_work(void **state)
 }
 
 /* With far OPPs the utilisation takes longer than the hold time to decay to the lower one. */
-static void test_decay_is_waited_for(void **state)
+TEST(test_decay_is_waited_for)
 {
 	static const struct load loads[2] = { { 1000, 1000, false, NS_PER_MS, 0 },
 					      { 10, 10, true, LONG_NS, 0 } };
@@ -262,7 +262,7 @@ static void test_decay_is_waited_for(void **state)
  * Each row: whether the domain was at work before, a CPU that runs after an idle time, and whether
  * that is work. An idle domain needs half of the time, and a task with a known need none.
  */
-static void test_moment(void **state)
+TEST(test_moment)
 {
 	static const struct {
 		bool was_at_work;
@@ -310,7 +310,7 @@ static void test_moment(void **state)
 }
 
 /* Where clamps drive a domain nothing depends on its target: it is looked at ten times a second. */
-static void test_looks(void **state)
+TEST(test_looks)
 {
 	static const struct load busy[2] = { { 600, 600, true, LONG_NS, 0 }, ASLEEP };
 	static const struct load idle[2] = { ASLEEP, ASLEEP };
@@ -336,17 +336,4 @@ static void test_looks(void **state)
 	assert_true(band.watch);
 	engine_free(engine);
 	free(topology);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_watch),
-		cmocka_unit_test(test_moment_is_no_work),
-		cmocka_unit_test(test_decay_is_waited_for),
-		cmocka_unit_test(test_moment),
-		cmocka_unit_test(test_looks),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -22,7 +22,7 @@ static const struct topology_domain single = {
 	.capacity = 1024,
 };
 
-static void test_khz_for_cap(void **state)
+TEST(test_khz_for_cap)
 {
 	static const struct {
 		const struct topology_domain *domain;
@@ -43,7 +43,7 @@ static void test_khz_for_cap(void **state)
 		assert_int_equal(opp_khz_for_cap(cases[i].domain, cases[i].cap), cases[i].khz);
 }
 
-static void test_cap_at_khz(void **state)
+TEST(test_cap_at_khz)
 {
 	assert_int_equal(opp_cap_at_khz(&big, 0), 0);
 	assert_int_equal(opp_cap_at_khz(&big, 2343), 0);
@@ -55,7 +55,7 @@ static void test_cap_at_khz(void **state)
 }
 
 /* A demand is served at its frequency and not below: opp_cap_at_khz() is its inverse. */
-static void test_inverse(void **state)
+TEST(test_inverse)
 {
 	const struct topology_domain *domains[] = { &big, &little, &single };
 
@@ -69,7 +69,7 @@ static void test_inverse(void **state)
 	}
 }
 
-static void test_at_or_above(void **state)
+TEST(test_at_or_above)
 {
 	static const struct {
 		const struct topology_domain *domain;
@@ -103,7 +103,7 @@ static void test_at_or_above(void **state)
 				 cases[i].opp_khz);
 }
 
-static void test_below(void **state)
+TEST(test_below)
 {
 	assert_int_equal(opp_below(&big, 2400000, UINT32_MAX), 1800000);
 	assert_int_equal(opp_below(&big, 2399999, UINT32_MAX), 1800000);
@@ -127,7 +127,7 @@ static const struct topology_domain uneven = {
 	.capacity = 1024,
 };
 
-static void test_inefficient(void **state)
+TEST(test_inefficient)
 {
 	static const struct {
 		uint32_t khz, min_khz, max_khz;
@@ -166,7 +166,7 @@ static void test_inefficient(void **state)
 }
 
 /* Whatever the powers are: nothing faster within the limits takes less, and nothing slower does. */
-static void test_never_dominated(void **state)
+TEST(test_never_dominated)
 {
 	uint32_t random = 1;
 
@@ -192,7 +192,7 @@ static void test_never_dominated(void **state)
 }
 
 /* A turbo machine: its highest OPP is not what its capacity is measured by. */
-static void test_reference(void **state)
+TEST(test_reference)
 {
 	struct topology_domain domain = {
 		.capacity = 1024,
@@ -210,7 +210,7 @@ static void test_reference(void **state)
 	assert_int_equal(opp_khz_for_cap(&domain, 1024), 3600000);
 }
 
-static void test_demand(void **state)
+TEST(test_demand)
 {
 	static const struct {
 		uint32_t util_q, headroom_percent, cap;
@@ -242,7 +242,7 @@ static uint32_t opp_for(const struct topology_domain *domain, uint32_t util_q,
  * The bands are made of covered_q and the decisions of demand: where they disagree a domain is
  * looked at at the moment when nothing changes, and then never again.
  */
-static void test_covered_is_inverse(void **state)
+TEST(test_covered_is_inverse)
 {
 	static const uint32_t capacities[] = { 1024, 1023, 768, 446, 160, 17 };
 	static const uint32_t headrooms[] = { 100, 125, 137, 200 };
@@ -266,7 +266,7 @@ static void test_covered_is_inverse(void **state)
 	}
 }
 
-static void test_covered_burst_is_inverse(void **state)
+TEST(test_covered_burst_is_inverse)
 {
 	static const uint64_t rise_ns[] = { 24 * NS_PER_MS, 1024 * NS_PER_US, 999983 };
 	static const uint32_t capacities[] = { 1024, 500, 17 };
@@ -284,7 +284,7 @@ static void test_covered_burst_is_inverse(void **state)
 	}
 }
 
-static void test_decay_agrees(void **state)
+TEST(test_decay_agrees)
 {
 	struct test_random random = { 5 };
 
@@ -300,7 +300,7 @@ static void test_decay_agrees(void **state)
 	}
 }
 
-static void test_decay_ends(void **state)
+TEST(test_decay_ends)
 {
 	assert_int_equal(utilisation_decay_ns(10, 11), 0);
 	assert_int_equal(utilisation_decay_ns(0, 1), 0);
@@ -314,7 +314,7 @@ static void test_decay_ends(void **state)
 			32 * DECAY_HALF_LIFE_NS);
 }
 
-static void test_add(void **state)
+TEST(test_add)
 {
 	struct topology_domain domain = big;
 
@@ -328,7 +328,7 @@ static void test_add(void **state)
 }
 
 /* Without the power of one OPP no OPP is called inefficient. */
-static void test_add_without_power(void **state)
+TEST(test_add_without_power)
 {
 	struct topology_domain domain = big;
 
@@ -341,7 +341,7 @@ static void test_add_without_power(void **state)
 
 /* The least (P + price) / f, of any work: no price has the most efficient OPP, a high one the
  * highest. */
-static void test_worth_waiting(void **state)
+TEST(test_worth_waiting)
 {
 	static const struct topology_domain known = {
 		.n_opps = 4,
@@ -365,28 +365,4 @@ static void test_worth_waiting(void **state)
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
 		assert_int_equal(opp_worth_waiting(cases[i].domain, cases[i].price_uw),
 				 cases[i].khz);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_khz_for_cap),
-		cmocka_unit_test(test_cap_at_khz),
-		cmocka_unit_test(test_inverse),
-		cmocka_unit_test(test_at_or_above),
-		cmocka_unit_test(test_below),
-		cmocka_unit_test(test_reference),
-		cmocka_unit_test(test_inefficient),
-		cmocka_unit_test(test_never_dominated),
-		cmocka_unit_test(test_worth_waiting),
-		cmocka_unit_test(test_demand),
-		cmocka_unit_test(test_covered_is_inverse),
-		cmocka_unit_test(test_decay_agrees),
-		cmocka_unit_test(test_decay_ends),
-		cmocka_unit_test(test_covered_burst_is_inverse),
-		cmocka_unit_test(test_add),
-		cmocka_unit_test(test_add_without_power),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -70,7 +70,7 @@ static uint32_t run(const struct load *load, uint32_t speed, struct piece *piece
 	return verdict;
 }
 
-static void test_kinds(void **state)
+TEST(test_kinds)
 {
 	static const struct load loads[] = {
 		{ "frames", BY_CLOCK, 16667 * US, 1 * MS, 2 * MS, PIECE_DUE },
@@ -101,7 +101,7 @@ static void test_kinds(void **state)
 }
 
 /* What fills its interval is late: its begin is its own end, which says nothing. */
-static void test_late(void **state)
+TEST(test_late)
 {
 	struct piece piece = { 0 };
 	uint64_t now_ns = MS;
@@ -117,7 +117,7 @@ static void test_late(void **state)
 }
 
 /* A task whose kind of work changes gets the new verdict after some pieces. */
-static void test_changes(void **state)
+TEST(test_changes)
 {
 	static const struct load paused = { "", AFTER_PAUSE, 30 * MS, MS, 3 * MS, 0 };
 	struct piece piece;
@@ -136,7 +136,7 @@ static void test_changes(void **state)
 }
 
 /* The longest of the last pieces, at full capacity: what a program did at its start soon ends. */
-static void test_peak(void **state)
+TEST(test_peak)
 {
 	struct piece piece = { 0 };
 	uint64_t now_ns = MS;
@@ -151,7 +151,7 @@ static void test_peak(void **state)
 }
 
 /* What ends the longest of the last pieces in time, whatever clock they had, after a long pause. */
-static void test_due(void **state)
+TEST(test_due)
 {
 	static const struct load report = { "", BY_CLOCK, 100 * MS, 8 * MS, 8 * MS, 0 };
 	struct piece piece;
@@ -185,7 +185,7 @@ static uint32_t run_by_turns(bool due, uint64_t work_ns, struct piece *piece)
 }
 
 /* Turns of the clock tell pieces that are alike apart, and take back a wrong verdict. */
-static void test_turns(void **state)
+TEST(test_turns)
 {
 	for (int score = -PIECE_SCORE_MOST; score <= 0; score += PIECE_SCORE_MOST) {
 		struct piece due = { .score = score, .kind = score ? PIECE_WAITED_FOR : 0 };
@@ -202,7 +202,7 @@ static void test_turns(void **state)
 }
 
 /* What cannot be told, at any clock, is left to its utilisation after a while. */
-static void test_turns_end(void **state)
+TEST(test_turns_end)
 {
 	struct piece piece = { 0 };
 	uint64_t now_ns = MS;
@@ -215,16 +215,4 @@ static void test_turns_end(void **state)
 	assert_in_range(high, 24, 32);
 	assert_int_equal(piece.kind, PIECE_UNKNOWN);
 	assert_in_range(piece.n, 32768, 65535);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_kinds),	  cmocka_unit_test(test_late),
-		cmocka_unit_test(test_due),	  cmocka_unit_test(test_changes),
-		cmocka_unit_test(test_peak),	  cmocka_unit_test(test_turns),
-		cmocka_unit_test(test_turns_end),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

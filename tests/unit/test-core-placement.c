@@ -6,7 +6,7 @@
 
 #define S 1000000000ULL
 
-static void test_hold(void **state)
+TEST(test_hold)
 {
 	struct placement placement = { 0 };
 
@@ -23,7 +23,7 @@ static void test_hold(void **state)
 	assert_int_equal(placement.why, PLACEMENT_HELD);
 }
 
-static void test_release(void **state)
+TEST(test_release)
 {
 	struct placement placement = { 0 };
 
@@ -42,7 +42,7 @@ static void test_release(void **state)
 }
 
 /* Each wait is twice the last one, up to 64 s; after a placement that lasted, a second again. */
-static void test_back_off(void **state)
+TEST(test_back_off)
 {
 	struct placement placement = { 0 };
 	uint64_t now_ns = S, wait_ns = S;
@@ -60,15 +60,4 @@ static void test_back_off(void **state)
 	assert_true(placement_release(&placement, 0x1, PLACEMENT_FULL, now_ns));
 	placement_hold(&placement, 0x1, now_ns + S);
 	assert_int_equal(placement.held, 0x1);
-}
-
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_hold),
-		cmocka_unit_test(test_release),
-		cmocka_unit_test(test_back_off),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

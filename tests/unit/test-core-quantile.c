@@ -22,7 +22,7 @@ static void add_some(struct wakegov_quantile *quantile, uint64_t number, int n)
 }
 
 /* What does not vary is its own quantile, from the first number on. */
-static void test_constant(void **state)
+TEST(test_constant)
 {
 	struct wakegov_quantile quantile = { 0 };
 
@@ -33,7 +33,7 @@ static void test_constant(void **state)
 }
 
 /* Of numbers between 0 and a million, and of the squares of these, about one of ten is above. */
-static void test_one_of_ten(void **state)
+TEST(test_one_of_ten)
 {
 	for (int squared = 0; squared < 2; squared++) {
 		struct wakegov_quantile quantile = { 0 };
@@ -52,7 +52,7 @@ static void test_one_of_ten(void **state)
 }
 
 /* Where one of five is long, they are what counts; where one of fifty is, the short ones are. */
-static void test_two_kinds(void **state)
+TEST(test_two_kinds)
 {
 	static const struct {
 		uint32_t one_of;
@@ -75,7 +75,7 @@ static void test_two_kinds(void **state)
 }
 
 /* The start of a program is long, and soon forgotten; later chance has to be told from a change. */
-static void test_follows(void **state)
+TEST(test_follows)
 {
 	struct wakegov_quantile quantile = { 0 };
 
@@ -94,7 +94,7 @@ static void test_follows(void **state)
 
 /* Each step of a row: by a 256th of what it is, and twice as much with each one that is no chance.
  */
-static void test_steps(void **state)
+TEST(test_steps)
 {
 	static const uint64_t up[] = { 103519, 107164, 114706, 130843,
 				       167644, 261946, 556642, 1182871 };
@@ -119,7 +119,7 @@ static void test_steps(void **state)
 }
 
 /* The smallest and the largest numbers that there are. */
-static void test_extremes(void **state)
+TEST(test_extremes)
 {
 	struct wakegov_quantile quantile = { 0 };
 
@@ -131,15 +131,4 @@ static void test_extremes(void **state)
 	assert_int_equal(quantile.value, UINT64_MAX / 1024);
 	add_some(&quantile, 0, 1000);
 	assert_int_equal(quantile.value, 0);
-}
-
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_constant),  cmocka_unit_test(test_one_of_ten),
-		cmocka_unit_test(test_two_kinds), cmocka_unit_test(test_follows),
-		cmocka_unit_test(test_extremes),  cmocka_unit_test(test_steps),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

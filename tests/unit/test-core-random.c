@@ -259,7 +259,7 @@ static void come_to_rest(struct world *world)
 	}
 }
 
-static void test_random(void **state)
+TEST(test_random)
 {
 	uint64_t changes = 0, rounds = 0;
 
@@ -286,13 +286,4 @@ static void test_random(void **state)
 	print_message("%llu rounds, %llu changes\n", (unsigned long long)rounds,
 		      (unsigned long long)changes);
 	assert_true(changes > SEEDS * 10);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_random),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

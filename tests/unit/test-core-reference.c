@@ -29,7 +29,7 @@ static void start(struct world *world)
 }
 
 /* A task that needs half of the capacity gets half of what the capacity is, with headroom. */
-static void test_demand_goes_by_it(void **state)
+TEST(test_demand_goes_by_it)
 {
 	static const struct {
 		uint32_t reference_khz, target_khz;
@@ -50,7 +50,7 @@ static void test_demand_goes_by_it(void **state)
 }
 
 /* What is asked for already is decided anew. */
-static void test_change_is_decided(void **state)
+TEST(test_change_is_decided)
 {
 	struct world world;
 
@@ -68,7 +68,7 @@ static void test_change_is_decided(void **state)
 }
 
 /* Turbo comes: full capacity is at the new OPP from then on, where no reference says otherwise. */
-static void test_one_more_opp(void **state)
+TEST(test_one_more_opp)
 {
 	struct input opp = { .type = INPUT_OPP, .opp = { .khz = 2 * HIGHEST_KHZ } };
 	struct input limits = { .type = INPUT_LIMITS,
@@ -84,15 +84,4 @@ static void test_one_more_opp(void **state)
 	world_round(&world);
 	assert_int_equal(world_last(&world, 0)->target_khz, 2 * HIGHEST_KHZ);
 	world_deinit(&world);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_demand_goes_by_it),
-		cmocka_unit_test(test_change_is_decided),
-		cmocka_unit_test(test_one_more_opp),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

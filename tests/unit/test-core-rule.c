@@ -38,7 +38,7 @@ static struct policy *make_policy(void)
 	return &policy;
 }
 
-static void test_first_that_gives(void **state)
+TEST(test_first_that_gives)
 {
 	const struct policy *policy = make_policy();
 
@@ -51,7 +51,7 @@ static void test_first_that_gives(void **state)
 	assert_int_equal(rule_that_gives(policy, 0xf, RULE_IO_BOOST, &little), 3);
 }
 
-static void test_for_one_domain(void **state)
+TEST(test_for_one_domain)
 {
 	const struct policy *policy = make_policy();
 
@@ -61,7 +61,7 @@ static void test_for_one_domain(void **state)
 }
 
 /* A replay under another policy may have fewer rules than the task is told to match. */
-static void test_rules_that_are_gone(void **state)
+TEST(test_rules_that_are_gone)
 {
 	struct policy *policy = make_policy();
 
@@ -74,7 +74,7 @@ static void test_rules_that_are_gone(void **state)
 }
 
 /* Overrides stand at the end: the newest that gives the property wins, and over all rules. */
-static void test_override_win(void **state)
+TEST(test_override_win)
 {
 	struct policy *policy = make_policy();
 	const uint64_t oldest = 1ULL << 63, newest = 1ULL << 62, rules = 0xf;
@@ -96,7 +96,7 @@ static void test_override_win(void **state)
 	assert_true(rule_all(policy) == UINT64_MAX && rule_overrides(policy) == UINT64_MAX);
 }
 
-static void test_levels(void **state)
+TEST(test_levels)
 {
 	static const struct {
 		struct policy_level level;
@@ -121,7 +121,7 @@ static void test_levels(void **state)
 }
 
 /* Where nothing is asked for, the daemon need not look. */
-static void test_any_gives(void **state)
+TEST(test_any_gives)
 {
 	static const struct {
 		enum rule_property property;
@@ -148,18 +148,4 @@ static void test_any_gives(void **state)
 						   cases[i].property) = cases[i].level;
 		assert_int_equal(rule_any_gives(&policy, cases[i].property), cases[i].gives);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_first_that_gives),
-		cmocka_unit_test(test_for_one_domain),
-		cmocka_unit_test(test_rules_that_are_gone),
-		cmocka_unit_test(test_override_win),
-		cmocka_unit_test(test_levels),
-		cmocka_unit_test(test_any_gives),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

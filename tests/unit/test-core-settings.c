@@ -7,7 +7,7 @@
 #include "wakegov/abi.h"
 
 /* Each is a bit of its own, and together they are the lowest ones. */
-static void test_flags(void **state)
+TEST(test_flags)
 {
 	static const struct {
 		uint32_t n, flags[10];
@@ -31,7 +31,7 @@ static void test_flags(void **state)
 }
 
 /* Each key of a domain has a field with a bit of its own. */
-static void test_bits_of_domains(void **state)
+TEST(test_bits_of_domains)
 {
 	const struct policy_key *keys;
 	uint32_t bits = 0;
@@ -52,7 +52,7 @@ static void test_bits_of_domains(void **state)
 }
 
 /* A section gives what it names and nothing else, and only to its domain. */
-static void test_section(void **state)
+TEST(test_section)
 {
 	static const struct policy_domain other = {
 		.min = { POLICY_FREQUENCY_KHZ, 1 },
@@ -98,7 +98,7 @@ static void test_section(void **state)
 }
 
 /* An override wins over a section of the domain, and over a policy that comes later. */
-static void test_override(void **state)
+TEST(test_override)
 {
 	struct policy_domain found;
 	struct policy policy;
@@ -118,7 +118,7 @@ static void test_override(void **state)
 }
 
 /* Of a copy rules and overrides are where they were. */
-static void test_copy(void **state)
+TEST(test_copy)
 {
 	struct policy *from = calloc(1, sizeof(*from)), *to = calloc(1, sizeof(*to));
 
@@ -133,15 +133,4 @@ static void test_copy(void **state)
 		assert_int_equal(to->rules[i].line, i < 2 || i >= POLICY_RULES_MAX - 3 ? 1 + i : 0);
 	free(from);
 	free(to);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_flags),	cmocka_unit_test(test_bits_of_domains),
-		cmocka_unit_test(test_section), cmocka_unit_test(test_override),
-		cmocka_unit_test(test_copy),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

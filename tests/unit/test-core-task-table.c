@@ -6,7 +6,7 @@
 
 #define MODEL_PIDS 300
 
-static void test_reuse_is_zeroed(void **state)
+TEST(test_reuse_is_zeroed)
 {
 	struct task_table *table = test_task_table(1, 1);
 	struct io_task *task = io_task_add(table, 7);
@@ -26,7 +26,7 @@ static void test_reuse_is_zeroed(void **state)
 	free(table);
 }
 
-static void test_walk_while_removing(void **state)
+TEST(test_walk_while_removing)
 {
 	struct task_table *table = test_task_table(64, 64);
 	struct io_task *task, *next;
@@ -48,7 +48,7 @@ static void test_walk_while_removing(void **state)
 }
 
 /* A task's rules and clamps are in one record, which goes when neither is left; its I/O stays. */
-static void test_one_record(void **state)
+TEST(test_one_record)
 {
 	struct task_table *table = test_task_table(2, 2);
 	struct task *task = task_rule(table, 7, 5);
@@ -72,7 +72,7 @@ static void test_one_record(void **state)
 	free(table);
 }
 
-static void test_waiting(void **state)
+TEST(test_waiting)
 {
 	struct task_table *table = test_task_table(8, 8);
 
@@ -99,7 +99,7 @@ static void test_waiting(void **state)
 }
 
 /* One that waits, or was given something, is not forgotten. */
-static void test_settle(void **state)
+TEST(test_settle)
 {
 	struct task_table *table = test_task_table(4, 4);
 	struct task *task = task_clamp(table, 7);
@@ -169,7 +169,7 @@ static void compare(const struct task_table *table, const struct model *model)
 	assert_int_equal(count, model->count);
 }
 
-static void test_against_model(void **state)
+TEST(test_against_model)
 {
 	static const uint32_t sizes[] = { 1, 2, 7, 64, 150, 1024 };
 
@@ -188,15 +188,4 @@ static void test_against_model(void **state)
 			assert_true(model.refused > 0);
 		free(table);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_reuse_is_zeroed), cmocka_unit_test(test_walk_while_removing),
-		cmocka_unit_test(test_one_record),	cmocka_unit_test(test_waiting),
-		cmocka_unit_test(test_settle),		cmocka_unit_test(test_against_model),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -22,7 +22,7 @@ static uint64_t followed_ms(struct world *world, uint64_t ms, uint32_t *ret_peri
 }
 
 /* Nobody does I/O: nothing is followed, and no timer runs for it. */
-static void test_nobody(void **state)
+BOOSTS_TEST(test_nobody)
 {
 	struct world *world = *state;
 	uint32_t periods;
@@ -32,7 +32,7 @@ static void test_nobody(void **state)
 }
 
 /* From the first moment until its I/O is known, and then a twentieth of the time. */
-static void test_settled(void **state)
+BOOSTS_TEST(test_settled)
 {
 	const struct fake_io io = TENTH;
 	struct world *world = *state;
@@ -53,7 +53,7 @@ static void test_settled(void **state)
 }
 
 /* The domain runs as high without a boost: nothing is tried, nothing followed for it. */
-static void test_at_level(void **state)
+BOOSTS_TEST(test_at_level)
 {
 	const struct fake_io io = TENTH;
 	struct world *world = *state;
@@ -67,7 +67,7 @@ static void test_at_level(void **state)
 }
 
 /* What its I/O is worth changes all the time: it is looked at no more often for it. */
-static void test_never_known(void **state)
+BOOSTS_TEST(test_never_known)
 {
 	struct fake_io io = TENTH;
 	uint64_t followed = 0;
@@ -84,7 +84,7 @@ static void test_never_known(void **state)
 }
 
 /* Deep queues are looked at no more often. */
-static void test_busy_device(void **state)
+BOOSTS_TEST(test_busy_device)
 {
 	const struct fake_io io = boosts_io(FAKE_IO_DEEP, 0, 100, 5);
 	struct world *world = *state;
@@ -98,7 +98,7 @@ static void test_busy_device(void **state)
 }
 
 /* A new task does not wait for the next tracing period. */
-static void test_news(void **state)
+BOOSTS_TEST(test_news)
 {
 	const struct fake_io io = TENTH;
 	struct world *world = *state;
@@ -111,7 +111,7 @@ static void test_news(void **state)
 }
 
 /* Waits without block requests have nothing to follow. */
-static void test_counted(void **state)
+BOOSTS_TEST(test_counted)
 {
 	const struct fake_io io = boosts_io(FAKE_IO_COUNTED, 0, 90, 10);
 	struct world *world = *state;
@@ -121,16 +121,4 @@ static void test_counted(void **state)
 	boosts_run(world, NS_PER_S);
 	boosts_assert_state(world, 0, IO_BOOST_PAYS);
 	assert_in_range(followed_ms(world, 5000, &periods), 90, 320);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		BOOSTS_TEST(test_nobody),      BOOSTS_TEST(test_settled),
-		BOOSTS_TEST(test_busy_device), BOOSTS_TEST(test_news),
-		BOOSTS_TEST(test_counted),     BOOSTS_TEST(test_at_level),
-		BOOSTS_TEST(test_never_known),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

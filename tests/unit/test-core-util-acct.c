@@ -22,7 +22,7 @@ static struct account_task a_task(uint32_t cap)
 }
 
 /* A task that runs on without a switch is seen whenever somebody looks. */
-static void test_long_run(void **state)
+TEST(test_long_run)
 {
 	struct account_cpu cpu = a_cpu();
 
@@ -36,7 +36,7 @@ static void test_long_run(void **state)
 }
 
 /* Tasks that take turns are one load, and it is brought up to date now and then, not each time. */
-static void test_turns(void **state)
+TEST(test_turns)
 {
 	struct account_cpu turns = a_cpu(), one = a_cpu();
 	uint64_t now_ns = START_NS, last_ns;
@@ -68,7 +68,7 @@ static uint64_t ran_ns(uint32_t turn, uint32_t task)
  * Two tasks take turns of 200 us that pass unseen, but for two in 4 ms: what each did until then
  * counts when it leaves, or comes. Each is half a load, and the CPU that they share a whole one.
  */
-static void test_passes(void **state)
+TEST(test_passes)
 {
 	struct account_cpu cpu = a_cpu();
 	struct account_task tasks[2] = { a_task(0), a_task(0) };
@@ -100,7 +100,7 @@ static void test_passes(void **state)
 }
 
 /* Two tasks that come unseen to an idle CPU, one after the other, each with what it needs. */
-static void test_comes_unseen(void **state)
+TEST(test_comes_unseen)
 {
 	struct account_cpu cpu = a_cpu();
 	uint64_t now_ns = START_NS;
@@ -124,7 +124,7 @@ static void test_comes_unseen(void **state)
 	assert_in_range(DECAY_CAP(cpu.util_q), 490, 535);
 }
 
-static void test_clock(void **state)
+TEST(test_clock)
 {
 	struct account_cpu cpu = a_cpu();
 	uint32_t before_q;
@@ -145,7 +145,7 @@ static void test_clock(void **state)
 	assert_int_equal(cpu.util_q, 0);
 }
 
-static void test_move(void **state)
+TEST(test_move)
 {
 	static const struct {
 		uint32_t from_cap, to_cap, task_cap, capacity, from_after, to_after;
@@ -172,7 +172,7 @@ static void test_move(void **state)
 }
 
 /* A full CPU is full while others wait there, and as before when they are gone. */
-static void test_move_through_a_full_cpu(void **state)
+TEST(test_move_through_a_full_cpu)
 {
 	struct account_task task = a_task(700);
 	struct account_cpu from = a_cpu(), full = a_cpu();
@@ -187,7 +187,7 @@ static void test_move_through_a_full_cpu(void **state)
 }
 
 /* However many tasks come or leave at once, as for a CPU that goes offline. */
-static void test_many_move(void **state)
+TEST(test_many_move)
 {
 	uint64_t late_ns = START_NS + 20 * NS_PER_MS;
 
@@ -209,7 +209,7 @@ static void test_many_move(void **state)
 }
 
 /* An idle CPU that nobody looks at hears of it late, and comes out where it would have been. */
-static void test_move_is_heard_late(void **state)
+TEST(test_move_is_heard_late)
 {
 	struct account_task task = a_task(400);
 	struct account_cpu from = a_cpu(), to = a_cpu();
@@ -227,7 +227,7 @@ static void test_move_is_heard_late(void **state)
 }
 
 /* Up at once, a quarter of the way down with each sleep; preemption is no sleep. */
-static void test_memory(void **state)
+TEST(test_memory)
 {
 	struct account_cpu cpu = a_cpu();
 	struct account_task task = { 0 };
@@ -269,7 +269,7 @@ static void test_memory(void **state)
 }
 
 /* Half of what the CPU has to spare, as the kernel gives a new task; its age takes that away. */
-static void test_new_task(void **state)
+TEST(test_new_task)
 {
 	struct account_cpu cpu = a_cpu();
 	uint64_t now_ns = START_NS + 100 * NS_PER_MS;
@@ -298,7 +298,7 @@ static void test_new_task(void **state)
 }
 
 /* A burst is as long as the CPU has no idle moment, whatever the task is known to need. */
-static void test_burst_of_known_task(void **state)
+TEST(test_burst_of_known_task)
 {
 	struct account_task task = a_task(0);
 	struct account_cpu cpu = a_cpu();
@@ -317,7 +317,7 @@ static void test_burst_of_known_task(void **state)
 }
 
 /* Processes of 6 ms, one after the other on four CPUs in turn, are as one long task. */
-static void test_chain(void **state)
+TEST(test_chain)
 {
 	struct account_task shell = { 0 };
 	struct account_cpu cpus[4];
@@ -346,7 +346,7 @@ static void test_chain(void **state)
 }
 
 /* Time that was stolen passes for nobody: neither work nor idleness, and no burst. */
-static void test_stolen(void **state)
+TEST(test_stolen)
 {
 	uint64_t now_ns = START_NS + 34 * NS_PER_MS;
 	struct account_cpu cpu = a_cpu();
@@ -368,26 +368,4 @@ static void test_stolen(void **state)
 	assert_int_equal(account_util_q(&cpu), worked_q);
 	account_stolen(&cpu, NULL, NS_PER_S, now_ns);
 	assert_int_equal(account_burst_ns(&cpu, now_ns + NS_PER_MS), 4 * NS_PER_MS);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_long_run),
-		cmocka_unit_test(test_turns),
-		cmocka_unit_test(test_clock),
-		cmocka_unit_test(test_move),
-		cmocka_unit_test(test_move_through_a_full_cpu),
-		cmocka_unit_test(test_many_move),
-		cmocka_unit_test(test_move_is_heard_late),
-		cmocka_unit_test(test_passes),
-		cmocka_unit_test(test_comes_unseen),
-		cmocka_unit_test(test_memory),
-		cmocka_unit_test(test_new_task),
-		cmocka_unit_test(test_burst_of_known_task),
-		cmocka_unit_test(test_chain),
-		cmocka_unit_test(test_stolen),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,13 +3,8 @@
 
 /* What the tests of the core share: made-up machines, and random numbers that repeat. */
 
-/* cmocka.h wants these before it. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
+#include "test.h"
 
-#include <cmocka.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -69,14 +69,14 @@ static void assert_says(const char *text, const char *part)
 		fail_msg("no '%s' in\n%s", part, text);
 }
 
-static void test_nothing(void **state)
+FILES_TEST(test_nothing)
 {
 	_cleanup_free_ char *text = advise(NULL, NULL);
 
 	assert_string_equal(text, "");
 }
 
-static void test_background(void **state)
+FILES_TEST(test_background)
 {
 	_cleanup_free_ char *text = NULL, *again = NULL;
 
@@ -97,7 +97,7 @@ static void test_background(void **state)
 	assert_says(again, "a rule with nice = 1..19 and class = background\n");
 }
 
-static void test_machine(void **state)
+FILES_TEST(test_machine)
 {
 	_cleanup_free_ char *text = NULL, *before = NULL;
 
@@ -119,7 +119,7 @@ static void test_machine(void **state)
 	assert_says(text, "a rule with unit = postgresql@15-main.service and response = 2ms");
 }
 
-static void test_tables(void **state)
+FILES_TEST(test_tables)
 {
 	_cleanup_free_ char *text =
 		advise("{\"tasks\": {\"count\": 64, \"max\": 64}, \"drops\": {\"tasks\": 3}}",
@@ -127,18 +127,4 @@ static void test_tables(void **state)
 
 	assert_says(text, "write max-tasks = 1024 below [wakegov]");
 	assert_says(text, "write max-ruled-tasks = 32768 below [wakegov]");
-}
-
-#define TEST(f) cmocka_unit_test_setup_teardown(f, fake_files_set_up, fake_files_tear_down)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(test_nothing),
-		TEST(test_background),
-		TEST(test_machine),
-		TEST(test_tables),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
+#include "test.h"
 
-#include <cmocka.h>
 #include <errno.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -20,7 +16,7 @@ static void assert_text(char *text, const char *expected)
 	free(text);
 }
 
-static void test_frequency(void **state)
+TEST(test_frequency)
 {
 	assert_text(format_frequency(0), "-");
 	assert_text(format_frequency(1), "0 MHz");
@@ -30,7 +26,7 @@ static void test_frequency(void **state)
 	assert_text(format_frequency(UINT64_MAX), "18446744073709552 MHz");
 }
 
-static void test_duration(void **state)
+TEST(test_duration)
 {
 	static const struct {
 		uint64_t us;
@@ -56,7 +52,7 @@ static void test_duration(void **state)
 		assert_text(format_duration(cases[i].us), cases[i].text);
 }
 
-static void test_size(void **state)
+TEST(test_size)
 {
 	assert_text(format_size(0), "0 KiB");
 	assert_text(format_size(1023), "1023 KiB");
@@ -64,7 +60,7 @@ static void test_size(void **state)
 	assert_text(format_size(2150), "2.1 MiB");
 }
 
-static void test_time(void **state)
+TEST(test_time)
 {
 	/* 1970-01-01 01:00:00.500 is now, at 100 s on the monotonic clock. */
 	const struct moment now = { 100000000, 3600500000 };
@@ -77,7 +73,7 @@ static void test_time(void **state)
 	assert_text(format_wall_time(3600500000), "01-01 01:00:00.500");
 }
 
-static void test_clean(void **state)
+TEST(test_clean)
 {
 	assert_text(format_clean(NULL), "-");
 	assert_text(format_clean("plain \xc3\xa9\xe2\x82\xac"), "plain \xc3\xa9\xe2\x82\xac");
@@ -113,7 +109,7 @@ static void check(bool (*read)(const char *text, uint64_t *ret), const struct qu
 	}
 }
 
-static void test_numbers(void **state)
+TEST(test_numbers)
 {
 	static const struct quantity_case cases[] = {
 		{ "0", true, 0 }, { "812", true, 812 }, { "", false },	  { "-1", false },
@@ -123,7 +119,7 @@ static void test_numbers(void **state)
 	check(quantity_number, cases, ARRAY_SIZE(cases));
 }
 
-static void test_frequencies(void **state)
+TEST(test_frequencies)
 {
 	static const struct quantity_case cases[] = {
 		{ "1.2GHz", true, 1200000 },
@@ -138,7 +134,7 @@ static void test_frequencies(void **state)
 	check(quantity_frequency, cases, ARRAY_SIZE(cases));
 }
 
-static void test_times(void **state)
+TEST(test_times)
 {
 	static const struct quantity_case cases[] = {
 		{ "10m", true, 600000000 },
@@ -163,7 +159,7 @@ static void test_times(void **state)
 	check(quantity_duration_us, cases, ARRAY_SIZE(cases));
 }
 
-static void test_shares(void **state)
+TEST(test_shares)
 {
 	static const struct quantity_case cases[] = {
 		{ "100%", true, 100 }, { "40%", true, 40 }, { "0%", true, 0 },
@@ -177,7 +173,7 @@ static void test_shares(void **state)
 #define MONOTONIC (100000 * S)						     /* a day and some */
 #define REALTIME  ((20000 * 86400ULL + 14 * 3600 + 3 * 60 + 7) * S + 500000) /* 14:03:07.5 */
 
-static void test_moments(void **state)
+TEST(test_moments)
 {
 	static const struct {
 		const char *text;
@@ -233,17 +229,4 @@ static void test_moments(void **state)
 		assert_int_equal(then.monotonic_us,
 				 cases[i].ago_us < MONOTONIC ? MONOTONIC - cases[i].ago_us : 0);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_frequency),   cmocka_unit_test(test_duration),
-		cmocka_unit_test(test_size),	    cmocka_unit_test(test_time),
-		cmocka_unit_test(test_clean),	    cmocka_unit_test(test_numbers),
-		cmocka_unit_test(test_frequencies), cmocka_unit_test(test_times),
-		cmocka_unit_test(test_shares),	    cmocka_unit_test(test_moments),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -45,14 +45,14 @@ static void assert_power(json_int_t milliwatts, const char *source)
 	assert_word("power_source", source);
 }
 
-static void test_nothing(void **state)
+FILES_TEST(test_nothing)
 {
 	json_auto_t *found = machine_find(fake_root);
 
 	assert_int_equal(json_object_size(found), 0);
 }
 
-static void test_turbo(void **state)
+FILES_TEST(test_turbo)
 {
 	fake_file(CPU "/cpufreq/boost", "1");
 	assert_turbo(true, "cpufreq/boost");
@@ -65,7 +65,7 @@ static void test_turbo(void **state)
 	assert_turbo(false, "intel_pstate/no_turbo");
 }
 
-static void test_preferences(void **state)
+FILES_TEST(test_preferences)
 {
 	fake_file(CPU "/cpufreq/policy0/energy_performance_preference", "balance_power");
 	fake_file(CPU "/cpufreq/policy1/energy_performance_preference", "balance_power");
@@ -76,7 +76,7 @@ static void test_preferences(void **state)
 	assert_word("platform_profile", "low-power");
 }
 
-static void test_temperature(void **state)
+FILES_TEST(test_temperature)
 {
 	fake_file("class/thermal/thermal_zone0/type", "acpitz");
 	fake_file("class/thermal/thermal_zone0/temp", "99000");
@@ -93,7 +93,7 @@ static void test_temperature(void **state)
 	assert_word("temperature_sensor", "coretemp");
 }
 
-static void test_throttling(void **state)
+FILES_TEST(test_throttling)
 {
 	fake_file("class/thermal/cooling_device0/type", "Processor");
 	fake_file("class/thermal/cooling_device0/cur_state", "0");
@@ -129,7 +129,7 @@ static void write_battery(const char *status)
 }
 
 /* The best source that there is; a battery that is charged shows another current. */
-static void test_power(void **state)
+FILES_TEST(test_power)
 {
 	fake_file("class/hwmon/hwmon1/name", "nvme");
 	fake_file("class/hwmon/hwmon1/power1_input", "5000000");
@@ -152,16 +152,4 @@ static void test_power(void **state)
 	fake_file("class/powercap/intel-rapl:0/name", "package-0");
 	fake_file("class/powercap/intel-rapl:0/energy_uj", "8000000");
 	assert_power(0, "counters");
-}
-
-#define TEST(f) cmocka_unit_test_setup_teardown(f, fake_files_set_up, fake_files_tear_down)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(test_nothing),	TEST(test_turbo),      TEST(test_preferences),
-		TEST(test_temperature), TEST(test_throttling), TEST(test_power),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

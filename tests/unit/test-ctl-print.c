@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "test-varlink.h"
+#include "test.h"
 
 #include <pty.h>
 #include <stdlib.h>
@@ -25,7 +25,7 @@ static char *print(const char *columns, size_t width, const char *rows)
 	return text;
 }
 
-static void test_table(void **state)
+TEST(test_table)
 {
 	static const char columns[] =
 		"[[\"NAME\", \"{name}\"], [\"N\", \"{n}\"], [\"WHY\", \"{why}\"]]";
@@ -43,7 +43,7 @@ static void test_table(void **state)
 }
 
 /* By the unit in the key, or another. What a daemon of another version leaves out is not known. */
-static void test_values(void **state)
+TEST(test_values)
 {
 	static const struct {
 		const char *value, *unit, *text;
@@ -89,7 +89,7 @@ static void test_values(void **state)
 
 /* What templates make of fields that are known, or not. NULL: of one that it needs nothing is
  * known. */
-static void test_templates(void **state)
+TEST(test_templates)
 {
 	static const char object[] =
 		"{\"a\": 1, \"b\": null, \"no\": false, \"yes\": true, \"word\": \"one\","
@@ -137,7 +137,7 @@ static void test_templates(void **state)
 }
 
 /* A reason with its task and limit; this command's own task is said to be that. */
-static void test_reason(void **state)
+TEST(test_reason)
 {
 	json_auto_t *whole = json_pack("{ss ss si ss ss}", "reason", "io-boost", "comm", "fio",
 				       "pid", 812, "limiter", "policy-max", "timing", "held");
@@ -160,7 +160,7 @@ static void test_reason(void **state)
 }
 
 /* A rule of no file is a hint's or an override's. */
-static void test_place(void **state)
+TEST(test_place)
 {
 	_cleanup_free_ char *text =
 		print("[[\"PLACE\", \"{>place}\"]]", 0,
@@ -171,7 +171,7 @@ static void test_place(void **state)
 }
 
 /* Lines that are too long move together, and then the column loses its ends. */
-static void test_fit(void **state)
+TEST(test_fit)
 {
 	static const struct {
 		size_t width;
@@ -225,7 +225,7 @@ static void print_to_terminal(unsigned short columns, char *ret, size_t size)
 }
 
 /* No line is longer than the terminal, and nothing is lost. */
-static void test_terminal(void **state)
+TEST(test_terminal)
 {
 	static const struct {
 		unsigned short columns;
@@ -246,16 +246,4 @@ static void test_terminal(void **state)
 		print_to_terminal(cases[i].columns, text, sizeof(text));
 		assert_string_equal(text, cases[i].expected);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_table),	  cmocka_unit_test(test_values),
-		cmocka_unit_test(test_templates), cmocka_unit_test(test_reason),
-		cmocka_unit_test(test_place),	  cmocka_unit_test(test_fit),
-		cmocka_unit_test(test_terminal),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

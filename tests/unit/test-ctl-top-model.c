@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
+#include "test.h"
 
-#include <cmocka.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -38,7 +35,7 @@ static int64_t khz_at(const struct top_model *model, size_t i)
 }
 
 /* What is selected stays so while rows move around it, and goes when they go. */
-static void test_selection_follows(void **state)
+TEST(test_selection_follows)
 {
 	struct top_model model = { 0 };
 
@@ -64,7 +61,7 @@ static void test_selection_follows(void **state)
 	top_model_deinit(&model);
 }
 
-static void test_filter(void **state)
+TEST(test_filter)
 {
 	struct top_model model = { 0 };
 
@@ -85,7 +82,7 @@ static void test_filter(void **state)
 	top_model_deinit(&model);
 }
 
-static void test_reverse(void **state)
+TEST(test_reverse)
 {
 	struct top_model model = { 0 };
 
@@ -102,7 +99,7 @@ static void test_reverse(void **state)
 }
 
 /* The window stays within the list, whatever its height becomes. */
-static void test_window(void **state)
+TEST(test_window)
 {
 	struct top_model model = { 0 };
 	const struct top_list *list = &model.lists[TOP_DOMAINS];
@@ -124,7 +121,7 @@ static void test_window(void **state)
 	top_model_deinit(&model);
 }
 
-static void test_history(void **state)
+TEST(test_history)
 {
 	struct top_model model = { 0 };
 	const struct top_history *history;
@@ -143,15 +140,4 @@ static void test_history(void **state)
 	top_model_set(&model, TOP_DOMAINS, json_pack("[i, n, {si}]", 5, "name", 7));
 	assert_int_equal(model.lists[TOP_DOMAINS].n, 3);
 	top_model_deinit(&model);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_selection_follows), cmocka_unit_test(test_filter),
-		cmocka_unit_test(test_reverse),		  cmocka_unit_test(test_window),
-		cmocka_unit_test(test_history),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -67,7 +67,9 @@ static int tear_down(void **state)
 	return umount2("/sys/kernel", MNT_DETACH) + umount2("/sys/class", MNT_DETACH);
 }
 
-static void test_nothing_else_decides(void **state)
+#define FIXTURE_TEST(name) TEST_WITH(name, set_up, tear_down)
+
+FIXTURE_TEST(test_nothing_else_decides)
 {
 	examine("/run/none");
 	assert_not_found("sched_ext");
@@ -75,7 +77,7 @@ static void test_nothing_else_decides(void **state)
 	assert_not_found("power limits");
 }
 
-static void test_sched_ext(void **state)
+FIXTURE_TEST(test_sched_ext)
 {
 	fake_write("../../../kernel/sched_ext/root/ops", "lavd_1.0.9");
 	fake_write("../../../kernel/sched_ext/switch_all", "0");
@@ -96,7 +98,7 @@ static void test_sched_ext(void **state)
 	assert_not_found("schedutil");
 }
 
-static void test_dynamic_epp(void **state)
+FIXTURE_TEST(test_dynamic_epp)
 {
 	fake_write("amd_pstate/dynamic_epp", "disabled");
 	examine("/run/none");
@@ -107,7 +109,7 @@ static void test_dynamic_epp(void **state)
 }
 
 /* The energy model places tasks only where capacities differ and its switch is on. */
-static void test_placement(void **state)
+FIXTURE_TEST(test_placement)
 {
 	static const char aware[] = "../../../../proc/sys/kernel/sched_energy_aware";
 
@@ -127,7 +129,7 @@ static void test_placement(void **state)
 	assert_int_equal(umount2("/proc/sys/kernel", MNT_DETACH), 0);
 }
 
-static void test_power_limits(void **state)
+FIXTURE_TEST(test_power_limits)
 {
 	const char *zone = "../../../class/powercap/intel-rapl:0";
 	char path[96];
@@ -150,7 +152,7 @@ static void test_power_limits(void **state)
 }
 
 /* The daemon's word counts: root's doctor may use counters that the unit may not. */
-static void test_frequency_by_the_daemon(void **state)
+FIXTURE_TEST(test_frequency_by_the_daemon)
 {
 	source = "kernel";
 	why = "perf events: Permission denied";
@@ -172,7 +174,7 @@ static void give_power(uint32_t khz, const char *power)
 }
 
 /* The kernel's energy model, which needs every OPP, and the policy's before it. */
-static void test_energy(void **state)
+FIXTURE_TEST(test_energy)
 {
 	static const struct policy_opp_power powers[] = {
 		{ 0, 400000, 4 },   { 0, 600000, 6 },	{ 0, 1000000, 9 },
@@ -203,7 +205,7 @@ static void test_energy(void **state)
 }
 
 /* One domain with a fault is named, and is no lack of a driver. */
-static void test_left_out(void **state)
+FIXTURE_TEST(test_left_out)
 {
 	fake_write("cpufreq/policy0/cpuinfo_min_freq", "0");
 	assert_int_equal(unlink("/sys/devices/system/cpu/cpufreq/policy0/"
@@ -215,7 +217,7 @@ static void test_left_out(void **state)
 }
 
 /* Settings for which the kernel has one error are told apart by its files. */
-static void test_settings(void **state)
+FIXTURE_TEST(test_settings)
 {
 	fake_write("../../../kernel/btf/vmlinux", "types");
 	fake_write("../../../kernel/security/lockdown", "none [integrity] confidentiality");
@@ -232,7 +234,7 @@ static void test_settings(void **state)
 	assert_found("bad tracing: not possible (BPF programs that call functions");
 }
 
-static void test_read_only(void **state)
+FIXTURE_TEST(test_read_only)
 {
 	assert_not_found("bad /sys: read-only");
 	assert_int_equal(mount(NULL, "/sys/devices/system/cpu", NULL,
@@ -244,7 +246,7 @@ static void test_read_only(void **state)
 	assert_found("bad /sys: read-only here");
 }
 
-static void test_other_governors(void **state)
+FIXTURE_TEST(test_other_governors)
 {
 	fake_write("cpufreq/policy0/scaling_governor", "schedutil");
 	fake_write("cpufreq/policy0/scaling_available_governors", "powersave userspace schedutil ");
@@ -257,7 +259,7 @@ static void test_other_governors(void **state)
 }
 
 /* Each file that --restore puts back is named, unless a daemon that runs still needs it. */
-static void test_leftovers(void **state)
+FIXTURE_TEST(test_leftovers)
 {
 	static const char *const names[] = { "originals", "clamps", "affinities" };
 	const char *run_dir = fake_run_dir("64k");
@@ -283,7 +285,7 @@ static void test_leftovers(void **state)
 }
 
 /* The governor userspace is somebody's choice, unless a daemon that runs has set it. */
-static void test_own_governor(void **state)
+FIXTURE_TEST(test_own_governor)
 {
 	const char *run_dir = fake_run_dir("64k");
 	_cleanup_close_ int fd = -1;
@@ -314,7 +316,7 @@ static void put_cpuinfo(const char *text)
 }
 
 /* What is to be done without a driver depends on whose CPUs these are. */
-static void test_no_domain(void **state)
+FIXTURE_TEST(test_no_domain)
 {
 	static const struct {
 		const char *cpuinfo, *advice;
@@ -335,7 +337,7 @@ static void test_no_domain(void **state)
 	}
 }
 
-static void test_drivers_that_choose(void **state)
+FIXTURE_TEST(test_drivers_that_choose)
 {
 	static const char *const names[] = { "amd-pstate-epp", "amd_pstate_epp" };
 
@@ -346,30 +348,4 @@ static void test_drivers_that_choose(void **state)
 		assert_found("amd_pstate=passive");
 		assert_not_found("no userspace governor");
 	}
-}
-
-#define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(test_no_domain),
-		TEST(test_drivers_that_choose),
-		TEST(test_nothing_else_decides),
-		TEST(test_sched_ext),
-		TEST(test_dynamic_epp),
-		TEST(test_placement),
-		TEST(test_power_limits),
-		TEST(test_frequency_by_the_daemon),
-		TEST(test_own_governor),
-		TEST(test_energy),
-		TEST(test_other_governors),
-		TEST(test_left_out),
-		TEST(test_settings),
-		TEST(test_read_only),
-		TEST(test_leftovers),
-	};
-
-	fake_enter_or_skip();
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
+#include "test.h"
 
-#include <cmocka.h>
 #include <errno.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -51,7 +48,7 @@ static uint32_t default_khz(uint32_t model, struct fake *fake)
 	return reference_choose(&policy, &turbo, &why);
 }
 
-static void test_families(void **state)
+TEST(test_families)
 {
 	static struct {
 		const char *name;
@@ -104,7 +101,7 @@ static void test_families(void **state)
 	}
 }
 
-static void test_nonsense(void **state)
+TEST(test_nonsense)
 {
 	static struct {
 		struct fake fake;
@@ -132,7 +129,7 @@ static void test_nonsense(void **state)
  * the numbers of a Ryzen 9 5950X, whose highest performance is 166 with preferred cores, and of an
  * EPYC 7742.
  */
-static void test_amd(void **state)
+TEST(test_amd)
 {
 	static const struct {
 		uint64_t nominal_perf, highest_perf;
@@ -158,7 +155,7 @@ static void test_amd(void **state)
 	assert_int_equal(turbo_of_amd(3400000, 0, &turbo, &why), -ENODATA);
 }
 
-static void test_policy(void **state)
+TEST(test_policy)
 {
 	static const struct turbo turbo = { 2200000, 3600000, 3300000 };
 	static const struct {
@@ -187,16 +184,4 @@ static void test_policy(void **state)
 			cases[i].khz);
 		assert_int_equal(why != NULL, cases[i].is_said);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_families),
-		cmocka_unit_test(test_nonsense),
-		cmocka_unit_test(test_amd),
-		cmocka_unit_test(test_policy),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -105,7 +105,9 @@ static int reset(void **state)
 	return 0;
 }
 
-static void test_measures(void **state)
+#define FIXTURE_TEST(name) TEST_WITH(name, reset, NULL)
+
+FIXTURE_TEST(test_measures)
 {
 	struct frequency *frequency;
 	uint32_t khz = 0;
@@ -127,7 +129,7 @@ static void test_measures(void **state)
 	assert_int_equal(first.closed, 1);
 }
 
-static void test_reads_seldom(void **state)
+FIXTURE_TEST(test_reads_seldom)
 {
 	struct frequency *frequency = make();
 	uint32_t khz;
@@ -142,7 +144,7 @@ static void test_reads_seldom(void **state)
 	frequency_free(frequency);
 }
 
-static void test_change_of_clock_is_not_measured(void **state)
+FIXTURE_TEST(test_change_of_clock_is_not_measured)
 {
 	struct frequency *frequency = make();
 	uint32_t khz = 0;
@@ -167,7 +169,7 @@ static void test_change_of_clock_is_not_measured(void **state)
 	frequency_free(frequency);
 }
 
-static void test_forgets(void **state)
+FIXTURE_TEST(test_forgets)
 {
 	struct frequency *frequency = make();
 	uint32_t khz;
@@ -186,7 +188,7 @@ static void test_forgets(void **state)
 	frequency_free(frequency);
 }
 
-static void test_wraps_at_32_bits(void **state)
+FIXTURE_TEST(test_wraps_at_32_bits)
 {
 	struct frequency *frequency = make();
 	uint32_t khz;
@@ -201,7 +203,7 @@ static void test_wraps_at_32_bits(void **state)
 }
 
 /* Three times; what is told of it, and what is then used. */
-static void test_drops_what_is_wrong(void **state)
+FIXTURE_TEST(test_drops_what_is_wrong)
 {
 	static const struct {
 		const char *why;
@@ -249,7 +251,7 @@ static void test_drops_what_is_wrong(void **state)
 }
 
 /* A driver may report the frequency before turbo; what the kernel measures itself settles it. */
-static void test_turbo_is_no_contradiction(void **state)
+FIXTURE_TEST(test_turbo_is_no_contradiction)
 {
 	struct frequency *frequency = make();
 	uint32_t khz = 0;
@@ -268,7 +270,7 @@ static void test_turbo_is_no_contradiction(void **state)
 	frequency_free(frequency);
 }
 
-static void test_one_bad_value_is_no_reason(void **state)
+FIXTURE_TEST(test_one_bad_value_is_no_reason)
 {
 	struct frequency *frequency = make();
 	uint32_t khz;
@@ -284,7 +286,7 @@ static void test_one_bad_value_is_no_reason(void **state)
 	frequency_free(frequency);
 }
 
-static void test_ends_with_the_kernel(void **state)
+FIXTURE_TEST(test_ends_with_the_kernel)
 {
 	struct frequency *frequency;
 	uint32_t khz;
@@ -325,7 +327,7 @@ static uint32_t stay_here(cpu_set_t *ret_before)
 	return cpu;
 }
 
-static void test_cppc(void **state)
+TEST(test_cppc)
 {
 	cpu_set_t before;
 	uint32_t cpu = stay_here(&before), n_cpus = cpu + 1, khz;
@@ -360,7 +362,7 @@ static void test_cppc(void **state)
 	assert_int_equal(sched_setaffinity(0, sizeof(before), &before), 0);
 }
 
-static void test_turbo_switches(void **state)
+TEST(test_turbo_switches)
 {
 	fake_reset(NULL);
 	assert_false(reference_turbo_is_off());
@@ -379,7 +381,7 @@ static void test_turbo_switches(void **state)
 }
 
 /* The time stamp counter goes at the rate that is wanted where nobody names it. */
-static void test_clock(void **state)
+TEST(test_clock)
 {
 	struct counter_clock clock;
 
@@ -393,25 +395,4 @@ static void test_clock(void **state)
 #else
 	assert_int_equal(counter_clock_khz(&clock), 0);
 #endif
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(test_measures, reset),
-		cmocka_unit_test_setup(test_reads_seldom, reset),
-		cmocka_unit_test_setup(test_change_of_clock_is_not_measured, reset),
-		cmocka_unit_test_setup(test_forgets, reset),
-		cmocka_unit_test_setup(test_wraps_at_32_bits, reset),
-		cmocka_unit_test_setup(test_drops_what_is_wrong, reset),
-		cmocka_unit_test_setup(test_turbo_is_no_contradiction, reset),
-		cmocka_unit_test_setup(test_one_bad_value_is_no_reason, reset),
-		cmocka_unit_test_setup(test_ends_with_the_kernel, reset),
-		cmocka_unit_test(test_cppc),
-		cmocka_unit_test(test_turbo_switches),
-		cmocka_unit_test(test_clock),
-	};
-
-	fake_enter_or_skip();
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

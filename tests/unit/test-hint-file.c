@@ -35,6 +35,8 @@ static int tear_down(void **state)
 	return fake_files_tear_down(NULL);
 }
 
+#define FIXTURE_TEST(name) TEST_WITH(name, set_up, tear_down)
+
 static struct hints *empty(struct fixture *fixture)
 {
 	rules_free(fixture->rules);
@@ -68,7 +70,7 @@ static int save(struct fixture *fixture, const char *directory)
 	return hint_file_save(directory, fixture->rules);
 }
 
-static void test_round_trip(void **state)
+FIXTURE_TEST(test_round_trip)
 {
 	struct fixture *fixture = *state;
 	struct rules_task task;
@@ -94,7 +96,7 @@ static void test_round_trip(void **state)
 }
 
 /* The name is the task's own. Any user names tasks as they like. */
-static void test_strange_names(void **state)
+FIXTURE_TEST(test_strange_names)
 {
 	static const char *const names[] = { "a\nend 1\n", "\x1b[31m\xff", "\xe2\x80\xae", "" };
 	struct fixture *fixture = *state;
@@ -118,7 +120,7 @@ static const char *const bad_lines[] = {
 };
 
 /* A file with a line that is not of the form changes nothing. */
-static void test_refused(void **state)
+FIXTURE_TEST(test_refused)
 {
 	struct fixture *fixture = *state;
 	char text[4096] = "";
@@ -140,19 +142,7 @@ static void test_refused(void **state)
 	}
 }
 
-static void test_no_room(void **state)
+FIXTURE_TEST(test_no_room)
 {
 	assert_int_equal(save(*state, "/nowhere"), -ENOENT);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_round_trip, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(test_strange_names, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(test_refused, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(test_no_room, set_up, tear_down),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Which idle latency is held, for which tasks, and how long after they last worked. */
+#include "test.h"
+
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "config/keys.h"
 #include "core/rule.h"
@@ -154,7 +151,9 @@ static int tear_down(void **state)
 	return world.is_open ? -1 : 0;
 }
 
-static void test_held_while_it_works(void **state)
+#define FIXTURE_TEST(name) TEST_WITH(name, set_up, tear_down)
+
+FIXTURE_TEST(test_held_while_it_works)
 {
 	assert_int_equal(next_ns(), UINT64_MAX);
 	match(5, 1);
@@ -176,7 +175,7 @@ static void test_held_while_it_works(void **state)
 }
 
 /* The shortest one of those that work, and no longer than that one does: one descriptor. */
-static void test_two_levels(void **state)
+FIXTURE_TEST(test_two_levels)
 {
 	match(5, 1);
 	match(1, 2);
@@ -192,7 +191,7 @@ static void test_two_levels(void **state)
 	assert_int_equal(world.request_us, 10);
 }
 
-static void test_ends(void **state)
+FIXTURE_TEST(test_ends)
 {
 	match(5, 1);
 	match(6, 1);
@@ -205,7 +204,7 @@ static void test_ends(void **state)
 	assert_false(world.is_open);
 }
 
-static void test_another_policy(void **state)
+FIXTURE_TEST(test_another_policy)
 {
 	match(5, 1);
 	run(50);
@@ -229,7 +228,7 @@ static void test_another_policy(void **state)
 	assert_null(idle_latency_why_not(&idle));
 }
 
-static void test_a_failure(void **state)
+FIXTURE_TEST(test_a_failure)
 {
 	match(5, 1);
 	world.open_errno = EACCES;
@@ -245,7 +244,7 @@ static void test_a_failure(void **state)
 	assert_int_equal(world.request_us, 50);
 }
 
-static void test_handed_back(void **state)
+FIXTURE_TEST(test_handed_back)
 {
 	match(5, 1);
 	run(50);
@@ -259,7 +258,7 @@ static void test_handed_back(void **state)
 	assert_int_equal(world.request_us, 50);
 }
 
-static void test_only_observed(void **state)
+FIXTURE_TEST(test_only_observed)
 {
 	core.policy.backend = POLICY_BACKEND_OBSERVE;
 	module->rules_changed(&idle);
@@ -269,24 +268,8 @@ static void test_only_observed(void **state)
 }
 
 /* A start that failed before this one's: there is nothing to release. */
-static void test_not_started(void **state)
+FIXTURE_TEST(test_not_started)
 {
 	idle = (struct idle_latency){ .core = &core };
 	module->released(&idle);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_held_while_it_works, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(test_two_levels, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(test_ends, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(test_another_policy, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(test_a_failure, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(test_handed_back, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(test_only_observed, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(test_not_started, set_up, tear_down),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

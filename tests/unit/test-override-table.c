@@ -29,6 +29,8 @@ static int tear_down(void **state)
 	return fake_files_tear_down(state);
 }
 
+#define FIXTURE_TEST(name) TEST_WITH(name, set_up, tear_down)
+
 static void make_policy(uint32_t n_rules)
 {
 	policy_init(&policy);
@@ -67,7 +69,7 @@ static void add(uint32_t id, const char *parameters)
 #define OF_DOMAIN(_domain, _settings) "{\"domain\": \"" _domain "\", \"settings\": {" _settings "}}"
 #define CAP			      "\"cap\": \"30%\""
 
-static void test_parse(void **state)
+TEST(test_parse)
 {
 	static const struct {
 		const char *parameters, *wrong;
@@ -108,7 +110,7 @@ static void test_parse(void **state)
 }
 
 /* The oldest last, and that of a rule only where its rule holds. */
-static void test_fill(void **state)
+FIXTURE_TEST(test_fill)
 {
 	make_policy(2);
 	add(3, OF_TASK(CAP));
@@ -129,7 +131,7 @@ static void test_fill(void **state)
 }
 
 /* Of each limit of a domain the newest override that gives it, and then the policy's. */
-static void test_domains(void **state)
+FIXTURE_TEST(test_domains)
 {
 	struct policy_domain found;
 
@@ -163,7 +165,7 @@ static void test_domains(void **state)
 }
 
 /* Rules of files come first where there is no room for both; the newest overrides go. */
-static void test_ends(void **state)
+FIXTURE_TEST(test_ends)
 {
 	make_policy(2);
 	add(5, OF_RULE(CAP));
@@ -185,7 +187,7 @@ static void test_ends(void **state)
 }
 
 /* A number that another task has since, or none; the override of the task that is there stays. */
-static void test_end_task(void **state)
+FIXTURE_TEST(test_end_task)
 {
 	add(1, OF_TASK(CAP));
 	add(2, "{\"pid\": 900, \"settings\": {" CAP "}}");
@@ -213,7 +215,7 @@ static void save(void)
 	overrides_clear(&overrides);
 }
 
-static void test_file(void **state)
+FIXTURE_TEST(test_file)
 {
 	/* Any user names tasks as they like. What is no text is kept as it is shown. */
 	static const char *const names[][2] = {
@@ -276,7 +278,7 @@ static const char *const bad_lines[] = {
 };
 
 /* A file with a line that is not of the form changes nothing. */
-static void test_file_refused(void **state)
+FIXTURE_TEST(test_file_refused)
 {
 	char text[4096] = "";
 	FILE *file;
@@ -296,19 +298,4 @@ static void test_file_refused(void **state)
 		assert_int_equal(overrides_load(&overrides, fake_root, 0), -EBADMSG);
 		assert_int_equal(overrides.n, 0);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_parse),
-		cmocka_unit_test_setup_teardown(test_fill, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(test_domains, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(test_ends, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(test_end_task, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(test_file, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(test_file_refused, set_up, tear_down),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

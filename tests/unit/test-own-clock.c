@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* When the domains are left to their governors as the CPUs are fast by themselves, and for how
  * long. */
+#include "test.h"
+
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
-
-#include <cmocka.h>
 
 #include "config/keys.h"
 #include "core/rule.h"
@@ -128,6 +125,8 @@ static int tear_down(void **state)
 	return 0;
 }
 
+#define FIXTURE_TEST(name) TEST_WITH(name, set_up, tear_down)
+
 static void run_after(uint64_t ns)
 {
 	world.now_ns += ns;
@@ -144,7 +143,7 @@ static void measure(uint32_t n, uint32_t khz)
 }
 
 /* Each rest is twice as long as the one before, until the CPU was slower in one. */
-static void test_rests(void **state)
+FIXTURE_TEST(test_rests)
 {
 	static const uint32_t rests_s[] = { 10, 20, 40, 80, 160, 320, 320 };
 
@@ -170,7 +169,7 @@ static void test_rests(void **state)
 }
 
 /* A slower CPU refutes it, and so does a governor that follows the load: for ten minutes. */
-static void test_refuted(void **state)
+FIXTURE_TEST(test_refuted)
 {
 	measure(5, HIGHEST_KHZ);
 	measure(1, HIGHEST_KHZ / 100 * 96);
@@ -188,7 +187,7 @@ static void test_refuted(void **state)
 }
 
 /* What a busy CPU does shows nothing, nor one whose floor is held. The trial ends after 1 s. */
-static void test_asked_for(void **state)
+FIXTURE_TEST(test_asked_for)
 {
 	measure(5, HIGHEST_KHZ);
 	world.util = 641;
@@ -209,7 +208,7 @@ static void test_asked_for(void **state)
 }
 
 /* A rule has to be held: no rest begins, and the present one ends. */
-static void test_a_rule(void **state)
+FIXTURE_TEST(test_a_rule)
 {
 	core.policy.n_rules = 1;
 	measure(20, HIGHEST_KHZ);
@@ -223,7 +222,7 @@ static void test_a_rule(void **state)
 }
 
 /* The domains cannot be handed back: they are ours again, for ten minutes at least. */
-static void test_refused(void **state)
+FIXTURE_TEST(test_refused)
 {
 	world.hand_back_error = -EIO;
 	measure(20, HIGHEST_KHZ);
@@ -234,17 +233,4 @@ static void test_refused(void **state)
 	world.now_ns += 600 * NS_PER_S;
 	measure(6, HIGHEST_KHZ);
 	assert_true(core.rests);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_rests, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(test_refuted, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(test_asked_for, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(test_a_rule, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(test_refused, set_up, tear_down),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

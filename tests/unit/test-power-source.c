@@ -15,6 +15,8 @@ static int tear_down(void **state)
 	return umount2("/sys/class", MNT_DETACH);
 }
 
+#define FIXTURE_TEST(name) TEST_WITH(name, set_up, tear_down)
+
 static void put(const char *supply, const char *file, const char *value)
 {
 	char path[256];
@@ -47,12 +49,12 @@ static void assert_battery(void **state)
 	assert_int_equal(tear_down(state) + set_up(state), 0);
 }
 
-static void test_no_supply(void **state)
+FIXTURE_TEST(test_no_supply)
 {
 	assert_mains(state);
 }
 
-static void test_laptop(void **state)
+FIXTURE_TEST(test_laptop)
 {
 	put_line("AC", "Mains", "1");
 	put_battery("BAT0", "Charging");
@@ -66,7 +68,7 @@ static void test_laptop(void **state)
 	assert_mains(state);
 }
 
-static void test_second_battery(void **state)
+FIXTURE_TEST(test_second_battery)
 {
 	put_line("AC", "Mains", "0");
 	put_battery("BAT0", "Not charging");
@@ -75,7 +77,7 @@ static void test_second_battery(void **state)
 }
 
 /* A line that is out decides nothing without a battery that discharges. */
-static void test_line_alone(void **state)
+FIXTURE_TEST(test_line_alone)
 {
 	put_line("AC", "Mains", "0");
 	assert_mains(state);
@@ -85,7 +87,7 @@ static void test_line_alone(void **state)
 }
 
 /* 2: the voltage was negotiated. */
-static void test_usb_pd(void **state)
+FIXTURE_TEST(test_usb_pd)
 {
 	put_line("AC", "Mains", "0");
 	put_line("ucsi-source-psy-USBC000:001", "USB", "2");
@@ -97,7 +99,7 @@ static void test_usb_pd(void **state)
 	assert_battery(state);
 }
 
-static void test_other_types(void **state)
+FIXTURE_TEST(test_other_types)
 {
 	static const char *const types[] = { "USB_C", "USB_PD", "Wireless", "UPS", "BrickID" };
 
@@ -109,7 +111,7 @@ static void test_other_types(void **state)
 }
 
 /* A telephone that is charged from the machine's port is no supply of the machine. */
-static void test_usb_source(void **state)
+FIXTURE_TEST(test_usb_source)
 {
 	put_line("usbc", "USB", "1");
 	put("usbc", "device/typec/port0/power_role", "[source] sink");
@@ -122,7 +124,7 @@ static void test_usb_source(void **state)
 	assert_mains(state);
 }
 
-static void test_other_devices(void **state)
+FIXTURE_TEST(test_other_devices)
 {
 	put_line("wacom_ac_1", "Mains", "1");
 	put("wacom_ac_1", "scope", "Device");
@@ -133,18 +135,4 @@ static void test_other_devices(void **state)
 	put("hidpp_battery_0", "scope", "Device");
 	put_line("AC", "Mains", "0");
 	assert_mains(state);
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(test_no_supply),  TEST(test_laptop),	 TEST(test_second_battery),
-		TEST(test_line_alone), TEST(test_usb_pd),	 TEST(test_other_types),
-		TEST(test_usb_source), TEST(test_other_devices),
-	};
-
-	fake_enter_or_skip();
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

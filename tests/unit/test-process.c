@@ -9,7 +9,7 @@
 #include "daemon/process.h"
 #include "fake-files.h"
 
-static void test_name(void **state)
+TEST(test_name)
 {
 	char buffer[PROCESS_COMM_SIZE];
 	pid_t gone = fork();
@@ -27,7 +27,7 @@ static void test_name(void **state)
 }
 
 /* The least that a limit leaves, of the unit or of a slice above it. */
-static void test_spare_bytes(void **state)
+FILES_TEST(test_spare_bytes)
 {
 	const char *cgroup = "/system.slice/wakegovd.service";
 
@@ -42,15 +42,4 @@ static void test_spare_bytes(void **state)
 	assert_int_equal(process_spare_bytes_in(fake_root, cgroup), 10000000);
 	fake_file("system.slice/memory.max", "80000000");
 	assert_int_equal(process_spare_bytes_in(fake_root, cgroup), 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_name),
-		cmocka_unit_test_setup_teardown(test_spare_bytes, fake_files_set_up,
-						fake_files_tear_down),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

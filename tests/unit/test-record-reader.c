@@ -32,7 +32,7 @@ static size_t last_frame_end(const struct test_recording *recording, size_t n)
 	return end;
 }
 
-static void test_cut(void **state)
+TEST(test_cut)
 {
 	struct replay all, some, before = { 0 };
 	char why[160], expected[160];
@@ -61,7 +61,7 @@ static void test_cut(void **state)
 }
 
 /* A bit of each byte: a flip is found, and where is said. */
-static void test_flip(void **state)
+TEST(test_flip)
 {
 	struct replay replayed;
 	size_t n_refused = 0;
@@ -116,7 +116,7 @@ static void check_forged(void)
 	assert_true(refused && outcomes[REPLAY_DIFFERS]);
 }
 
-static void test_forged(void **state)
+TEST(test_forged)
 {
 	test_drive(&whole, 3, 150, 0);
 	check_forged();
@@ -137,7 +137,7 @@ static void refuse(const void *data, size_t n, int expected, const char *word)
 	assert_non_null(strstr(why, word));
 }
 
-static void test_others(void **state)
+TEST(test_others)
 {
 	struct test_random random = { 4 };
 	uint8_t garbage[5000];
@@ -155,7 +155,7 @@ static void test_others(void **state)
 	}
 }
 
-static void test_other_build(void **state)
+TEST(test_other_build)
 {
 	struct replay replayed;
 	char why[160];
@@ -168,7 +168,7 @@ static void test_other_build(void **state)
 }
 
 /* A frame may expand to anything: no more is read than a frame can hold. */
-static void test_bomb(void **state)
+TEST(test_bomb)
 {
 	static uint8_t zeros[RECORD_FRAME_BYTES + 1];
 	struct replay replayed;
@@ -181,7 +181,7 @@ static void test_bomb(void **state)
 	assert_non_null(strstr(why, "damaged"));
 }
 
-static void test_after_end(void **state)
+TEST(test_after_end)
 {
 	struct replay replayed;
 	char why[160];
@@ -200,7 +200,7 @@ static int refuse_write(void *userdata, const void *data, size_t size)
 }
 
 /* The engine goes on, the failure is kept, and nothing more is written. */
-static void test_full_disk(void **state)
+TEST(test_full_disk)
 {
 	struct topology *topology = test_topology_usual(1, 1);
 	int left = 3;
@@ -224,16 +224,4 @@ static void test_full_disk(void **state)
 	recorder_free(recorder);
 	engine_free(engine);
 	free(topology);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_cut),	    cmocka_unit_test(test_flip),
-		cmocka_unit_test(test_forged),	    cmocka_unit_test(test_others),
-		cmocka_unit_test(test_other_build), cmocka_unit_test(test_bomb),
-		cmocka_unit_test(test_after_end),   cmocka_unit_test(test_full_disk),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

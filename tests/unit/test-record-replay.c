@@ -46,14 +46,14 @@ static void check_replay(uint64_t n_decisions)
 	assert_memory_equal(second.data + again_at, first.data + at, first.n - at);
 }
 
-static void test_random(void **state)
+TEST(test_random)
 {
 	for (uint64_t seed = 1; seed <= 40; seed++)
 		check_replay(test_drive(&first, seed, 3000, 0));
 }
 
 /* What the engine knew at the start of the recording is all that the replay needs. */
-static void test_late(void **state)
+TEST(test_late)
 {
 	for (uint64_t seed = 1; seed <= 40; seed++)
 		check_replay(test_drive_late(&first, seed, 100 * seed, 3000));
@@ -61,7 +61,7 @@ static void test_late(void **state)
 
 static const char *rk3399_path;
 
-static void test_sim(void **state)
+TEST(test_sim)
 {
 	static const char *const specs[] = {
 		"psyncx1",	 "psyncx4",   "psyncx12",	  "io_uring1x1",
@@ -82,7 +82,7 @@ static void test_sim(void **state)
 }
 
 /* What the OPPs take is in the recording: without it another OPP would be chosen in the replay. */
-static void test_inefficient(void **state)
+TEST(test_inefficient)
 {
 	test_record_sim_at(&first, rk3399_path, "psyncx4+busyx2:cycles=16000000,period=20ms", 3000);
 	check_replay(0);
@@ -90,13 +90,6 @@ static void test_inefficient(void **state)
 
 int main(int argc, char *argv[])
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_random),
-		cmocka_unit_test(test_late),
-		cmocka_unit_test(test_sim),
-		cmocka_unit_test(test_inefficient),
-	};
-
 	rk3399_path = argv[1];
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return tests_run(NULL, NULL);
 }

@@ -58,7 +58,7 @@ static const char *share(const struct policy_key *key)
 	return policy_key_takes_share(key) ? "100%" : NULL;
 }
 
-static void test_policy(void **state)
+TEST(test_policy)
 {
 	check_keys(least, 0);
 	check_keys(most, POLICY_DOMAIN_SECTIONS_MAX);
@@ -81,7 +81,7 @@ static void test_policy(void **state)
 	} while (0)
 
 /* What no file could say is refused: the engine divides by some of it, and counts with some. */
-static void test_bad_policy(void **state)
+TEST(test_bad_policy)
 {
 	EXPECT_POLICY(true);
 	EXPECT_POLICY(false, p.domain.headroom_percent = 0);
@@ -124,7 +124,7 @@ static void test_bad_policy(void **state)
 		free(t);                                               \
 	} while (0)
 
-static void test_topology(void **state)
+TEST(test_topology)
 {
 	EXPECT_TOPOLOGY(true);
 	EXPECT_TOPOLOGY(true, t->cpu_domain[0] = TOPOLOGY_NO_DOMAIN);
@@ -149,7 +149,7 @@ static void test_topology(void **state)
 	} while (0)
 
 /* A domain that the machine has, a task that can be, and what the engine uses as an index. */
-static void test_inputs(void **state)
+TEST(test_inputs)
 {
 	struct topology *topology = test_topology_usual(2, 1);
 	struct input any;
@@ -183,7 +183,7 @@ static void test_inputs(void **state)
 	free(topology);
 }
 
-static void test_decision(void **state)
+TEST(test_decision)
 {
 	struct topology *topology = test_topology_usual(2, 1);
 	struct decision good = { .domain = 1, .reason = REASON_LAST }, bad = good;
@@ -201,15 +201,4 @@ static void test_decision(void **state)
 	memset(bad.comm, 'a', sizeof(bad.comm));
 	assert_false(record_decision_is_valid(&bad, topology));
 	free(topology);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_policy),	 cmocka_unit_test(test_bad_policy),
-		cmocka_unit_test(test_topology), cmocka_unit_test(test_inputs),
-		cmocka_unit_test(test_decision),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

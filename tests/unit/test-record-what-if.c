@@ -19,7 +19,7 @@ static struct record_reader *run(const struct policy *policy, struct what_if *re
 	return reader;
 }
 
-static void test_same_policy(void **state)
+TEST(test_same_policy)
 {
 	static const char *const specs[] = { "psyncx1", "psyncx12", "io_uring6x128", "busyx3",
 					     "psyncx2:think=200us" };
@@ -43,7 +43,7 @@ static void test_same_policy(void **state)
 }
 
 /* 408 … 1416 MHz: a third of the time at one OPP and two thirds at another would show here. */
-static void test_lower_limit(void **state)
+TEST(test_lower_limit)
 {
 	struct record_reader *reader;
 	struct what_if what_if;
@@ -70,7 +70,7 @@ static void test_lower_limit(void **state)
 }
 
 /* Windows and holds at whose ends no sample was taken: boosts do not flicker. */
-static void test_other_times(void **state)
+TEST(test_other_times)
 {
 	struct record_reader *reader;
 	struct what_if what_if;
@@ -94,7 +94,7 @@ static void test_other_times(void **state)
 
 /* Nobody is boosted who has to do more than a hundred thousand I/Os: what is left is utilisation.
  */
-static void test_no_boost(void **state)
+TEST(test_no_boost)
 {
 	struct record_reader *reader;
 	struct what_if what_if;
@@ -112,7 +112,7 @@ static void test_no_boost(void **state)
 }
 
 /* The time after the last call counts, and what was decided before the first changes. */
-static void test_steady(void **state)
+TEST(test_steady)
 {
 	struct topology *topology = test_topology_usual(1, 1);
 	struct recorder *recorder = test_recorder_new(&recording);
@@ -247,7 +247,7 @@ static uint64_t capped_ns(const struct opp_times *times)
 }
 
 /* An override that was recorded holds under any policy, for as long as it did. */
-static void test_override(void **state)
+TEST(test_override)
 {
 	struct record_reader *reader;
 	struct what_if what_if;
@@ -270,7 +270,7 @@ static void test_override(void **state)
 }
 
 /* Where the policy's own rules leave no room for it, it is left out. */
-static void test_override_without_room(void **state)
+TEST(test_override_without_room)
 {
 	struct record_reader *reader;
 	struct what_if what_if;
@@ -294,13 +294,6 @@ static void test_override_without_room(void **state)
 
 int main(int argc, char *argv[])
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_same_policy), cmocka_unit_test(test_lower_limit),
-		cmocka_unit_test(test_other_times), cmocka_unit_test(test_no_boost),
-		cmocka_unit_test(test_override),    cmocka_unit_test(test_override_without_room),
-		cmocka_unit_test(test_steady),
-	};
-
 	rk3399_path = argv[1];
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return tests_run(NULL, NULL);
 }

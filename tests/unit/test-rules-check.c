@@ -54,7 +54,9 @@ static int tear_down(void **state)
 	return 0;
 }
 
-static void test_good(void **state)
+#define FIXTURE_TEST(name) TEST_WITH(name, set_up, tear_down)
+
+FIXTURE_TEST(test_good)
 {
 	add_rule("a");
 	add_rule("b")->domain_cpu = topology->domains[1].first_cpu;
@@ -72,7 +74,7 @@ static void expect(bool on_machine, const char *start)
 	assert_int_equal(strncmp(said[0], start, strlen(start)), 0);
 }
 
-static void test_can_never_match(void **state)
+FIXTURE_TEST(test_can_never_match)
 {
 	strcpy(add_rule("a")->match.comm, "sixteen-letters-");
 	expect(false, "a: comm = sixteen-letters- can never match");
@@ -109,7 +111,7 @@ static void test_can_never_match(void **state)
 	expect(true, "a: domain = policy77 has no effect");
 }
 
-static void test_never_reached(void **state)
+FIXTURE_TEST(test_never_reached)
 {
 	struct policy_rule *all = add_rule("all");
 
@@ -126,7 +128,7 @@ static void test_never_reached(void **state)
 	assert_int_equal(n_said, 0);
 }
 
-static void test_levels(void **state)
+FIXTURE_TEST(test_levels)
 {
 	struct policy_rule *rule = add_rule("a");
 
@@ -139,7 +141,7 @@ static void test_levels(void **state)
 	expect(false, "a: floor is above cap: the cap wins");
 }
 
-static void test_empty(void **state)
+FIXTURE_TEST(test_empty)
 {
 	struct policy_rule *rule = add_rule("a");
 
@@ -150,7 +152,7 @@ static void test_empty(void **state)
 	assert_int_equal(n_said, 0);
 }
 
-static void test_unit_that_is_not_there(void **state)
+FIXTURE_TEST(test_unit_that_is_not_there)
 {
 	add_rule("a")->match = (struct policy_match){ .given = POLICY_MATCH_UNIT,
 						      .unit = "no-such-unit.service" };
@@ -170,7 +172,7 @@ static void test_unit_that_is_not_there(void **state)
 }
 
 /* As in a container of podman's with the host's numbers of tasks: paths are others there. */
-static void test_cgroup_namespace(void **state)
+FIXTURE_TEST(test_cgroup_namespace)
 {
 	int before = open("/proc/self/ns/cgroup", O_RDONLY | O_CLOEXEC);
 
@@ -184,7 +186,7 @@ static void test_cgroup_namespace(void **state)
 	expect(true, "a: unit = no-such-unit.service has no cgroup now");
 }
 
-static void test_crossed_after_merging(void **state)
+FIXTURE_TEST(test_crossed_after_merging)
 {
 	struct policy_rule *floor = add_rule("floor"), *cap;
 	uint32_t of_cap = 77;
@@ -198,20 +200,4 @@ static void test_crossed_after_merging(void **state)
 	assert_int_equal(of_cap, 1);
 	cap->properties.cap.value = 60;
 	assert_int_equal(rules_find_crossed(&policy, topology, 3, &of_cap), -1);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_good, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(test_can_never_match, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(test_never_reached, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(test_levels, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(test_empty, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(test_unit_that_is_not_there, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(test_cgroup_namespace, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(test_crossed_after_merging, set_up, tear_down),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -55,7 +55,7 @@ static bool take(struct rules *rules, uint32_t pid, uint64_t start_ns, const cha
 	return changed;
 }
 
-static void test_changes_are_told_once(void **state)
+TEST(test_changes_are_told_once)
 {
 	struct rules *rules = make_rules(16);
 	uint64_t matched;
@@ -74,7 +74,7 @@ static void test_changes_are_told_once(void **state)
 	rules_free(rules);
 }
 
-static void test_counts(void **state)
+TEST(test_counts)
 {
 	struct rules *rules = make_rules(16);
 	uint64_t matched;
@@ -97,7 +97,7 @@ static void test_counts(void **state)
 }
 
 /* The tasks of a rule, one after the other; those of other rules are left out. */
-static void test_walk(void **state)
+TEST(test_walk)
 {
 	struct rules *rules = make_rules(16);
 	const struct rules_task *task;
@@ -119,7 +119,7 @@ static void test_walk(void **state)
 }
 
 /* Another task with the same number begins anew, also when it matches the same. */
-static void test_pid_is_used_again(void **state)
+TEST(test_pid_is_used_again)
 {
 	struct rules *rules = make_rules(16);
 	uint64_t matched;
@@ -135,7 +135,7 @@ static void test_pid_is_used_again(void **state)
 	rules_free(rules);
 }
 
-static void test_full_table(void **state)
+TEST(test_full_table)
 {
 	struct rules *rules = make_rules(2);
 	uint64_t matched;
@@ -150,7 +150,7 @@ static void test_full_table(void **state)
 	rules_free(rules);
 }
 
-static void test_scan_finds_the_missing(void **state)
+TEST(test_scan_finds_the_missing)
 {
 	struct rules *rules = make_rules(16);
 	uint64_t matched;
@@ -174,7 +174,7 @@ static void test_scan_finds_the_missing(void **state)
 }
 
 /* The bits are others, and whose bits are the same is not told about; counts follow the names. */
-static void test_reload(void **state)
+TEST(test_reload)
 {
 	struct rules *rules = make_rules(16);
 	uint64_t matched;
@@ -219,7 +219,7 @@ static void assert_explains(struct rules *rules, const struct task_facts *facts,
 	free(text);
 }
 
-static void test_explains(void **state)
+TEST(test_explains)
 {
 	struct rules *rules = make_rules(16);
 	struct task_facts facts = make_task((uint32_t)getpid(), 5, "abc");
@@ -249,7 +249,7 @@ static void read_process(void *userdata, uint32_t tgid, struct process_facts *re
 }
 
 /* What is not known is told apart from what is not there, and matches nothing. */
-static void test_texts(void **state)
+TEST(test_texts)
 {
 	struct rules *rules = rules_new(16, read_process, NULL);
 	struct task_facts facts = make_task(1, 5, "x");
@@ -294,7 +294,7 @@ static uint64_t matched_of(struct rules *rules, struct task_facts facts)
 }
 
 /* Bits 63, 62 and 61: of process 7, of process 8 and what it starts, of rule b. */
-static void test_overrides(void **state)
+TEST(test_overrides)
 {
 	const uint64_t process = 1ULL << 63, family = 1ULL << 62, ruled = 1ULL << 61;
 	struct rules *rules = make_rules(16);
@@ -328,7 +328,7 @@ static void test_overrides(void **state)
 }
 
 /* What a task belongs to it does under other numbers as well. */
-static void test_override_that_move(void **state)
+TEST(test_override_that_move)
 {
 	struct rules *rules = make_rules(16);
 	struct task_facts child = { 80, .tgid = 80, .parent = 8 };
@@ -348,7 +348,7 @@ static void test_override_that_move(void **state)
 }
 
 /* Rule a holds while rule c has a task; who had it has it no more after the next look. */
-static void test_conditions(void **state)
+TEST(test_conditions)
 {
 	struct rules *rules = make_rules(16);
 
@@ -401,7 +401,7 @@ static struct task_facts of_user(uint32_t pid, uint32_t parent, uint64_t start_n
 }
 
 /* Bit 3: behind the rules a, b and c. */
-static void test_hints(void **state)
+TEST(test_hints)
 {
 	struct rules *rules = make_rules(16);
 	struct hint *given = hint(rules, "background", true);
@@ -434,7 +434,7 @@ static void test_hints(void **state)
  * A process that inherited a hint has it after a restart, though who gave it is gone: also where a
  * rule of the policy has found it before. Another task with its number has not.
  */
-static void test_heirs(void **state)
+TEST(test_heirs)
 {
 	struct rules *rules = make_rules(16);
 	struct hint *given = hint(rules, "background", true);
@@ -455,7 +455,7 @@ static void test_heirs(void **state)
 }
 
 /* One that changes or ends is told of each task that has it, once. */
-static void test_hints_that_change(void **state)
+TEST(test_hints_that_change)
 {
 	struct rules *rules = make_rules(16);
 	struct hint *given = hint(rules, "background", true);
@@ -485,7 +485,7 @@ static void test_hints_that_change(void **state)
  * Users' hints take half of the table at most, and one user's no more than leave as many; rules of
  * the policy take all of it.
  */
-static void test_hints_leave_room(void **state)
+TEST(test_hints_leave_room)
 {
 	struct rules *rules = make_rules(8);
 	struct hint *given = hint(rules, "background", true);
@@ -516,7 +516,7 @@ static void test_hints_leave_room(void **state)
 }
 
 /* The class that came first keeps its place where there is no room for two. */
-static void test_hints_without_room(void **state)
+TEST(test_hints_without_room)
 {
 	struct rules *rules = make_rules(16);
 	struct hint other = { .pid = 8, .class = "tail-latency" };
@@ -531,7 +531,7 @@ static void test_hints_without_room(void **state)
 }
 
 /* Ids are nobody's after theirs; the table refuses, and throws nobody out. */
-static void test_hint_table(void **state)
+TEST(test_hint_table)
 {
 	struct hints *hints = hints_new();
 	struct hint *first, *second = NULL;
@@ -552,30 +552,4 @@ static void test_hint_table(void **state)
 	assert_null(hints_add(hints, &(struct hint){ .pid = HINTS_MAX + 1 }));
 	assert_int_equal(hints_count(hints), HINTS_MAX);
 	hints_free(hints);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_conditions),
-		cmocka_unit_test(test_hints),
-		cmocka_unit_test(test_heirs),
-		cmocka_unit_test(test_hints_that_change),
-		cmocka_unit_test(test_hints_without_room),
-		cmocka_unit_test(test_hints_leave_room),
-		cmocka_unit_test(test_hint_table),
-		cmocka_unit_test(test_overrides),
-		cmocka_unit_test(test_override_that_move),
-		cmocka_unit_test(test_changes_are_told_once),
-		cmocka_unit_test(test_counts),
-		cmocka_unit_test(test_walk),
-		cmocka_unit_test(test_pid_is_used_again),
-		cmocka_unit_test(test_full_table),
-		cmocka_unit_test(test_scan_finds_the_missing),
-		cmocka_unit_test(test_reload),
-		cmocka_unit_test(test_explains),
-		cmocka_unit_test(test_texts),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

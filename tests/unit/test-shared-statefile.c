@@ -34,6 +34,8 @@ static int tear_down(void **state)
 	return statefile_remove(directory, &whole);
 }
 
+#define FIXTURE_TEST(name) TEST_WITH(name, NULL, tear_down)
+
 static int tear_down_all(void **state)
 {
 	return rmdir(directory);
@@ -110,7 +112,7 @@ static void write_text(const char *text, size_t length)
 	assert_int_equal(fclose(file), 0);
 }
 
-static void test_replaces(void **state)
+FIXTURE_TEST(test_replaces)
 {
 	assert_holds(&whole, "");
 	save(&whole, "first 1\nsecond and longer\n");
@@ -121,7 +123,7 @@ static void test_replaces(void **state)
 	assert_holds(&whole, "");
 }
 
-static void test_form(void **state)
+FIXTURE_TEST(test_form)
 {
 	char text[512], boot_id[37], expected[512];
 	FILE *file = fopen("/proc/sys/kernel/random/boot_id", "r");
@@ -140,7 +142,7 @@ static void test_form(void **state)
 }
 
 /* Whoever reads has the old file to its end. */
-static void test_reader_keeps_old(void **state)
+FIXTURE_TEST(test_reader_keeps_old)
 {
 	_cleanup_close_ int fd = -1;
 	char before[512], text[512] = "";
@@ -155,7 +157,7 @@ static void test_reader_keeps_old(void **state)
 }
 
 /* What a crash left is replaced; where it is a link, it is not written through. */
-static void test_leftover(void **state)
+FIXTURE_TEST(test_leftover)
 {
 	struct stat st;
 
@@ -168,7 +170,7 @@ static void test_leftover(void **state)
 	assert_int_equal(st.st_mode & 0777 & ~0644, 0);
 }
 
-static void test_stays_on_failure(void **state)
+FIXTURE_TEST(test_stays_on_failure)
 {
 	save(&whole, "old\n");
 	assert_int_equal(mkdir(temporary, 0755), 0);
@@ -183,7 +185,7 @@ static void leave_temporary(void)
 }
 
 /* A crash before the rename leaves it, with the file or without. */
-static void test_left_over(void **state)
+FIXTURE_TEST(test_left_over)
 {
 	struct statefile_reader reader;
 
@@ -198,7 +200,7 @@ static void test_left_over(void **state)
 	assert_int_equal(access(temporary, F_OK), -1);
 }
 
-static void test_no_directory(void **state)
+FIXTURE_TEST(test_no_directory)
 {
 	struct statefile_reader reader;
 
@@ -211,7 +213,7 @@ static void test_no_directory(void **state)
 }
 
 /* A log has the lines that were whole: the last one was being added. */
-static void test_log(void **state)
+FIXTURE_TEST(test_log)
 {
 	_cleanup_close_ int fd = -1;
 
@@ -224,7 +226,7 @@ static void test_log(void **state)
 	assert_holds(&as_log, "first\nsecond\nend 2\n");
 }
 
-static void test_full_disk(void **state)
+FIXTURE_TEST(test_full_disk)
 {
 	_cleanup_close_ int full = open("/dev/full", O_WRONLY | O_CLOEXEC);
 
@@ -233,7 +235,7 @@ static void test_full_disk(void **state)
 }
 
 /* Cut anywhere, a file is refused, and a log has no line that it had not. */
-static void test_cut_anywhere(void **state)
+FIXTURE_TEST(test_cut_anywhere)
 {
 	char text[512], lines[256];
 	size_t n;
@@ -253,7 +255,7 @@ static void test_cut_anywhere(void **state)
 
 /* A bit flipped in what this module wrote: refused, except in the lines, which are their owner's.
  */
-static void test_flipped_anywhere(void **state)
+FIXTURE_TEST(test_flipped_anywhere)
 {
 	char text[512], *a, *end;
 	size_t n;
@@ -276,7 +278,7 @@ static void test_flipped_anywhere(void **state)
 }
 
 /* Whatever the first digit of this boot's id is: each of the other fifteen in its place. */
-static void test_earlier_boot(void **state)
+FIXTURE_TEST(test_earlier_boot)
 {
 	char text[512], *digit = text + strlen("wakegov file 7\nboot "), own;
 	size_t n;
@@ -291,7 +293,7 @@ static void test_earlier_boot(void **state)
 	}
 }
 
-static void test_bad_heads_and_ends(void **state)
+FIXTURE_TEST(test_bad_heads_and_ends)
 {
 	static const struct {
 		const char *head, *boot, *end;
@@ -325,7 +327,7 @@ static void test_bad_heads_and_ends(void **state)
 	}
 }
 
-static void test_other_version(void **state)
+FIXTURE_TEST(test_other_version)
 {
 	save(&later, "a 1\n");
 	assert_refused(&whole, -EPROTONOSUPPORT);
@@ -334,7 +336,7 @@ static void test_other_version(void **state)
 	assert_holds(&other, "");
 }
 
-static void test_files_of_others(void **state)
+FIXTURE_TEST(test_files_of_others)
 {
 	static const mode_t modes[] = { 0664, 0646, 0622 };
 	char elsewhere[64];
@@ -364,27 +366,7 @@ static void test_files_of_others(void **state)
 	assert_refused(&whole, -EBADMSG);
 }
 
-#define TEST(name) cmocka_unit_test_teardown(name, tear_down)
-
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_teardown(test_left_over, tear_down),
-		TEST(test_replaces),
-		TEST(test_form),
-		TEST(test_reader_keeps_old),
-		TEST(test_leftover),
-		TEST(test_stays_on_failure),
-		TEST(test_no_directory),
-		TEST(test_log),
-		TEST(test_full_disk),
-		TEST(test_cut_anywhere),
-		TEST(test_flipped_anywhere),
-		TEST(test_earlier_boot),
-		TEST(test_bad_heads_and_ends),
-		TEST(test_other_version),
-		TEST(test_files_of_others),
-	};
-
-	return cmocka_run_group_tests(tests, set_up_all, tear_down_all);
+	return tests_run(set_up_all, tear_down_all);
 }

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Foreign text: for every code point, and for whatever bytes there are. Mistyped words. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdbool.h>
-#include <stddef.h>
+#include "test.h"
 
-#include <cmocka.h>
+#include <stdbool.h>
+
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,7 +26,7 @@ static size_t encode(uint32_t code, char ret[5])
 	return n;
 }
 
-static void test_every_code_point(void **state)
+TEST(test_every_code_point)
 {
 	for (uint32_t code = 1; code <= 0x10ffff; code++) {
 		struct text_character c;
@@ -53,7 +51,7 @@ static void test_every_code_point(void **state)
 }
 
 /* What a terminal, a reader of lines or a reader of text would obey; and what none does. */
-static void test_unsafe(void **state)
+TEST(test_unsafe)
 {
 	static const uint32_t codes[] = { 0x1,	  '\n',	  0x1b,	  0x7f,	  0x80,	   0x9b,   0x9f,
 					  0xad,	  0x61c,  0x200b, 0x200f, 0x2028,  0x202a, 0x202e,
@@ -73,7 +71,7 @@ static void test_unsafe(void **state)
 	}
 }
 
-static void test_invalid(void **state)
+TEST(test_invalid)
 {
 	static const struct {
 		const char *text;
@@ -101,7 +99,7 @@ static void test_invalid(void **state)
 	}
 }
 
-static void test_copies_are_cut_between_characters(void **state)
+TEST(test_copies_are_cut_between_characters)
 {
 	static const char *const cut[] = { "",
 					   "a",
@@ -162,7 +160,7 @@ static void assert_json(const char *text)
 	buffer_deinit(&buffer);
 }
 
-static void test_whatever_bytes(void **state)
+TEST(test_whatever_bytes)
 {
 	srand(1);
 	for (int i = 0; i < ROUNDS; i++) {
@@ -178,7 +176,7 @@ static void test_whatever_bytes(void **state)
 	}
 }
 
-static void test_matches(void **state)
+TEST(test_matches)
 {
 	static const struct {
 		const char *typed;
@@ -204,7 +202,7 @@ static void test_matches(void **state)
 		assert_int_equal(suggest_matches(cases[i].typed, cases[i].meant), cases[i].matches);
 }
 
-static void test_closest(void **state)
+TEST(test_closest)
 {
 	static const char *const names[] = { "hold",	      "holds",
 					     "slack",	      "max-frequency",
@@ -241,19 +239,4 @@ static void test_closest(void **state)
 		else
 			assert_null(closest);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_every_code_point),
-		cmocka_unit_test(test_unsafe),
-		cmocka_unit_test(test_invalid),
-		cmocka_unit_test(test_copies_are_cut_between_characters),
-		cmocka_unit_test(test_whatever_bytes),
-		cmocka_unit_test(test_matches),
-		cmocka_unit_test(test_closest),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -57,7 +57,7 @@ static struct result run_start(const char *spec, const char *governor)
 }
 
 /* One at a time: the sum of all turns. As many as there are CPUs: the longest. By a timer: its. */
-static void test_closed_forms(void **state)
+TEST(test_closed_forms)
 {
 	static const struct {
 		const char *spec;
@@ -100,7 +100,7 @@ static void test_closed_forms(void **state)
  * Where each CPU is half idle schedutil stays at the lowest OPP, as wakegov does without chains;
  * with them it has the rate of the highest.
  */
-static void test_governors(void **state)
+TEST(test_governors)
 {
 	/* Rounds are no part of a tick's period, or ticks would meet always the same thread. */
 	static const char *const specs[] = { "chain2x1:cycles=43000", "chain4x1:cycles=43000",
@@ -129,7 +129,7 @@ static void test_governors(void **state)
  * schedutil, which gives a new task half of what its CPU has left; by wakegov each of them also has
  * its parent's utilisation, and all run at the highest OPP from soon after the first on.
  */
-static void test_looks_and_forks(void **state)
+TEST(test_looks_and_forks)
 {
 	static const struct {
 		const char *spec;
@@ -163,7 +163,7 @@ static void test_looks_and_forks(void **state)
  * What a task needs that waits is needed on the CPU of the one that was at work all the while, when
  * that one wakes it, unless as much was compared with that CPU's own; else its waker is no help.
  */
-static void test_need_at_waker(void **state)
+TEST(test_need_at_waker)
 {
 	static const struct {
 		uint64_t waker_since_ns;
@@ -203,7 +203,7 @@ static void test_need_at_waker(void **state)
  * that takes of one CPU, with headroom, is the second OPP. Two threads with timers of their own
  * are no chain.
  */
-static void test_timers(void **state)
+TEST(test_timers)
 {
 	struct result chain = run("chain2x1:cycles=2000000,period=12ms", "wakegov", NULL);
 	struct result lone =
@@ -225,7 +225,7 @@ static void test_timers(void **state)
  * A thread that another woke before its own first event sleeps when that comes: it was queued twice
  * on its CPU, where time then stood still.
  */
-static void test_woken_before_its_start(void **state)
+TEST(test_woken_before_its_start)
 {
 	struct run_options options = { .duration_ns = TEST_SIM_S };
 	struct platform platform;
@@ -257,7 +257,7 @@ static void stop_stuck(struct sim *sim)
 }
 
 /* A governor whose timer ends at once, again and again. */
-static void test_time_that_does_not_go_on(void **state)
+TEST(test_time_that_does_not_go_on)
 {
 	static const struct sim_governor stuck = {
 		.name = "stuck",
@@ -273,19 +273,4 @@ static void test_time_that_does_not_go_on(void **state)
 	test_sim_platform(TWO_DOMAINS, &platform);
 	test_sim_workload(&platform, "psyncx1", &workload);
 	assert_int_equal(result_run(&platform, &workload, &stuck, NULL, &options, &result), -ELOOP);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_closed_forms),
-		cmocka_unit_test(test_governors),
-		cmocka_unit_test(test_looks_and_forks),
-		cmocka_unit_test(test_need_at_waker),
-		cmocka_unit_test(test_timers),
-		cmocka_unit_test(test_woken_before_its_start),
-		cmocka_unit_test(test_time_that_does_not_go_on),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -7,7 +7,7 @@
 #include "sim/event_queue.h"
 #include "sim/rng.h"
 
-static void test_order(void **state)
+TEST(test_order)
 {
 	struct sim_events events = {};
 	struct sim_event event, last = {};
@@ -32,7 +32,7 @@ static void test_order(void **state)
 }
 
 /* From the authors' reference implementation. */
-static void test_rng_values(void **state)
+TEST(test_rng_values)
 {
 	struct sim_rng rng = { .state = 1234567 };
 
@@ -41,7 +41,7 @@ static void test_rng_values(void **state)
 	assert_true(sim_rng_next(&rng) == 9817491932198370423U);
 }
 
-static void test_rng_around(void **state)
+TEST(test_rng_around)
 {
 	static const uint32_t permille[] = { 0, 100, 300, 500 };
 
@@ -63,15 +63,4 @@ static void test_rng_around(void **state)
 		/* At 50 % the end at 0 is felt. */
 		assert_true(fabs(variation - permille[i]) < 10);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_order),
-		cmocka_unit_test(test_rng_values),
-		cmocka_unit_test(test_rng_around),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -71,7 +71,7 @@ static const struct fault platforms[] = {
 	  ": CPU 0 is in no domain, expected CPUs without a gap from 0 on" },
 };
 
-static void test_platforms(void **state)
+TEST(test_platforms)
 {
 	for (size_t i = 0; i < sizeof(platforms) / sizeof(platforms[0]); i++) {
 		struct platform platform = { .n_cpus = 77 };
@@ -94,7 +94,7 @@ static void test_platforms(void **state)
 	}
 }
 
-static void test_unreadable(void **state)
+TEST(test_unreadable)
 {
 	struct platform platform;
 	char *message = NULL;
@@ -142,7 +142,7 @@ static const struct fault specs[] = {
 	  "found one more group, expected at most 8" },
 };
 
-static void test_specs(void **state)
+TEST(test_specs)
 {
 	struct platform platform;
 
@@ -161,7 +161,7 @@ static void test_specs(void **state)
 	}
 }
 
-static void test_workload_values(void **state)
+TEST(test_workload_values)
 {
 	struct platform platform;
 	struct workload workload;
@@ -181,16 +181,4 @@ static void test_workload_values(void **state)
 	assert_int_equal(workload.groups[1].think_ns, 1000000);
 	assert_int_equal(workload.groups[1].period_ns, 4000000);
 	assert_int_equal(workload.groups[1].cpus, 2);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_platforms),
-		cmocka_unit_test(test_unreadable),
-		cmocka_unit_test(test_specs),
-		cmocka_unit_test(test_workload_values),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -27,7 +27,7 @@ static struct result run(const char *spec, const char *governor)
 	return test_sim_run(&world.platform, &world.workload, governor, 2 * TEST_SIM_S);
 }
 
-static void test_constant(void **state)
+TEST(test_constant)
 {
 	struct result result = run("psyncx2", "performance");
 
@@ -46,7 +46,7 @@ static void test_constant(void **state)
  * A lone reader: its domain runs at its highest OPP, the other one stays where it was. Without the
  * boost 500 MHz suffice for it; where that is a close call, trying takes twice as long.
  */
-static void test_wakegov_io(void **state)
+TEST(test_wakegov_io)
 {
 	struct result result = run("psync:cpus=1,cycles=50000", "wakegov");
 
@@ -59,7 +59,7 @@ static void test_wakegov_io(void **state)
 }
 
 /* Load and idleness: up for what runs, and to the lowest OPP 20 ms after it. */
-static void test_wakegov_load(void **state)
+TEST(test_wakegov_load)
 {
 	struct result result = run("busy:cpus=1,cycles=1000000000", "wakegov");
 
@@ -74,7 +74,7 @@ static void test_wakegov_load(void **state)
 }
 
 /* Too few I/Os for a boost: 200 per second. */
-static void test_wakegov_slow_io(void **state)
+TEST(test_wakegov_slow_io)
 {
 	struct result result = run("psync:cpus=1,think=5ms", "wakegov");
 
@@ -83,7 +83,7 @@ static void test_wakegov_slow_io(void **state)
 }
 
 /* Under another policy fewer are enough. */
-static void test_wakegov_policy(void **state)
+TEST(test_wakegov_policy)
 {
 	struct run_options options = { .seed = 1, .duration_ns = 2 * TEST_SIM_S };
 	struct policy policy;
@@ -103,7 +103,7 @@ static void test_wakegov_policy(void **state)
 }
 
 /* The limit of a thermal pause is obeyed and left again. */
-static void test_wakegov_limit(void **state)
+TEST(test_wakegov_limit)
 {
 	struct result result = run(
 		"psync:cpus=1,thermal-every=100ms,thermal-for=50ms,thermal-limit=50%", "wakegov");
@@ -129,7 +129,7 @@ static double mhz_on_uneven(const char *capacitance)
 	return test_sim_run(&world.platform, &world.workload, "wakegov", 2 * TEST_SIM_S).mean_mhz;
 }
 
-static void test_wakegov_energy(void **state)
+TEST(test_wakegov_energy)
 {
 	assert_int_equal(mhz_on_uneven("0pF"), 700);
 	assert_int_equal(mhz_on_uneven("100pF"), 900);
@@ -167,7 +167,7 @@ static struct result run_on_full_disk(const char *spec)
  * Readers in two domains, each of which gains by its boost what the other loses: none is boosted,
  * and they do as much. Where some gain also while all have their boost, they keep it.
  */
-static void test_wakegov_rivals(void **state)
+TEST(test_wakegov_rivals)
 {
 	static const char *const rivals[] = {
 		"psyncx3:cycles=100000,cpus=0-1+psyncx3:cycles=200000,cpus=2-3",
@@ -192,7 +192,7 @@ static void test_wakegov_rivals(void **state)
 }
 
 /* Without a boost this load is too small; libaio never shows an I/O wait. */
-static void test_boost_governors(void **state)
+TEST(test_boost_governors)
 {
 	assert_true(run("psync:cpus=1", "schedutil").mhz[1] > 1900);
 	assert_true(run("psync:cpus=1", "schedutil-no-boost").mhz[1] < 1300);
@@ -200,7 +200,7 @@ static void test_boost_governors(void **state)
 }
 
 /* The device is the limit at any clock: the oracle stays at the bottom, in both domains. */
-static void test_oracle(void **state)
+TEST(test_oracle)
 {
 	struct run_options options = { 1, 100000000, TEST_SIM_S };
 	struct platform platform;
@@ -217,17 +217,4 @@ static void test_oracle(void **state)
 	assert_int_equal(oracle_run(&platform, &workload, &options, &result), 0);
 	assert_int_equal(result.mhz[0], 500);
 	assert_int_equal(result.mhz[1], 2000);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_constant),	cmocka_unit_test(test_wakegov_io),
-		cmocka_unit_test(test_wakegov_load),	cmocka_unit_test(test_wakegov_slow_io),
-		cmocka_unit_test(test_wakegov_policy),	cmocka_unit_test(test_wakegov_limit),
-		cmocka_unit_test(test_boost_governors), cmocka_unit_test(test_wakegov_rivals),
-		cmocka_unit_test(test_oracle),		cmocka_unit_test(test_wakegov_energy),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

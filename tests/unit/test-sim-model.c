@@ -25,7 +25,7 @@ static bool is_near(double found, double expected, double tolerance)
 }
 
 /* IOPS = 1 / (L + C / f), whatever share of C is in interrupts or idle exits. */
-static void test_psync_closed_form(void **state)
+TEST(test_psync_closed_form)
 {
 	static const struct {
 		const char *costs;
@@ -60,7 +60,7 @@ static void test_psync_closed_form(void **state)
 }
 
 /* Work takes as many more cycles on a CPU as it does less in each. */
-static void test_work_per_cycle(void **state)
+TEST(test_work_per_cycle)
 {
 	struct platform platform;
 	struct workload workload;
@@ -76,7 +76,7 @@ static void test_work_per_cycle(void **state)
 }
 
 /* L = λ · W, with W known: alone on the device, a request takes 100 µs. */
-static void test_little(void **state)
+TEST(test_little)
 {
 	struct platform platform;
 	struct workload workload;
@@ -95,7 +95,7 @@ static void test_little(void **state)
 	assert_true(is_near(result.off_queue_percent, 35, 0.002));
 }
 
-static void test_saturation(void **state)
+TEST(test_saturation)
 {
 	static const char *const specs[] = { "io_uring1x1024", "io_uring3x128", "psyncx64",
 					     "libaio3x64" };
@@ -117,7 +117,7 @@ static void test_saturation(void **state)
 }
 
 /* Without a highest rate, channels / service is one. */
-static void test_channels_limit(void **state)
+TEST(test_channels_limit)
 {
 	struct platform platform;
 	struct workload workload;
@@ -154,7 +154,7 @@ static void check_conservation(const struct sim *sim)
 	}
 }
 
-static void test_conservation(void **state)
+TEST(test_conservation)
 {
 	static const char *const specs[] = {
 		"psyncx4+busyx2:cycles=3000000,think=5ms",
@@ -215,7 +215,7 @@ static void print_csv(const struct platform *platform, const struct workload *wo
 	fclose(out);
 }
 
-static void test_seed(void **state)
+TEST(test_seed)
 {
 	char first[4096], again[4096], other[4096];
 	struct platform platform;
@@ -233,7 +233,7 @@ static void test_seed(void **state)
 }
 
 /* A flush of 20 ms in 100 takes a fifth of the I/O; a thermal limit shows in the frequency. */
-static void test_pauses(void **state)
+TEST(test_pauses)
 {
 	struct platform platform;
 	struct workload workload;
@@ -251,7 +251,7 @@ static void test_pauses(void **state)
 }
 
 /* κ · V² · f at the highest OPP for a thread that never sleeps. */
-static void test_energy(void **state)
+TEST(test_energy)
 {
 	struct platform platform;
 	struct workload workload;
@@ -264,21 +264,4 @@ static void test_energy(void **state)
 	assert_true(is_near(result.rounds_per_s, 1000, 0.001));
 	result = test_sim_run(&platform, &workload, "powersave", 2 * TEST_SIM_S);
 	assert_true(is_near(result.energy_j, 100e-12 * 0.64 * 0.5e9 * 2, 0.0001));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_psync_closed_form),
-		cmocka_unit_test(test_work_per_cycle),
-		cmocka_unit_test(test_little),
-		cmocka_unit_test(test_saturation),
-		cmocka_unit_test(test_channels_limit),
-		cmocka_unit_test(test_conservation),
-		cmocka_unit_test(test_seed),
-		cmocka_unit_test(test_pauses),
-		cmocka_unit_test(test_energy),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -21,7 +21,7 @@ static void load(const char *path, struct platform *ret)
 	assert_null(message);
 }
 
-static void test_load(void **state)
+TEST(test_load)
 {
 	for (char **path = paths; *path; path++) {
 		struct platform platform;
@@ -47,7 +47,7 @@ static bool is_within(const char *row, const char *governor, double found, doubl
 	return false;
 }
 
-static void test_published(void **state)
+TEST(test_published)
 {
 	FILE *table = fopen(table_path, "r");
 	struct platform platform;
@@ -82,7 +82,7 @@ static void test_published(void **state)
  * The queues do more I/Os at a slow clock, in larger batches: that the device does fewer where the
  * reader is boosted, as by schedutil, does not end its boost.
  */
-static void test_reader_beside_batches(void **state)
+TEST(test_reader_beside_batches)
 {
 	struct platform platform;
 	struct workload workload;
@@ -104,15 +104,9 @@ static void test_reader_beside_batches(void **state)
 
 int main(int argc, char *argv[])
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_load),
-		cmocka_unit_test(test_published),
-		cmocka_unit_test(test_reader_beside_batches),
-	};
-
 	if (argc < 3)
 		return 2;
 	table_path = argv[1];
 	paths = argv + 2;
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return tests_run(NULL, NULL);
 }

@@ -7,7 +7,7 @@
 #include "config/keys.h"
 #include "sim/recording.h"
 
-static void test_unwritable(void **state)
+TEST(test_unwritable)
 {
 	struct topology *topology = test_topology_usual(1, 1);
 	struct recording recording;
@@ -31,7 +31,7 @@ static struct test_recording sim;
 /*
  * The time in flight stands still outside of learning periods.
  */
-static void test_counts_only(void **state)
+TEST(test_counts_only)
 {
 	struct input_task before = { 0 };
 	uint32_t n_learnt = 0, n_counted = 0;
@@ -60,11 +60,6 @@ static void test_counts_only(void **state)
 
 int main(int argc, char *argv[])
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_unwritable),
-		cmocka_unit_test(test_counts_only),
-	};
-
 	rk3399_path = argv[1];
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return tests_run(NULL, NULL);
 }

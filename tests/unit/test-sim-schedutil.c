@@ -31,7 +31,7 @@ static void set_up(struct world *world, const char *platform, const char *spec,
 }
 
 /* Published: from 0 to about 1000 takes about 167 ms of running. */
-static void test_pelt(void **state)
+TEST(test_pelt)
 {
 	static const struct {
 		uint64_t ms;
@@ -54,7 +54,7 @@ static void test_pelt(void **state)
 }
 
 /* A half-busy CPU has half the utilisation, at any frequency less where that is counted. */
-static void test_pelt_invariance(void **state)
+TEST(test_pelt_invariance)
 {
 	static const struct {
 		const char *governor;
@@ -79,7 +79,7 @@ static void test_pelt_invariance(void **state)
 }
 
 /* Two threads that share a CPU are runnable twice. */
-static void test_runnable(void **state)
+TEST(test_runnable)
 {
 	struct world world;
 
@@ -103,7 +103,7 @@ static uint32_t boost_step(struct world *world, bool from_io_wait, uint64_t afte
 	return cap;
 }
 
-static void test_mainline_boost(void **state)
+TEST(test_mainline_boost)
 {
 	static const uint32_t up[] = { 128, 256, 512, 1024, 1024 };
 	static const uint32_t down[] = { 512, 256, 128, 0, 0 };
@@ -126,7 +126,7 @@ static void test_mainline_boost(void **state)
 }
 
 /* Wake-ups between two evaluations double once. */
-static void test_boost_pending(void **state)
+TEST(test_boost_pending)
 {
 	struct world world;
 
@@ -139,7 +139,7 @@ static void test_boost_pending(void **state)
 	sim_free(world.sim);
 }
 
-static void test_rate_limit(void **state)
+TEST(test_rate_limit)
 {
 	struct platform platform;
 	struct workload workload;
@@ -150,15 +150,4 @@ static void test_rate_limit(void **state)
 	platform.domains[0].schedutil_rate_limit_ns = 50 * MS;
 	result = test_sim_run(&platform, &workload, "schedutil-raw", 5 * TEST_SIM_S);
 	assert_true(result.changes_per_s <= 20);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_pelt),	      cmocka_unit_test(test_pelt_invariance),
-		cmocka_unit_test(test_runnable),      cmocka_unit_test(test_mainline_boost),
-		cmocka_unit_test(test_boost_pending), cmocka_unit_test(test_rate_limit),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

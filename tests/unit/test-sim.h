@@ -3,12 +3,8 @@
 
 /* What the tests of the simulator share: small machines from text, and runs on them. */
 
-/* cmocka.h wants these before it. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
+#include "test.h"
 
-#include <cmocka.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -36,7 +36,7 @@ static void assert_times(struct stats *stats, uint32_t domain, uint64_t now_ns, 
 	assert_int_equal(ns(stats, domain, 2), third_ns);
 }
 
-static void test_time_goes_to_the_target(void **state)
+TEST(test_time_goes_to_the_target)
 {
 	struct topology *topology = make_topology();
 	struct stats *stats = stats_new(topology);
@@ -56,7 +56,7 @@ static void test_time_goes_to_the_target(void **state)
 	free(topology);
 }
 
-static void test_no_time_for_what_is_released(void **state)
+TEST(test_no_time_for_what_is_released)
 {
 	struct topology *topology = make_topology();
 	struct stats *stats = stats_new(topology);
@@ -72,7 +72,7 @@ static void test_no_time_for_what_is_released(void **state)
 	free(topology);
 }
 
-static void test_one_more_opp(void **state)
+TEST(test_one_more_opp)
 {
 	struct topology *topology = make_topology();
 	struct stats *stats = stats_new(topology);
@@ -93,7 +93,7 @@ static void test_one_more_opp(void **state)
 }
 
 /* A target that was no OPP counts for none. */
-static void test_no_opp(void **state)
+TEST(test_no_opp)
 {
 	struct topology *topology = make_topology();
 	struct stats *stats = stats_new(topology);
@@ -104,7 +104,7 @@ static void test_no_opp(void **state)
 	free(topology);
 }
 
-static void test_time_by_reason(void **state)
+TEST(test_time_by_reason)
 {
 	struct topology *topology = make_topology();
 	struct stats *stats = stats_new(topology);
@@ -121,7 +121,7 @@ static void test_time_by_reason(void **state)
 	free(topology);
 }
 
-static void test_gains_are_bounded(void **state)
+TEST(test_gains_are_bounded)
 {
 	struct topology *topology = make_topology();
 	struct stats *stats = stats_new(topology);
@@ -144,7 +144,7 @@ static void test_gains_are_bounded(void **state)
 	free(topology);
 }
 
-static void test_decisions_by_reason(void **state)
+TEST(test_decisions_by_reason)
 {
 	struct topology *topology = make_topology();
 	struct stats *stats = stats_new(topology);
@@ -160,19 +160,4 @@ static void test_decisions_by_reason(void **state)
 	assert_int_equal(stats_decisions(stats, REASON_UTILISATION), 0);
 	stats_free(stats);
 	free(topology);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_time_goes_to_the_target),
-		cmocka_unit_test(test_no_time_for_what_is_released),
-		cmocka_unit_test(test_one_more_opp),
-		cmocka_unit_test(test_no_opp),
-		cmocka_unit_test(test_time_by_reason),
-		cmocka_unit_test(test_gains_are_bounded),
-		cmocka_unit_test(test_decisions_by_reason),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

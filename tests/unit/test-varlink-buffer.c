@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* tests/varlink/test_hostile.py sends messages of every length, in pieces and one behind the other.
  */
-#include "test-varlink.h"
+#include "test.h"
 
 #include <errno.h>
 #include <string.h>
@@ -27,6 +27,8 @@ static int tear_down(void **state)
 	return 0;
 }
 
+#define FRAME_TEST(name) TEST_WITH(name, set_up, tear_down)
+
 static void feed(struct frame_reader *reader, const char *bytes, size_t n)
 {
 	assert_int_equal(buffer_append(&reader->input, bytes, n), 0);
@@ -51,14 +53,14 @@ static void assert_peek(struct frame_reader *reader, int expected)
 	assert_int_equal(frame_reader_peek(reader, &message, &length), expected);
 }
 
-static void test_limit_that_shrinks(void **state)
+FRAME_TEST(test_limit_that_shrinks)
 {
 	feed(*state, "0123456789", 11);
 	frame_reader_set_max(*state, 5);
 	assert_peek(*state, -EMSGSIZE);
 }
 
-static void test_empty_buffer_holds_no_memory(void **state)
+FRAME_TEST(test_empty_buffer_holds_no_memory)
 {
 	struct frame_reader *reader = *state;
 
@@ -68,7 +70,7 @@ static void test_empty_buffer_holds_no_memory(void **state)
 	assert_null(reader->input.data);
 }
 
-static void test_receive(void **state)
+FRAME_TEST(test_receive)
 {
 	struct frame_reader *reader = *state;
 	int pair[2];
@@ -85,7 +87,7 @@ static void test_receive(void **state)
 	close(pair[0]);
 }
 
-static void test_send_until_full(void **state)
+TEST(test_send_until_full)
 {
 	struct buffer buffer = { .max = 4 << 20 };
 	char *data = test_calloc(1, buffer.max);
@@ -106,18 +108,4 @@ static void test_send_until_full(void **state)
 	close(pair[0]);
 	buffer_deinit(&buffer);
 	test_free(data);
-}
-
-#define FRAME_TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		FRAME_TEST(test_limit_that_shrinks),
-		FRAME_TEST(test_empty_buffer_holds_no_memory),
-		FRAME_TEST(test_receive),
-		cmocka_unit_test(test_send_until_full),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

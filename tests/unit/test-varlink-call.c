@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "test-varlink.h"
+#include "test.h"
 
 #include <errno.h>
 #include <string.h>
@@ -119,7 +119,7 @@ static void assert_reply(struct world *world, enum who who, const char *message,
 #define DENIED		   "{\"error\":\"org.varlink.service.PermissionDenied\",\"parameters\":{}}"
 
 /* Ranges, and what a method needs. tests/varlink/test_hostile.py sends what is wrong otherwise. */
-static void test_parameters(void **state)
+TEST(test_parameters)
 {
 	static const char list[] = "{\"parameters\":{\"list\":[]}}";
 	static const struct {
@@ -145,7 +145,7 @@ static void test_parameters(void **state)
 	}
 }
 
-static void test_changes_need_privilege(void **state)
+TEST(test_changes_need_privilege)
 {
 	struct world world = { 0 };
 
@@ -157,7 +157,7 @@ static void test_changes_need_privilege(void **state)
 	assert_int_equal(world.changes, 2);
 }
 
-static void test_strangers_may_only_introspect(void **state)
+TEST(test_strangers_may_only_introspect)
 {
 	struct world world = { 0 };
 
@@ -172,7 +172,7 @@ static void test_strangers_may_only_introspect(void **state)
 		     ERROR("org.varlink.service.InterfaceNotFound", "interface", "x"));
 }
 
-static void test_streams(void **state)
+TEST(test_streams)
 {
 	struct world world = { 0 };
 
@@ -185,7 +185,7 @@ static void test_streams(void **state)
 }
 
 /* What it had written by then is no reply. */
-static void test_method_that_fails(void **state)
+TEST(test_method_that_fails)
 {
 	struct world world = { .error = -ENODEV };
 
@@ -194,7 +194,7 @@ static void test_method_that_fails(void **state)
 }
 
 /* A list that does not fit leaves what was in the output before it, and an error. */
-static void test_reply_too_large(void **state)
+TEST(test_reply_too_large)
 {
 	struct world world = { .n = 2000 };
 	struct buffer output = { .max = MAX_BYTES };
@@ -207,7 +207,7 @@ static void test_reply_too_large(void **state)
 	buffer_deinit(&output);
 }
 
-static void test_no_room_even_for_an_error(void **state)
+TEST(test_no_room_even_for_an_error)
 {
 	struct world world = { .n = 2000 };
 	struct buffer output = { .max = 50 };
@@ -218,7 +218,7 @@ static void test_no_room_even_for_an_error(void **state)
 }
 
 /* What is not known is null, and 0 is a number. */
-static void test_elements_and_their_commas(void **state)
+TEST(test_elements_and_their_commas)
 {
 	struct world world = { .n = 2 };
 
@@ -226,20 +226,4 @@ static void test_elements_and_their_commas(void **state)
 		     "{\"parameters\":{\"list\":["
 		     "{\"number\":0,\"known\":null,\"name\":\"an element of some length\"},"
 		     "{\"number\":1,\"known\":1,\"name\":\"an element of some length\"}]}}");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_parameters),
-		cmocka_unit_test(test_changes_need_privilege),
-		cmocka_unit_test(test_strangers_may_only_introspect),
-		cmocka_unit_test(test_streams),
-		cmocka_unit_test(test_method_that_fails),
-		cmocka_unit_test(test_reply_too_large),
-		cmocka_unit_test(test_no_room_even_for_an_error),
-		cmocka_unit_test(test_elements_and_their_commas),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

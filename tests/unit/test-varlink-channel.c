@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "test-varlink.h"
+#include "test.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -35,7 +35,7 @@ static void assert_pulled(struct subscription *subscription, size_t max, int exp
 	buffer_deinit(&output);
 }
 
-static void test_everyone_gets_what_comes_after(void **state)
+TEST(test_everyone_gets_what_comes_after)
 {
 	struct subscription early, late;
 	struct channel channel = { 0 };
@@ -61,7 +61,7 @@ static void test_everyone_gets_what_comes_after(void **state)
 	assert_null(channel.bytes);
 }
 
-static void test_filters(void **state)
+TEST(test_filters)
 {
 	static const struct {
 		struct channel_filter filter;
@@ -91,7 +91,7 @@ static void test_filters(void **state)
 	}
 }
 
-static void test_so_much_at_a_time(void **state)
+TEST(test_so_much_at_a_time)
 {
 	struct channel channel = { 0 };
 	struct subscription subscription;
@@ -107,7 +107,7 @@ static void test_so_much_at_a_time(void **state)
 }
 
 /* A buffer that is full keeps the place. */
-static void test_no_room(void **state)
+TEST(test_no_room)
 {
 	struct buffer output = { .max = 6 };
 	struct channel channel = { 0 };
@@ -162,13 +162,13 @@ static void assert_overtaken(size_t least, size_t most, uint64_t most_kept)
 	channel_unsubscribe(&other);
 }
 
-static void test_who_sleeps_is_overtaken(void **state)
+TEST(test_who_sleeps_is_overtaken)
 {
 	assert_overtaken(1, 40, CHANNEL_MESSAGES);
 	assert_overtaken(2000, 3000, CHANNEL_BYTES / 2000);
 }
 
-static void test_larger_than_all(void **state)
+TEST(test_larger_than_all)
 {
 	struct channel channel = { 0 };
 	struct subscription subscription;
@@ -182,18 +182,4 @@ static void test_larger_than_all(void **state)
 	assert_true(channel_has_news(&subscription));
 	channel_unsubscribe(&subscription);
 	free(text);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_everyone_gets_what_comes_after),
-		cmocka_unit_test(test_filters),
-		cmocka_unit_test(test_so_much_at_a_time),
-		cmocka_unit_test(test_no_room),
-		cmocka_unit_test(test_who_sleeps_is_overtaken),
-		cmocka_unit_test(test_larger_than_all),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

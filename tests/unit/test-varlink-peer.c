@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Who yields to whom, without sockets: clients that are only entries of the server's list. */
-#include "test-varlink.h"
+#include "test.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -35,6 +35,8 @@ static int tear_down(void **state)
 	sd_event_unref(server.event);
 	return 0;
 }
+
+#define ADMIT_TEST(name) TEST_WITH(name, set_up, tear_down)
 
 static struct query_client *add(enum user user, enum client_wait wait, uint64_t quiet_us)
 {
@@ -80,7 +82,7 @@ static void assert_gone(const struct query_client *client)
 		assert_ptr_not_equal(other, client);
 }
 
-static void test_room(void **state)
+ADMIT_TEST(test_room)
 {
 	add_many(ROOT, CLIENT_WAIT_NONE, 0, 3);
 	assert_int_equal(admit(uids[ALICE]), 0);
@@ -118,7 +120,7 @@ static void expect_places(int root, int alice, int bob, int carol)
 }
 
 /* However many each tries for, and however busy they are. */
-static void test_places_are_shared(void **state)
+ADMIT_TEST(test_places_are_shared)
 {
 	server.limits.max_clients = 12;
 	assert_int_equal(enter(ALICE, 70), 12);
@@ -135,13 +137,13 @@ static void test_places_are_shared(void **state)
 	assert_int_equal(enter(CAROL, 1), 0);
 }
 
-static void test_a_user_alone_has_all_places(void **state)
+ADMIT_TEST(test_a_user_alone_has_all_places)
 {
 	assert_int_equal(enter(ALICE, 70), 4);
 	assert_int_equal(enter(ALICE, 1), 0);
 }
 
-static void test_own_stale_client_yields(void **state)
+ADMIT_TEST(test_own_stale_client_yields)
 {
 	struct query_client *stale = add(ALICE, CLIENT_WAIT_NONE, TIMEOUT_US);
 
@@ -151,7 +153,7 @@ static void test_own_stale_client_yields(void **state)
 	assert_gone(stale);
 }
 
-static void test_longest_quiet_yields(void **state)
+ADMIT_TEST(test_longest_quiet_yields)
 {
 	struct query_client *longest;
 
@@ -164,7 +166,7 @@ static void test_longest_quiet_yields(void **state)
 }
 
 /* A stale one goes before a busy one, though its user holds fewer places. */
-static void test_stale_yields_before_busy(void **state)
+ADMIT_TEST(test_stale_yields_before_busy)
 {
 	struct query_client *stale = add(BOB, CLIENT_WAIT_NONE, 2 * TIMEOUT_US);
 
@@ -173,7 +175,7 @@ static void test_stale_yields_before_busy(void **state)
 	assert_gone(stale);
 }
 
-static void test_who_has_most_takes_nothing_from_others(void **state)
+ADMIT_TEST(test_who_has_most_takes_nothing_from_others)
 {
 	add_many(ALICE, CLIENT_WAIT_CALL, 0, 3);
 	add(BOB, CLIENT_WAIT_NONE, 2 * TIMEOUT_US);
@@ -182,7 +184,7 @@ static void test_who_has_most_takes_nothing_from_others(void **state)
 }
 
 /* However quiet it is, it waits for what happens. */
-static void test_monitors_do_not_yield(void **state)
+ADMIT_TEST(test_monitors_do_not_yield)
 {
 	struct channel channel = { .n_subscribers = 4 };
 
@@ -199,7 +201,7 @@ static void test_monitors_do_not_yield(void **state)
 		client->subscription.channel = NULL;
 }
 
-static void test_root_always_gets_in(void **state)
+ADMIT_TEST(test_root_always_gets_in)
 {
 	add_many(ALICE, CLIENT_WAIT_CALL, 0, 2);
 	add_many(BOB, CLIENT_WAIT_REPLY, 0, 2);
@@ -212,7 +214,7 @@ static void test_root_always_gets_in(void **state)
 	assert_int_equal(admit(uids[ROOT]), -EUSERS);
 }
 
-static void test_root_does_not_yield_to_others(void **state)
+ADMIT_TEST(test_root_does_not_yield_to_others)
 {
 	add_many(ROOT, CLIENT_WAIT_NONE, 5 * TIMEOUT_US, 4);
 	assert_int_equal(admit(uids[ALICE]), -EUSERS);
@@ -220,31 +222,10 @@ static void test_root_does_not_yield_to_others(void **state)
 	assert_int_equal(count(), 3);
 }
 
-static void test_limits_that_shrink(void **state)
+ADMIT_TEST(test_limits_that_shrink)
 {
 	add_many(ROOT, CLIENT_WAIT_NONE, 0, 4);
 	server.limits.max_clients = 2;
 	assert_int_equal(admit(uids[ROOT]), -EUSERS);
 	assert_int_equal(count(), 4);
-}
-
-#define ADMIT_TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		ADMIT_TEST(test_room),
-		ADMIT_TEST(test_places_are_shared),
-		ADMIT_TEST(test_a_user_alone_has_all_places),
-		ADMIT_TEST(test_own_stale_client_yields),
-		ADMIT_TEST(test_longest_quiet_yields),
-		ADMIT_TEST(test_stale_yields_before_busy),
-		ADMIT_TEST(test_who_has_most_takes_nothing_from_others),
-		ADMIT_TEST(test_monitors_do_not_yield),
-		ADMIT_TEST(test_root_always_gets_in),
-		ADMIT_TEST(test_root_does_not_yield_to_others),
-		ADMIT_TEST(test_limits_that_shrink),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "test-varlink.h"
+#include "test.h"
 
 #include <errno.h>
 #include <string.h>
@@ -25,7 +25,7 @@ static void assert_text(const char *text, const char *inside)
 	buffer_deinit(&buffer);
 }
 
-static void test_text(void **state)
+TEST(test_text)
 {
 	static const struct {
 		const char *text;
@@ -86,7 +86,7 @@ static void write_all(struct json_out *out, const char *text)
 	"{\"list\":[0,9223372036854775807,9223372036854775807,\"" text "\",null,true," \
 	"{},[1,2]],\"no\":false}"
 
-static void test_commas(void **state)
+TEST(test_commas)
 {
 	struct buffer buffer = { .max = 4096 };
 	struct json_out out;
@@ -100,7 +100,7 @@ static void test_commas(void **state)
 }
 
 /* Whatever lies across the end of the scratch space comes through whole. */
-static void test_sizes(void **state)
+TEST(test_sizes)
 {
 	char text[3000];
 
@@ -119,7 +119,7 @@ static void test_sizes(void **state)
 	}
 }
 
-static void test_full_buffer(void **state)
+TEST(test_full_buffer)
 {
 	struct buffer buffer = { .max = 2000 };
 	struct json_out out;
@@ -132,7 +132,7 @@ static void test_full_buffer(void **state)
 	buffer_deinit(&buffer);
 }
 
-static void test_nobody_wants_to_know(void **state)
+TEST(test_nobody_wants_to_know)
 {
 	struct json_out out;
 
@@ -140,17 +140,4 @@ static void test_nobody_wants_to_know(void **state)
 	for (int i = 0; i < 100; i++)
 		write_all(&out, "x");
 	assert_int_equal(json_out_flush(&out), 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_text),
-		cmocka_unit_test(test_commas),
-		cmocka_unit_test(test_sizes),
-		cmocka_unit_test(test_full_buffer),
-		cmocka_unit_test(test_nobody_wants_to_know),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

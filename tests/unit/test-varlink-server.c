@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "test-varlink.h"
+#include "test.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -35,6 +35,8 @@ static int tear_down(void **state)
 	return rmdir(folder);
 }
 
+#define LISTEN_TEST(name) TEST_WITH(name, set_up, tear_down)
+
 static int connect_to_path(void)
 {
 	struct sockaddr_un address = { .sun_family = AF_UNIX };
@@ -48,7 +50,7 @@ static int connect_to_path(void)
 	return fd;
 }
 
-static void test_fresh(void **state)
+LISTEN_TEST(test_fresh)
 {
 	mode_t mask = umask(0077);
 	int fd = query_listen(path), client = connect_to_path();
@@ -65,7 +67,7 @@ static void test_fresh(void **state)
 	close(fd);
 }
 
-static void test_stale_socket_is_replaced(void **state)
+LISTEN_TEST(test_stale_socket_is_replaced)
 {
 	int fd = query_listen(path), client;
 
@@ -95,7 +97,7 @@ static int try_at_once(atomic_bool *ends)
 }
 
 /* All of them listen until the end, so that one that refuses was seen before it did. */
-static void test_who_sees_it_can_connect(void **state)
+LISTEN_TEST(test_who_sees_it_can_connect)
 {
 	atomic_bool ends = false;
 	int fds[500];
@@ -115,7 +117,7 @@ static void test_who_sees_it_can_connect(void **state)
 		close(fds[i]);
 }
 
-static void test_live_socket_is_left_alone(void **state)
+LISTEN_TEST(test_live_socket_is_left_alone)
 {
 	int fd = query_listen(path), client;
 
@@ -126,7 +128,7 @@ static void test_live_socket_is_left_alone(void **state)
 	close(fd);
 }
 
-static void test_live_socket_with_a_full_backlog(void **state)
+LISTEN_TEST(test_live_socket_with_a_full_backlog)
 {
 	int fd = query_listen(path), clients[2];
 
@@ -139,7 +141,7 @@ static void test_live_socket_with_a_full_backlog(void **state)
 	close(fd);
 }
 
-static void test_other_files_are_left_alone(void **state)
+LISTEN_TEST(test_other_files_are_left_alone)
 {
 	int fd = open(path, O_CREAT | O_WRONLY, 0600);
 	struct stat status;
@@ -160,7 +162,7 @@ static void test_other_files_are_left_alone(void **state)
 	assert_int_equal(query_listen(path), -EEXIST);
 }
 
-static void test_missing_folder(void **state)
+LISTEN_TEST(test_missing_folder)
 {
 	char missing[128];
 
@@ -168,7 +170,7 @@ static void test_missing_folder(void **state)
 	assert_int_equal(query_listen(missing), -ENOENT);
 }
 
-static void test_path_too_long(void **state)
+LISTEN_TEST(test_path_too_long)
 {
 	char name[200];
 
@@ -176,22 +178,4 @@ static void test_path_too_long(void **state)
 	name[0] = '/';
 	name[sizeof(name) - 1] = '\0';
 	assert_int_equal(query_listen(name), -ENAMETOOLONG);
-}
-
-#define LISTEN_TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		LISTEN_TEST(test_fresh),
-		LISTEN_TEST(test_stale_socket_is_replaced),
-		LISTEN_TEST(test_who_sees_it_can_connect),
-		LISTEN_TEST(test_live_socket_is_left_alone),
-		LISTEN_TEST(test_live_socket_with_a_full_backlog),
-		LISTEN_TEST(test_other_files_are_left_alone),
-		LISTEN_TEST(test_missing_folder),
-		LISTEN_TEST(test_path_too_long),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }
