@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* How commands read their options, call the daemon and print. */
-#include <assert.h>
 #include <errno.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -13,23 +12,49 @@
 #include "shared/cleanup.h"
 #include "varlink/caller.h"
 
-const struct ctl_command *ctl_find(const struct ctl *ctl, const char *name)
+const json_t *ctl_commands(void)
 {
-	for (const struct ctl_command *command = ctl->commands; command->name; command++)
-		if (!strcmp(command->name, name))
+	return json_object_get(words_all(), "commands");
+}
+
+const json_t *ctl_find(const char *name)
+{
+	const json_t *command;
+	size_t i;
+
+	json_array_foreach(ctl_commands(), i, command)
+		if (field_is_word(command, "name", name))
 			return command;
 	return NULL;
 }
 
+const char *ctl_name(const struct ctl *ctl)
+{
+	return field_text(ctl->command, "name");
+}
+
+bool ctl_option(const json_t *command, size_t i, struct ctl_option *ret)
+{
+	const json_t *own = json_object_get(command, "options");
+	const json_t *general = json_object_get(words_all(), "options_of_all");
+	size_t n_own = json_array_size(own);
+	const json_t *row = i < n_own ? json_array_get(own, i) : json_array_get(general, i - n_own);
+	const char *shown = json_string_value(json_array_get(row, 0)), *name, *blank;
+
+	if (!shown)
+		return false;
+	name = strstr(shown, "--") + 2;
+	blank = strchr(name, ' ');
+	snprintf(ret->name, sizeof(ret->name), "%.*s", (int)strcspn(name, " "), name);
+	ret->letter = shown[1] == '-' ? 0 : shown[1];
+	ret->value = blank ? blank + 1 : NULL;
+	ret->help = json_string_value(json_array_get(row, 1));
+	return true;
+}
+
 const char *ctl_value(const struct ctl *ctl, const char *name)
 {
-	const struct ctl_option *options = ctl->command->options;
-
-	for (size_t i = 0; i < CTL_OPTIONS_MAX && options[i].name; i++)
-		if (!strcmp(options[i].name, name))
-			return ctl->values[i];
-	assert(!"an option that is not in the table");
-	return NULL;
+	return field_text(ctl->values, name);
 }
 
 bool ctl_duration(const struct ctl *ctl, const char *option, uint64_t *us)
@@ -66,7 +91,7 @@ enum ctl_exit ctl_misuse(const struct ctl *ctl, const char *format, ...)
 	va_start(args, format);
 	vfprintf(stderr, format, args);
 	va_end(args);
-	fprintf(stderr, "\nSee: wakegovctl %s --help\n", ctl->command->name);
+	fprintf(stderr, "\nSee: wakegovctl %s --help\n", ctl_name(ctl));
 	return CTL_USAGE;
 }
 
@@ -96,7 +121,7 @@ enum ctl_exit ctl_call(const struct ctl *ctl, const char *method, json_t *parame
 	if (error && ctl->logged_error && !strcmp(error, ctl->logged_error))
 		return CTL_REFUSED;
 	if (error)
-		return complain_refusal(ctl->command->name, reply);
+		return complain_refusal(ctl_name(ctl), reply);
 	if (ret)
 		*ret = json_incref(json_object_get(reply, "parameters"));
 	return CTL_OK;

@@ -2,10 +2,9 @@
 #pragma once
 
 /*
- * What all commands of wakegovctl share: the table of commands (commands.c), which the parser,
+ * What all commands of wakegovctl share: the table of commands (words.json), which the parser,
  * --help and the shell completions follow, and how a command asks the daemon, prints and complains
- * (call.c). A command either calls a method without parameters and shows the reply, or has a
- * function of its own.
+ * (call.c). Each has a function (commands.c).
  */
 
 #include <jansson.h>
@@ -13,9 +12,6 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
-
-#define CTL_OPTIONS_MAX 12
-#define CTL_VERBS_MAX	4
 
 /* The exit codes of wakegovctl; documented in wakegovctl(1) and --help. */
 enum ctl_exit {
@@ -37,52 +33,41 @@ struct topology;
 struct record_reader;
 struct what_if;
 
-/* An option of one command; general ones (--json, --socket, …) go with any. */
-struct ctl_option {
-	const char *name;  /* without the dashes */
-	const char *value; /* its value as help shows it: "FREQUENCY"; NULL: it takes none */
-	const char *help;
-	char letter; /* short form, but not h; 0: none */
-};
-
-struct ctl_command {
-	const char *name;
-	const char *help;	    /* NULL: for programs, not shown */
-	const char *method;	    /* called without parameters; NULL: use run */
-	const char *view;	    /* of words.json, for the reply */
-	void (*add)(json_t *reply); /* see ctl_print(); or NULL */
-	enum ctl_exit (*run)(struct ctl *ctl);
-	const char *arguments; /* as help shows them: "DOMAIN | list | cancel ID"; NULL: none */
-	const char *verbs[CTL_VERBS_MAX]; /* words that may be the first argument */
-	bool has_tail; /* what follows the first argument or "--" is another command line */
-	struct ctl_option options[CTL_OPTIONS_MAX];
-};
-
 /* A parsed command line. */
 struct ctl {
-	const struct ctl_command *commands; /* all commands, in the order of --help */
-	const struct ctl_command *command;
+	/* Of words.json: its name, and what there is of help, arguments, verbs and options. */
+	const json_t *command;
 	const char *path; /* of the socket */
 	uint64_t timeout_ns;
 	bool json;
 	const char *logged_error; /* a refusal that the daemon's log has: it is not printed */
-	const char *values[CTL_OPTIONS_MAX]; /* in the order of command->options; NULL: not given */
-	char **arguments; /* the words behind the command's name that are no options */
+	json_t *values;		  /* of the options that were given, "" for one that takes none */
+	char **arguments;	  /* the words behind the command's name that are no options */
 	int n_arguments;
 };
 
-/* All commands, in the order of --help; ends with a NULL name. */
-extern const struct ctl_command ctl_commands[];
-
 /* The command line. */
 
-/* NULL: there is no command of that name. */
-const struct ctl_command *ctl_find(const struct ctl *ctl, const char *name);
+/* All commands, in the order of --help, and one of them; NULL: there is none of that name. */
+const json_t *ctl_commands(void);
+const json_t *ctl_find(const char *name);
+const char *ctl_name(const struct ctl *ctl);
 
-/*
- * The value of an option of the command, "" for one that takes none, NULL when it was not given.
- * The name must be in the table.
- */
+/* Runs the command that was found. */
+enum ctl_exit ctl_run(struct ctl *ctl);
+
+/* An option, as --help shows it: "-n, --lines N" in words.json, and what it is for. */
+struct ctl_option {
+	char name[32];
+	char letter;	   /* 0: no short form */
+	const char *value; /* what --help calls its value; NULL: it takes none */
+	const char *help;
+};
+
+/* The i-th option of the command, which may be NULL, and then those of all. False: no more. */
+bool ctl_option(const json_t *command, size_t i, struct ctl_option *ret);
+
+/* The value of an option of the command, "" for one that takes none, NULL when it was not given. */
 const char *ctl_value(const struct ctl *ctl, const char *name);
 
 /*

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The table of commands, and those that are one call and a few words. A new one is a row here and a
- * paragraph in wakegovctl(1).
+ * The functions of commands, and those that are one call and a few words. A new one is a row here,
+ * its name, help and options in words.json, and a paragraph in wakegovctl(1).
  */
 #include "ctl/command.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -13,6 +14,21 @@
 #include "ctl/print.h"
 #include "shared/cleanup.h"
 #include "shared/text.h"
+
+static enum ctl_exit command_domains(struct ctl *ctl)
+{
+	return ctl_ask(ctl, "io.wakegov.Domains", NULL, "domains", status_add_domains);
+}
+
+static enum ctl_exit command_tasks(struct ctl *ctl)
+{
+	return ctl_ask(ctl, "io.wakegov.Tasks", NULL, "tasks", NULL);
+}
+
+static enum ctl_exit command_devices(struct ctl *ctl)
+{
+	return ctl_ask(ctl, "io.wakegov.Devices", NULL, "devices", NULL);
+}
 
 /* What is not governed is not traced for the sake of metrics. */
 static enum ctl_exit command_metrics(struct ctl *ctl)
@@ -94,203 +110,43 @@ enum ctl_exit command_top(struct ctl *ctl)
 }
 #endif
 
-const struct ctl_command ctl_commands[] = {
-	{
-		.name = "status",
-		.help = "the daemon, its domains, its own cost; turbo, heat and power",
-		.run = command_status,
-		.options = { { "programs", NULL, "also all BPF programs, what each is for and what it saw" } },
-	},
-	{
-		.name = "domains",
-		.help = "the frequency of every domain, and why",
-		.method = "io.wakegov.Domains",
-		.view = "domains",
-		.add = status_add_domains,
-	},
-	{
-		.name = "tasks",
-		.help = "the tasks that do I/O, and what a boost gains",
-		.method = "io.wakegov.Tasks",
-		.view = "tasks",
-	},
-	{
-		.name = "devices",
-		.help = "the disks, and whether boosts pay there",
-		.method = "io.wakegov.Devices",
-		.view = "devices",
-	},
-	{
-		.name = "decisions",
-		.help = "the last decisions, newest last",
-		.run = command_decisions,
-		.arguments = "[DOMAIN]",
-		.options = { { "lines", "N", "only the newest N", 'n' },
-			     { "since", "TIME", "only since 14:03, '2026-11-20 14:03', or the last 1h30m, 5d" } },
-	},
-	{
-		.name = "rules",
-		.help = "the policy's rules and their tasks; or which rules match a task, and why",
-		.run = command_rules,
-		.arguments = "[RULE | PID]",
-	},
-	{
-		.name = "explain",
-		.help = "why a domain, or that of a CPU or a task, runs at its frequency",
-		.run = command_explain,
-		.arguments = "[policyN | cpuN | PID]",
-		.options = { { "at", "TIME", "at a past time: 14:03, '2026-11-20 14:03:07', or 5d (5 days ago)" } },
-	},
-	{
-		.name = "top",
-		.help = "a live view: domains, tasks, devices; ? shows its keys",
-		.run = command_top,
-		.options = { { "delay", "TIME", "time between updates: 500ms, 2s; default 1s" } },
-	},
-	{
-		.name = "monitor",
-		.help = "a line for each event, as it happens",
-		.run = command_monitor,
-		.options = {
-			{ "kinds", "LIST", "only these kinds: decision,boost,yield,error,change" },
-			{ "domain", "DOMAIN", "only of this domain" },
-			{ "pid", "PID", "only of this thread" },
-			{ "count", "N", "end after N events" },
-		},
-	},
-	{
-		.name = "override",
-		.help = "limit domains, a task or a rule for a while, whatever the policy says (root)",
-		.run = command_override,
-		.arguments = "DOMAIN | cpuN | all | PID | rule:NAME | list | cancel ID | cancel all",
-		.verbs = { "list", "cancel" },
-		.options = {
-			{ "min", "FREQUENCY", "the lowest frequency: 1.2GHz, 50%" },
-			{ "max", "FREQUENCY", "the highest frequency" },
-			{ "freeze", NULL, "keep the present frequency" },
-			{ "response", "TIME", "for tasks: a floor at which nine of ten bursts end in time: 2ms" },
-			{ "idle-latency", "TIME", "for tasks: how long CPUs may take to wake up: 50us" },
-			{ "for", "TIME", "how long: 30s, 1h30m, 2d; default 10m, at most 30d" },
-		},
-	},
-	{
-		.name = "hint",
-		.help = "hint the class of a task of yours; list hints or classes",
-		.run = command_hint,
-		.arguments = "PID CLASS | PID none | list | classes",
-		.verbs = { "list", "classes" },
-		.options = {
-			{ "for", "TIME", "how long: 30s, 1h30m, 2d; default 10m, at most 30d" },
-			{ "children", NULL, "its later children inherit the hint" },
-			{ "alone", NULL, "its children do not" },
-		},
-	},
-	{
-		.name = "profile",
-		.help = "the policy's profiles, and which is in force; or choose one (root)",
-		.run = command_profile,
-		.arguments = "[PROFILE | auto]",
-		.verbs = { "auto" },
-	},
-	{
-		.name = "run",
-		.help = "run a command in a class; or under a cap or a floor (root)",
-		.run = command_run,
-		.arguments = "-- COMMAND…",
-		.has_tail = true,
-		.options = {
-			{ "class", "CLASS", "hint this class, after all rules: background" },
-			{ "cap", "LEVEL", "a cap, whatever rules say: 30%, 1.2GHz (root)" },
-			{ "floor", "LEVEL", "a floor while it works (root)" },
-			{ "response", "TIME", "a floor at which nine of ten bursts end in time: 2ms (root)" },
-			{ "idle-latency", "TIME", "how long CPUs may take to wake up: 50us (root)" },
-			{ "no-boost", NULL, "no I/O boost (root)" },
-		},
-	},
-	{
-		.name = "benefit",
-		.help = "compare wakegov with another governor on this machine (root)",
-		.run = command_benefit,
-		.arguments = "[-- COMMAND… | --suite [FILE]]",
-		.has_tail = true,
-		.options = {
-			{ "against", "WHAT", "schedutil, …, or a file with another policy; default: the former governor" },
-			{ "for", "TIME", "how long in all; default 10m" },
-			{ "block", "TIME", "time between switches; default 10s" },
-			{ "figure", "NAME", "name of the last number that COMMAND prints: IOPS" },
-			{ "plot", "FILE", "a picture of the pairs (SVG)" },
-			{ "suite", NULL, "loads of its own, also under performance; to a FILE to send" },
-		},
-	},
-	{
-		.name = "measure-power",
-		.help = "measure what each OPP takes, for opp-power of the policy; 30 s (root)",
-		.run = command_measure_power,
-		.options = { { "for", "TIME", "how long; default 30s" } },
-	},
-	{
-		.name = "adopt",
-		.help = "drive domains again that were left to another program (root)",
-		.run = command_adopt,
-		.arguments = "[DOMAIN]",
-	},
-	{
-		.name = "doctor",
-		.help = "what this machine offers wakegov, and what to improve",
-		.run = command_doctor,
-	},
-	{
-		.name = "report",
-		.help = "all of this for a bug report, without names; or as a page with pictures",
-		.run = command_report,
-		.options = { { "html", "FILE", "a page: frequencies and reasons of a week, gains, limits" },
-			     { "from", "RECORDING", "the page of a recording, without a daemon" } },
-	},
-	{
-		.name = "stats",
-		.help = "time at each frequency and why; what boosts gained",
-		.run = command_stats,
-		.options = { { "domain", "DOMAIN", "only this domain" } },
-	},
-	{
-		.name = "metrics",
-		.help = "metrics for a monitoring system",
-		.run = command_metrics,
-		.options = { { "format", "FORMAT", "openmetrics, or prometheus: for node_exporter's files" } },
-	},
-	{
-		.name = "reload",
-		.help = "read the policy again (root)",
-		.run = command_reload,
-		.options = { { "quiet", NULL, "leave out what the daemon logs as well" } },
-	},
-	{
-		.name = "record",
-		.help = "record the core's inputs and decisions (root)",
-		.run = command_record,
-		.options = { { "output", "FILE", "the file to write", 'o' },
-			     { "for", "TIME", "how long: 30s; default: until Ctrl-C" },
-			     { "max-size", "MIB", "end at this size; default 64" } },
-	},
-	{
-		.name = "replay",
-		.help = "repeat the decisions of a recording; or with another policy",
-		.run = command_replay,
-		.arguments = "RECORDING",
-		.options = { { "policy", "FILE", "show what this policy, alone, would have changed" },
-			     { "events", NULL, "show its events instead, as monitor --json does" } },
-	},
-	{
-		.name = "import",
-		.help = "rules for a policy, from an application's file of schedqos",
-		.run = command_import,
-		.arguments = "FILE",
-	},
-	{
-		.name = "complete",
-		.run = command_complete,
-		.arguments = "-- WORD…",
-		.has_tail = true,
-	},
-	{ .name = NULL },
+static const struct {
+	const char *name;
+	enum ctl_exit (*run)(struct ctl *ctl);
+} functions[] = {
+	{ "adopt", command_adopt },
+	{ "benefit", command_benefit },
+	{ "complete", command_complete },
+	{ "decisions", command_decisions },
+	{ "devices", command_devices },
+	{ "doctor", command_doctor },
+	{ "domains", command_domains },
+	{ "explain", command_explain },
+	{ "hint", command_hint },
+	{ "import", command_import },
+	{ "measure-power", command_measure_power },
+	{ "metrics", command_metrics },
+	{ "monitor", command_monitor },
+	{ "override", command_override },
+	{ "profile", command_profile },
+	{ "record", command_record },
+	{ "reload", command_reload },
+	{ "replay", command_replay },
+	{ "report", command_report },
+	{ "rules", command_rules },
+	{ "run", command_run },
+	{ "stats", command_stats },
+	{ "status", command_status },
+	{ "tasks", command_tasks },
+	{ "top", command_top },
 };
+
+enum ctl_exit ctl_run(struct ctl *ctl)
+{
+	size_t i = 0;
+
+	while (i < ARRAY_SIZE(functions) && strcmp(functions[i].name, ctl_name(ctl)) != 0)
+		i++;
+	assert(i < ARRAY_SIZE(functions));
+	return functions[i].run(ctl);
+}

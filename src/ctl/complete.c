@@ -22,16 +22,12 @@ static void offer(const char *typed, const char *dashes, const char *word, const
 		printf("%s\t%s\n", full, help);
 }
 
-static void offer_options(const struct ctl_command *command, const char *typed)
+static void offer_options(const json_t *command, const char *typed)
 {
-	for (int i = 0; command && i < CTL_OPTIONS_MAX && command->options[i].name; i++)
-		offer(typed, "--", command->options[i].name, command->options[i].help);
-	offer(typed, "--", "json", "the reply as JSON, for machines");
-	offer(typed, "--", "socket", "the daemon's socket");
-	offer(typed, "--", "timeout", "give up after so many seconds");
-	offer(typed, "--", "help", "a summary");
-	if (!command)
-		offer(typed, "--", "version", "the version");
+	struct ctl_option option;
+
+	for (size_t i = 0; ctl_option(command, i, &option); i++)
+		offer(typed, "--", option.name, option.help);
 }
 
 /* Prints the names in a method's list, with one field of each as description. */
@@ -54,13 +50,13 @@ static void offer_listed(const struct ctl *ctl, const char *method, const char *
 }
 
 /* What stands for the value of this option; NULL: it takes none. */
-static const char *value_of(const struct ctl_command *command, const char *word)
+static const char *value_of(const json_t *command, const char *word)
 {
-	if (!strcmp(word, "--socket") || !strcmp(word, "--timeout"))
-		return "";
-	for (int i = 0; command && i < CTL_OPTIONS_MAX && command->options[i].name; i++)
-		if (!strncmp(word, "--", 2) && !strcmp(word + 2, command->options[i].name))
-			return command->options[i].value;
+	struct ctl_option option;
+
+	for (size_t i = 0; !strncmp(word, "--", 2) && ctl_option(command, i, &option); i++)
+		if (!strcmp(word + 2, option.name))
+			return option.value;
 	return NULL;
 }
 
@@ -87,15 +83,16 @@ static void offer_names(const struct ctl *ctl, const char *what, int n_before, c
 enum ctl_exit command_complete(struct ctl *ctl)
 {
 	int n = ctl->n_arguments, n_arguments = 0;
-	const struct ctl_command *command = NULL;
+	const json_t *command = NULL, *one;
 	const char *typed = n ? ctl->arguments[n - 1] : "", *before = "", *value;
+	size_t i;
 
 	ctl->timeout_ns = ANSWER_TIMEOUT_NS;
-	for (int i = 0; i + 1 < n; i++) {
-		const char *word = ctl->arguments[i];
+	for (int at = 0; at + 1 < n; at++) {
+		const char *word = ctl->arguments[at];
 
 		if (!command && word[0] != '-' && !value_of(NULL, before))
-			command = ctl_find(ctl, word);
+			command = ctl_find(word);
 		else
 			n_arguments += word[0] != '-' && !value_of(command, before);
 		if (!strcmp(before, "--socket"))
@@ -108,13 +105,15 @@ enum ctl_exit command_complete(struct ctl *ctl)
 	} else if (typed[0] == '-') {
 		offer_options(command, typed);
 	} else if (!command) {
-		for (const struct ctl_command *c = ctl->commands; c->name; c++)
-			if (c->help)
-				offer(typed, "", c->name, c->help);
+		json_array_foreach(ctl_commands(), i, one)
+			if (field_text(one, "help"))
+				offer(typed, "", field_text(one, "name"), field_text(one, "help"));
 	} else {
-		for (int i = 0; !n_arguments && i < CTL_VERBS_MAX && command->verbs[i]; i++)
-			offer(typed, "", command->verbs[i], command->help);
-		offer_names(ctl, command->arguments ?: "", n_arguments, typed);
+		json_array_foreach(json_object_get(command, "verbs"), i, one)
+			if (!n_arguments)
+				offer(typed, "", json_string_value(one),
+				      field_text(command, "help"));
+		offer_names(ctl, field_text(command, "arguments") ?: "", n_arguments, typed);
 	}
 	return ctl_flush();
 }

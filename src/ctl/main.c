@@ -16,54 +16,35 @@
 #define TIMEOUT_DEFAULT_NS 10000000000ULL
 #define TIMEOUT_MAX_S	   86400.0
 
-/* For getopt_long(): options of the command are numbered from here, in the order of its table. */
-#define OWN_OPTION 256
+/* For getopt_long(): options without a letter are numbered from here, in their order. */
+#define NO_LETTER   256
+#define OPTIONS_MAX 16
 
 /* command is NULL for the help of all. */
-static void print_help(const struct ctl_command *command)
+static void print_help(const json_t *command)
 {
-	if (command) {
-		printf("Usage: wakegovctl %s%s%s%s\n%s\n\nOptions:\n", command->name,
-		       command->options[0].name ? " [OPTION…]" : "", command->arguments ? " " : "",
-		       command->arguments ?: "", command->help);
-		for (int i = 0; i < CTL_OPTIONS_MAX && command->options[i].name; i++) {
-			const struct ctl_option *option = &command->options[i];
-			const char letter[] = { '-', option->letter, ',', ' ', '\0' };
-			char name[64];
-
-			snprintf(name, sizeof(name), "%s--%s%s%s", option->letter ? letter : "",
-				 option->name, option->value ? " " : "", option->value ?: "");
-			printf("  %-17s  %s\n", name, option->help);
-		}
-		view_print(stdout, "help_options", words_all());
+	if (!command) {
+		view_print(stdout, "help", words_all());
 		return;
 	}
-	view_print(stdout, "help_usage", words_all());
-	for (const struct ctl_command *c = ctl_commands; c->name; c++)
-		if (c->help)
-			printf("  %-10s  %s\n", c->name, c->help);
-	puts("\nOptions:");
+	view_print(stdout, "help_of_command", command);
 	view_print(stdout, "help_options", words_all());
-	view_print(stdout, "help_exit_codes", words_all());
 }
 
-static const struct option general[] = {
-	{ "json", no_argument, NULL, 'j' },	     { "help", no_argument, NULL, 'h' },
-	{ "version", no_argument, NULL, 'v' },	     { "socket", required_argument, NULL, 's' },
-	{ "timeout", required_argument, NULL, 't' },
-};
-
 /* If there is no such command, prints that, with a similar name if there is one. */
-static const struct ctl_command *find_command(const struct ctl *ctl, const char *name)
+static const json_t *find_command(const char *name)
 {
-	const struct ctl_command *found = ctl_find(ctl, name);
+	const json_t *found = ctl_find(name), *command;
+	size_t i;
 
 	if (found)
 		return found;
 	fprintf(stderr, "wakegovctl: there is no command '%s'.", name);
-	for (const struct ctl_command *c = ctl_commands; c->name; c++) {
-		if (c->help && suggest_matches(name, c->name)) {
-			fprintf(stderr, " Did you mean '%s'?\n", c->name);
+	json_array_foreach(ctl_commands(), i, command) {
+		const char *like = field_text(command, "name");
+
+		if (field_text(command, "help") && suggest_matches(name, like)) {
+			fprintf(stderr, " Did you mean '%s'?\n", like);
 			return NULL;
 		}
 	}
@@ -106,68 +87,62 @@ static int refuse_option(const struct ctl *ctl, const char *given, const struct 
 		complain("there is no option '%s'. Did you mean '--%s'?", name, like);
 	else
 		complain("there is no option '%s'", name);
-	fprintf(stderr, "See: wakegovctl %s%s--help\n", ctl->command ? ctl->command->name : "",
+	fprintf(stderr, "See: wakegovctl %s%s--help\n", ctl->command ? ctl_name(ctl) : "",
 		ctl->command ? " " : "");
 	return -CTL_USAGE;
 }
 
 /* Returns 1 to continue, else minus the exit code. */
-static int parse_option(struct ctl *ctl, int option)
+static int take_option(struct ctl *ctl, const char *name, const char *value)
 {
-	const struct ctl_option *own = ctl->command ? ctl->command->options : NULL;
-
-	switch (option) {
-	case 'j':
-		ctl->json = true;
-		return 1;
-	case 's':
-		ctl->path = optarg;
-		return 1;
-	case 't':
-		return parse_timeout(optarg, &ctl->timeout_ns) ? 1 : -CTL_USAGE;
-	case 'h':
+	json_object_set_new(ctl->values, name, json_string_nocheck(value ?: ""));
+	if (!strcmp(name, "help")) {
 		print_help(ctl->command);
 		return -CTL_OK;
-	case 'v':
+	}
+	if (!strcmp(name, "version")) {
 		printf("wakegovctl %s\n", wakegov_version);
 		return -CTL_OK;
-	default:
-		for (int i = 0; own && i < CTL_OPTIONS_MAX; i++)
-			if (option == OWN_OPTION + i || option == own[i].letter)
-				ctl->values[i] = optarg ?: "";
-		return 1;
 	}
+	if (!strcmp(name, "timeout"))
+		return parse_timeout(value, &ctl->timeout_ns) ? 1 : -CTL_USAGE;
+	if (!strcmp(name, "socket"))
+		ctl->path = value;
+	ctl->json |= !strcmp(name, "json");
+	return 1;
 }
 
 /*
- * Parses the general options and those of the command, if it is known yet. first is "+" if options
+ * Parses the options of all and those of the command, if it is known yet. first is "+" if options
  * end at the first other word. Returns 1 to continue, else minus the exit code.
  */
 static int parse_options(int argc, char **argv, const char *first, struct ctl *ctl)
 {
-	struct option options[ARRAY_SIZE(general) + CTL_OPTIONS_MAX + 1] = { 0 };
-	char flags[3 * CTL_OPTIONS_MAX] = "", *flag = stpcpy(stpcpy(flags, first), ":h");
+	char flags[3 * OPTIONS_MAX] = "", *flag = stpcpy(stpcpy(flags, first), ":");
+	struct option options[OPTIONS_MAX + 1] = { 0 };
+	struct ctl_option known[OPTIONS_MAX];
 	int option, r = 1;
 
-	memcpy(options, general, sizeof(general));
-	for (int i = 0; ctl->command && i < CTL_OPTIONS_MAX && ctl->command->options[i].name; i++) {
-		const struct ctl_option *own = &ctl->command->options[i];
-
-		options[ARRAY_SIZE(general) + (size_t)i] = (struct option){
-			.name = own->name,
-			.has_arg = own->value ? required_argument : no_argument,
-			.val = OWN_OPTION + i,
+	for (int i = 0; i < OPTIONS_MAX && ctl_option(ctl->command, (size_t)i, &known[i]); i++) {
+		options[i] = (struct option){
+			.name = known[i].name,
+			.has_arg = known[i].value ? required_argument : no_argument,
+			.val = known[i].letter ?: NO_LETTER + i,
 		};
-		if (own->letter)
-			*flag++ = own->letter;
-		if (own->letter && own->value)
+		if (known[i].letter)
+			*flag++ = known[i].letter;
+		if (known[i].letter && known[i].value)
 			*flag++ = ':';
 	}
 	opterr = 0;
-	while (r > 0 && (option = getopt_long(argc, argv, flags, options, NULL)) != -1)
-		r = option == '?' || option == ':'
-			    ? refuse_option(ctl, argv[optind - 1], options, option)
-			    : parse_option(ctl, option);
+	while (r > 0 && (option = getopt_long(argc, argv, flags, options, NULL)) != -1) {
+		const struct option *given = options;
+
+		while (given->name && given->val != option)
+			given++;
+		r = given->name ? take_option(ctl, given->name, optarg)
+				: refuse_option(ctl, argv[optind - 1], options, option);
+	}
 	return r;
 }
 
@@ -193,7 +168,7 @@ static int parse_arguments(int argc, char **argv, struct ctl *ret)
 		print_help(NULL);
 		return -CTL_OK;
 	}
-	ret->command = find_command(ret, argv[optind + is_help]);
+	ret->command = find_command(argv[optind + is_help]);
 	if (!ret->command)
 		return -CTL_USAGE;
 	if (is_help) {
@@ -209,14 +184,14 @@ static int parse_arguments(int argc, char **argv, struct ctl *ret)
 	argc -= optind;
 	argv += optind;
 	optind = 0;
-	r = parse_options(argc, argv, ret->command->has_tail ? "+" : "", ret);
+	r = parse_options(argc, argv, field_flag(ret->command, "has_tail") ? "+" : "", ret);
 	if (r <= 0)
 		return r;
 	ret->arguments = argv + optind;
 	ret->n_arguments = argc - optind;
-	if (!ret->command->arguments && ret->n_arguments) {
+	if (!field_text(ret->command, "arguments") && ret->n_arguments) {
 		complain("'%s' is one argument too many: %s takes none", ret->arguments[0],
-			 ret->command->name);
+			 ctl_name(ret));
 		return -CTL_USAGE;
 	}
 	return 1;
@@ -225,19 +200,19 @@ static int parse_arguments(int argc, char **argv, struct ctl *ret)
 int main(int argc, char **argv)
 {
 	struct ctl ctl = {
-		.commands = ctl_commands,
+		.values = json_object(),
 		.path = QUERY_SOCKET_PATH,
 		.timeout_ns = TIMEOUT_DEFAULT_NS,
 	};
+	enum ctl_exit code;
 	int r;
 
 	setlocale(LC_CTYPE, "");
 	r = parse_arguments(argc, argv, &ctl);
-	if (r < 0)
-		return -r;
-	if (!r)
-		return ctl_flush();
-	if (ctl.command->run)
-		return ctl.command->run(&ctl);
-	return ctl_ask(&ctl, ctl.command->method, NULL, ctl.command->view, ctl.command->add);
+	if (r > 0)
+		code = ctl_run(&ctl);
+	else
+		code = r < 0 ? (enum ctl_exit) - r : ctl_flush();
+	json_decref(ctl.values);
+	return code;
 }

@@ -92,15 +92,12 @@ static enum ctl_exit add_setting(const struct ctl *ctl, const struct option_key 
 
 enum ctl_exit override_settings(const struct ctl *ctl, const json_t *domain, json_t *settings)
 {
-	const struct ctl_option *options = ctl->command->options;
+	for (size_t i = 0; i < ARRAY_SIZE(keys); i++) {
+		const char *value = ctl_value(ctl, keys[i].option);
 
-	for (size_t i = 0; i < CTL_OPTIONS_MAX && options[i].name; i++)
-		for (size_t k = 0; ctl->values[i] && k < ARRAY_SIZE(keys); k++) {
-			if (strcmp(options[i].name, keys[k].option) != 0)
-				continue;
-			if (add_setting(ctl, &keys[k], ctl->values[i], domain, settings) != CTL_OK)
-				return CTL_USAGE;
-		}
+		if (value && add_setting(ctl, &keys[i], value, domain, settings) != CTL_OK)
+			return CTL_USAGE;
+	}
 	if (json_object_get(settings, "floor") && json_object_get(settings, "response"))
 		return ctl_misuse(ctl, "--response is a floor: give one of the two");
 	return CTL_OK;
@@ -217,9 +214,8 @@ enum ctl_exit command_override(struct ctl *ctl)
 {
 	const char *target = ctl->n_arguments ? ctl->arguments[0] : "list";
 	bool is_domain = !strncmp(target, "policy", 6) || !strcmp(target, "all");
-	const char *const *verbs = ctl->command->verbs;
 	json_auto_t *made = json_array();
-	json_t *reply;
+	json_t *reply, *verb;
 	enum ctl_exit code;
 	uint64_t pid;
 	size_t i;
@@ -231,11 +227,11 @@ enum ctl_exit command_override(struct ctl *ctl)
 		return ctl_ask(ctl, "io.wakegov.Overrides", NULL, "overrides", NULL);
 	if (!strcmp(target, "cancel"))
 		return cancel(ctl);
-	for (i = 0; i < CTL_VERBS_MAX && verbs[i]; i++)
-		if (!is_domain && suggest_matches(target, verbs[i]))
+	json_array_foreach(json_object_get(ctl->command, "verbs"), i, verb)
+		if (!is_domain && suggest_matches(target, json_string_value(verb)))
 			return ctl_misuse(ctl,
 					  "'%s' is no domain, PID or rule:NAME. Did you mean '%s'?",
-					  target, verbs[i]);
+					  target, json_string_value(verb));
 	if (ctl->n_arguments != 1)
 		return ctl_misuse(ctl,
 				  "expected one domain, CPU, PID or rule:NAME, or all, and what "

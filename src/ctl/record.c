@@ -78,7 +78,7 @@ static int on_reply(void *context, const json_t *reply)
 	int r;
 
 	if (field_text(reply, "error")) {
-		complain_refusal(session->ctl->command->name, reply);
+		complain_refusal(ctl_name(session->ctl), reply);
 		return -ECANCELED;
 	}
 	if (!data)
