@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* What was decided: the remembered decisions, and the sums of time and gains. */
-#include <stdlib.h>
-#include <string.h>
-
+#include "core/opp.h"
 #include "daemon/api/api.h"
 #include "daemon/history/past.h"
 #include "daemon/history/stats.h"
-#include "shared/cleanup.h"
 #include "shared/time.h"
 
 #define PAGE_DECISIONS 2048 /* of memory: 1 to 2 KiB each */
@@ -105,54 +102,46 @@ static void put_times(struct json_out *out, const struct past *past, uint32_t do
 	json_out_close(out, '}');
 }
 
-struct opp_sum {
-	uint32_t khz; /* 0: behind the last one */
-	uint64_t ns;
-};
-
-/* sums has room for all OPPs of all domains. */
-static void sum_opps(struct opp_sum *sums, const struct past *past)
+/* Of all domains, at a frequency; or, with khz 0, for a reason. */
+static uint64_t sum_us(const struct past *past, uint32_t khz, enum reason reason)
 {
 	const struct topology_domain *domains = past->core->topology->domains;
+	uint64_t ns = 0;
 
 	for (uint32_t i = 0; i < past->core->n_domains; i++)
-		for (uint32_t opp = 0; opp < domains[i].n_opps; opp++) {
-			struct opp_sum *sum = sums;
+		for (uint32_t opp = 0; opp < domains[i].n_opps; opp++)
+			for (enum reason of = 0; of <= REASON_LAST; of++)
+				if (khz ? domains[i].opp_khz[opp] == khz : of == reason)
+					ns += stats_ns(past->stats, i, opp, of);
+	return ns / NS_PER_US;
+}
 
-			while (sum->khz && sum->khz != domains[i].opp_khz[opp])
-				sum++;
-			sum->khz = domains[i].opp_khz[opp];
-			for (enum reason reason = 0; reason <= REASON_LAST; reason++)
-				sum->ns += stats_ns(past->stats, i, opp, reason);
-		}
+/* Whether none of the domains before it has the OPP. */
+static bool is_first(const struct topology *topology, uint32_t domain, uint32_t khz)
+{
+	while (domain-- > 0)
+		if (opp_at_or_above(&topology->domains[domain], khz, 0, UINT32_MAX) == khz)
+			return false;
+	return true;
 }
 
 static void put_opps(struct json_out *out, const struct past *past)
 {
-	_cleanup_free_ struct opp_sum *sums = calloc(past->core->n_domains * DOMAIN_OPPS_MAX + 1,
-						     sizeof(*sums));
-
-	if (sums)
-		sum_opps(sums, past);
-	field_open(out, "opps", '[');
-	for (const struct opp_sum *sum = sums; sum && sum->khz; sum++) {
-		json_out_open(out, '{');
-		field_count(out, "khz", sum->khz);
-		field_count(out, "time_us", sum->ns / NS_PER_US);
-		json_out_close(out, '}');
-	}
-	json_out_close(out, ']');
-}
-
-static uint64_t sum_ns(const struct past *past, enum reason reason)
-{
 	const struct topology *topology = past->core->topology;
-	uint64_t ns = 0;
 
+	field_open(out, "opps", '[');
 	for (uint32_t i = 0; i < past->core->n_domains; i++)
-		for (uint32_t opp = 0; opp < topology->domains[i].n_opps; opp++)
-			ns += stats_ns(past->stats, i, opp, reason);
-	return ns;
+		for (uint32_t opp = 0; opp < topology->domains[i].n_opps; opp++) {
+			uint32_t khz = topology->domains[i].opp_khz[opp];
+
+			if (!is_first(topology, i, khz))
+				continue;
+			json_out_open(out, '{');
+			field_count(out, "khz", khz);
+			field_count(out, "time_us", sum_us(past, khz, 0));
+			json_out_close(out, '}');
+		}
+	json_out_close(out, ']');
 }
 
 static void put_reasons_and_limits(struct json_out *out, const struct past *past)
@@ -161,7 +150,7 @@ static void put_reasons_and_limits(struct json_out *out, const struct past *past
 	for (enum reason reason = 0; reason <= REASON_LAST; reason++) {
 		json_out_open(out, '{');
 		field_text(out, "reason", reason_name(reason));
-		field_count(out, "time_us", sum_ns(past, reason) / NS_PER_US);
+		field_count(out, "time_us", sum_us(past, 0, reason));
 		field_count(out, "decisions", stats_decisions(past->stats, reason));
 		json_out_close(out, '}');
 	}
