@@ -8,11 +8,6 @@
 #include "shared/cleanup.h"
 #include "shared/version.h"
 
-static void call_deinit(struct call *call)
-{
-	json_decref(call->message);
-}
-
 static bool read_flag(const json_t *message, const char *name, bool *ret)
 {
 	const json_t *value = json_object_get(message, name);
@@ -25,35 +20,24 @@ static bool read_flag(const json_t *message, const char *name, bool *ret)
 }
 
 /*
- * Returns 0; -EBADMSG if the text is not one JSON object, which cannot be answered; -EINVAL with
- * the field that is missing or of the wrong type, in which case call->oneway is valid. Ignores
- * fields unknown to the protocol. Call call_deinit() in all cases.
+ * Returns NULL, or the field that is missing or of the wrong type, in which case call->oneway is
+ * valid. Ignores fields unknown to the protocol.
  */
-static int parse(struct call *call, const char *text, size_t length, const char **ret_field)
+static const char *parse(struct call *call, const json_t *message)
 {
-	const json_t *parameters;
+	const json_t *parameters = json_object_get(message, "parameters");
 
-	*call = (struct call){ 0 };
-	call->message = json_loadb(text, length, JSON_REJECT_DUPLICATES, NULL);
-	if (!json_is_object(call->message))
-		return -EBADMSG;
-
-	parameters = json_object_get(call->message, "parameters");
 	call->parameters = json_is_object(parameters) ? parameters : NULL;
-	if (!read_flag(call->message, "oneway", &call->oneway))
-		*ret_field = "oneway";
-	else if (!read_flag(call->message, "more", &call->more))
-		*ret_field = "more";
-	else if (!read_flag(call->message, "upgrade", &call->upgrade))
-		*ret_field = "upgrade";
-	else if (parameters && !json_is_null(parameters) && !call->parameters)
-		*ret_field = "parameters";
-	else if (!(call->method = json_string_value(json_object_get(call->message, "method"))))
-		*ret_field = "method";
-	else
-		return 0;
-
-	return -EINVAL;
+	call->method = json_string_value(json_object_get(message, "method"));
+	if (!read_flag(message, "oneway", &call->oneway))
+		return "oneway";
+	if (!read_flag(message, "more", &call->more))
+		return "more";
+	if (!read_flag(message, "upgrade", &call->upgrade))
+		return "upgrade";
+	if (parameters && !json_is_null(parameters) && !call->parameters)
+		return "parameters";
+	return call->method ? NULL : "method";
 }
 
 /*
@@ -166,6 +150,8 @@ static int run_method(const struct query_method *method, const struct call *call
 		return reply_send_invalid(reply, "oneway");
 
 	r = method->run(call, reply);
+	if (r < 0 || !reply->continues)
+		channel_unsubscribe(call->subscription);
 	if (r >= 0)
 		return 0;
 	reply_cancel(reply);
@@ -205,21 +191,20 @@ static int route(const struct query_context *context, const struct call *call, s
 int query_dispatch(const struct query_context *context, const char *message, size_t length,
 		   struct buffer *output)
 {
-	_cleanup_(call_deinit) struct call call = { 0 };
-	const char *field = NULL;
+	json_auto_t *parsed = json_loadb(message, length, JSON_REJECT_DUPLICATES, NULL);
+	struct call call = {
+		.userdata = context->userdata,
+		.peer = context->peer,
+		.subscription = context->subscription,
+	};
 	struct reply reply;
-	int r;
+	const char *wrong;
 
-	r = parse(&call, message, length, &field);
-	if (r == -EBADMSG)
-		return r;
-
+	if (!json_is_object(parsed))
+		return -EBADMSG;
+	wrong = parse(&call, parsed);
 	reply_init(&reply, output, call.oneway);
-	if (r < 0)
-		return reply_send_invalid(&reply, field);
-
-	call.userdata = context->userdata;
-	call.peer = context->peer;
-	call.subscription = context->subscription;
+	if (wrong)
+		return reply_send_invalid(&reply, wrong);
 	return route(context, &call, &reply);
 }

@@ -39,8 +39,7 @@ struct query_peer {
 int query_peer_judge(struct query_peer *ret, int fd, const struct policy_query *policy);
 
 struct call {
-	json_t *message;	  /* owned; the rest points into it */
-	const char *method;	  /* interface.Method */
+	const char *method;	  /* interface.Method; this and the next point into the message */
 	const json_t *parameters; /* an object, or NULL */
 	bool more;
 	bool oneway;

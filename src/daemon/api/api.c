@@ -58,6 +58,15 @@ static int adopt(const struct call *call, struct reply *reply)
 	return reply_send(reply, json_pack("{sI}", "adopted", (json_int_t)adopted));
 }
 
+/* For a client that ends something when it goes; a round follows then. */
+static int hold(const struct call *call, struct channel *channel)
+{
+	channel->unsubscribed = round_soon;
+	channel->userdata = api_core(call);
+	return channel_subscribe(channel, &(struct channel_filter){ .kinds = 1 },
+				 call->subscription);
+}
+
 static int record(const struct call *call, struct reply *reply)
 {
 	struct manager *manager = call->userdata;
@@ -70,13 +79,8 @@ static int record(const struct call *call, struct reply *reply)
 	api_traced(call);
 	if (channel_has_subscriber(channel))
 		return reply_send_error(reply, "io.wakegov.RecordingBusy", json_object());
-	r = channel_subscribe(channel, &(struct channel_filter){ .kinds = 1 }, call->subscription);
-	if (r < 0)
-		return r;
-	r = recording_start(&manager->recording, (uint64_t)max_bytes, reply);
-	if (r < 0)
-		channel_unsubscribe(call->subscription);
-	return r;
+	r = hold(call, channel);
+	return r < 0 ? r : recording_start(&manager->recording, (uint64_t)max_bytes, reply);
 }
 
 static int stop_recording(const struct call *call, struct reply *reply)
@@ -101,21 +105,18 @@ static int hand_back(const struct call *call, struct reply *reply)
 	own_clock_end(&manager->own_clock);
 	if (core->handed_back_until_ns || channel_has_subscriber(channel))
 		return reply_send_error(reply, "io.wakegov.HandedBack", json_object());
-	r = channel_subscribe(channel, &(struct channel_filter){ .kinds = 1 }, call->subscription);
+	r = hold(call, channel);
 	if (r < 0)
 		return r;
 	r = hand_back_start(&manager->hand_back, call_text(call, "governor"), (uint64_t)for_us);
 	round_run(core);
-	if (r == 0) {
-		reply->continues = true;
-		field_null(reply_begin(reply), "ended");
-		r = reply_end(reply);
-	}
-	if (r < 0)
-		channel_unsubscribe(call->subscription);
 	if (r == -ENODEV)
 		return reply_send_error(reply, "io.wakegov.NothingToHandBack", json_object());
-	return r == -EINVAL ? reply_send_invalid(reply, "governor") : r;
+	if (r < 0)
+		return r == -EINVAL ? reply_send_invalid(reply, "governor") : r;
+	reply->continues = true;
+	field_null(reply_begin(reply), "ended");
+	return reply_end(reply);
 }
 
 static int list_profiles(const struct call *call, struct reply *reply)
@@ -159,14 +160,12 @@ static int hold_policy(const struct call *call, struct reply *reply)
 
 	if (channel_has_subscriber(channel))
 		return reply_send_error(reply, "io.wakegov.PolicyHeld", json_object());
-	r = channel_subscribe(channel, &(struct channel_filter){ .kinds = 1 }, call->subscription);
+	r = hold(call, channel);
 	if (r < 0)
 		return r;
 	r = policy_hold_start(&manager->policies, call_text(call, "text"), &message);
-	if (r < 0) {
-		channel_unsubscribe(call->subscription);
+	if (r < 0)
 		return api_refuse_policy(reply, r, message);
-	}
 	reply->continues = true;
 	return reply_send(reply, json_object());
 }

@@ -88,8 +88,6 @@ int hand_back_start(struct hand_back *hand_back, const char *governor, uint64_t 
 
 	if (r < 0)
 		return r;
-	hand_back->channel.unsubscribed = round_soon;
-	hand_back->channel.userdata = core;
 	core->handed_back_until_ns = time_now_ns() + for_us * NS_PER_US;
 	snprintf(hand_back->governor, sizeof(hand_back->governor), "%s", governor ?: "");
 	r = domains_hand_back(core, governor);

@@ -100,8 +100,6 @@ int recording_start(struct recording *recording, uint64_t max_bytes, struct repl
 		end_recording(recording);
 		return r;
 	}
-	recording->channel.unsubscribed = round_soon;
-	recording->channel.userdata = recording->core;
 	recording->max_bytes = max_bytes;
 	recording->flushed_ns = time_now_ns();
 	log_info("recording the core's inputs and decisions, %llu MiB at most",

@@ -96,8 +96,6 @@ int policy_hold_start(struct policies *policies, const char *text, char **ret_me
 		policy_files_free(files);
 		return r;
 	}
-	hold->channel.unsubscribed = round_soon;
-	hold->channel.userdata = policies->core;
 	hold->original = policies->files;
 	policies->files = files;
 	log_info("another policy is in force for as long as its client listens");
