@@ -238,8 +238,10 @@ struct notice {
 	uint32_t irq;
 };
 
-static void put_notice(struct json_out *out, const struct notice *notice)
+static void put_notice(struct json_out *out, bool is_so, const struct notice *notice)
 {
+	if (!is_so)
+		return;
 	json_out_open(out, '{');
 	field_text(out, "what", notice->what);
 	field_text(out, "name", notice->name);
@@ -251,12 +253,6 @@ static void put_notice(struct json_out *out, const struct notice *notice)
 	field_text(out, "other_cpus", notice->other_cpus);
 	field_nonzero(out, "irq", notice->irq);
 	json_out_close(out, '}');
-}
-
-static void put_if(struct json_out *out, bool is_so, const struct notice *notice)
-{
-	if (is_so)
-		put_notice(out, notice);
 }
 
 /* Where the interrupts of a device come, and where its tasks are. */
@@ -272,16 +268,17 @@ static void put_misplacement(struct json_out *out, const struct core *core, uint
 	    tracer_device_name(core->tracer, device, name) < 0)
 		return;
 	is_known = interrupts_of_disk(name, found.cpu, &interrupt) == 0;
-	put_notice(out, &(struct notice){
-				.what = is_known ? "interrupt-elsewhere" : "completions-elsewhere",
-				.name = is_known ? interrupt.name : name,
-				.irq = interrupt.number,
-				.count = found.n_tasks,
-				.domain = domains[found.completion_domain].name,
-				.cpus = core->domains[found.completion_domain].cpus,
-				.other_domain = domains[found.task_domain].name,
-				.other_cpus = core->domains[found.task_domain].cpus,
-			});
+	put_notice(out, true,
+		   &(struct notice){
+			   .what = is_known ? "interrupt-elsewhere" : "completions-elsewhere",
+			   .name = is_known ? interrupt.name : name,
+			   .irq = interrupt.number,
+			   .count = found.n_tasks,
+			   .domain = domains[found.completion_domain].name,
+			   .cpus = core->domains[found.completion_domain].cpus,
+			   .other_domain = domains[found.task_domain].name,
+			   .other_cpus = core->domains[found.task_domain].cpus,
+		   });
 }
 
 static void put_advice(struct json_out *out, const struct core *core)
@@ -290,11 +287,12 @@ static void put_advice(struct json_out *out, const struct core *core)
 
 	field_open(out, "advice", '[');
 	for (uint32_t i = 0; i < core->conflicts.n; i++)
-		put_notice(out, &(struct notice){ .what = "conflict",
-						  .name = core->conflicts.names[i] });
-	put_if(out, core->scheduler[0],
-	       &(struct notice){ .what = "sched-ext", .name = core->scheduler });
-	put_if(out, refused, &(struct notice){ .what = "clamp-classes", .count = refused });
+		put_notice(
+			out, true,
+			&(struct notice){ .what = "conflict", .name = core->conflicts.names[i] });
+	put_notice(out, core->scheduler[0],
+		   &(struct notice){ .what = "sched-ext", .name = core->scheduler });
+	put_notice(out, refused, &(struct notice){ .what = "clamp-classes", .count = refused });
 	for (uint32_t i = 0; i < INPUT_DEVICES_MAX; i++)
 		put_misplacement(out, core, i);
 	json_out_close(out, ']');
@@ -314,15 +312,15 @@ static void put_unable(struct json_out *out, const struct manager *manager)
 	affinities_count(manager->placing.affinities, &counts);
 	tracer_drops(core->tracer, &drops);
 	field_open(out, "unable", '[');
-	put_if(out, !tick_is_seen(), &(struct notice){ .what = "no-highres" });
-	put_if(out, escapes, &(struct notice){ .what = "clamps-escaped", .count = escapes });
-	put_if(out, drops.threads, &(struct notice){ .what = "memory-limit" });
-	put_if(out, unplaced, &(struct notice){ .what = "placement", .why = unplaced });
-	put_if(out, counts.foreign,
-	       &(struct notice){ .what = "placement-given-up", .count = counts.foreign });
-	put_if(out, counts.refused,
-	       &(struct notice){ .what = "placement-refused", .count = counts.refused });
-	put_if(out, unlimited, &(struct notice){ .what = "idle-latency", .why = unlimited });
+	put_notice(out, !tick_is_seen(), &(struct notice){ .what = "no-highres" });
+	put_notice(out, escapes, &(struct notice){ .what = "clamps-escaped", .count = escapes });
+	put_notice(out, drops.threads, &(struct notice){ .what = "memory-limit" });
+	put_notice(out, unplaced, &(struct notice){ .what = "placement", .why = unplaced });
+	put_notice(out, counts.foreign,
+		   &(struct notice){ .what = "placement-given-up", .count = counts.foreign });
+	put_notice(out, counts.refused,
+		   &(struct notice){ .what = "placement-refused", .count = counts.refused });
+	put_notice(out, unlimited, &(struct notice){ .what = "idle-latency", .why = unlimited });
 	json_out_close(out, ']');
 }
 
