@@ -211,8 +211,10 @@ int main(int argc, char **argv)
 	r = parse_arguments(argc, argv, &ctl);
 	if (r > 0)
 		code = ctl_run(&ctl);
+	else if (r < 0)
+		code = -r;
 	else
-		code = r < 0 ? (enum ctl_exit) - r : ctl_flush();
+		code = ctl_flush();
 	json_decref(ctl.values);
 	return code;
 }
