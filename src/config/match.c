@@ -146,47 +146,30 @@ static bool is_as_kernel_thread(const void *field, uint32_t uid, const struct ta
 	return facts->kernel_thread == *(const bool *)field;
 }
 
-void match_say_user(FILE *out, uint32_t uid)
+static void show_user(const void *field, const struct task_facts *facts, struct match_shown *ret)
 {
-	const struct passwd *entry = getpwuid(uid);
+	const struct passwd *entry = getpwuid(facts->uid);
 
+	snprintf(ret->wanted, sizeof(ret->wanted), "%s", (const char *)field);
 	if (entry)
-		fputs(entry->pw_name, out);
+		snprintf(ret->text, sizeof(ret->text), "%s", entry->pw_name);
 	else
-		fprintf(out, "%u", uid);
+		snprintf(ret->text, sizeof(ret->text), "%u", facts->uid);
 }
 
-static void say_user(FILE *out, const struct task_facts *facts)
-{
-	fputs("user is ", out);
-	match_say_user(out, facts->uid);
-}
-
-static void say_nice(FILE *out, const struct task_facts *facts)
-{
-	fprintf(out, "nice is %d", facts->nice);
-}
-
-static void say_kernel_thread(FILE *out, const struct task_facts *facts)
-{
-	fprintf(out, "it is %s kernel thread", facts->kernel_thread ? "a" : "no");
-}
-
-static void print_text(FILE *out, const void *field)
-{
-	fprintf(out, " %s", (const char *)field);
-}
-
-static void print_nice(FILE *out, const void *field)
+static void show_nice(const void *field, const struct task_facts *facts, struct match_shown *ret)
 {
 	const struct policy_nice *nice = field;
 
-	fprintf(out, " %d..%d", nice->least, nice->most);
+	snprintf(ret->wanted, sizeof(ret->wanted), "%d..%d", nice->least, nice->most);
+	snprintf(ret->text, sizeof(ret->text), "%d", facts->nice);
 }
 
-static void print_flag(FILE *out, const void *field)
+static void show_kernel_thread(const void *field, const struct task_facts *facts,
+			       struct match_shown *ret)
 {
-	fputs(*(const bool *)field ? " yes" : " no", out);
+	strcpy(ret->wanted, *(const bool *)field ? "yes" : "no");
+	strcpy(ret->text, facts->kernel_thread ? "yes" : "no");
 }
 
 #define PATTERNS "patterns of 1 to 159 bytes in all, with blanks between,"
@@ -207,44 +190,42 @@ static const struct match_key {
 	enum policy_match_key text;
 	const char *text_name;
 	bool (*compare)(const char *patterns, const char *text);
-	/* … but this, which say() shows. */
+	/* … but this, which shows what is wanted and what is found. */
 	bool (*holds)(const void *field, uint32_t uid, const struct task_facts *facts);
-	void (*say)(FILE *out, const struct task_facts *facts);
-	void (*print)(FILE *out, const void *field);
+	void (*show)(const void *field, const struct task_facts *facts, struct match_shown *ret);
 } keys[] = {
 	{ { "comm", PATTERNS " as in steam wine*", store_patterns, POLICY_RULE_FIELD(match.comm),
 	    .match = POLICY_MATCH_COMM, .is_list = true },
-	  COST_TEXT, POLICY_MATCH_COMM, "comm", match_text, .print = print_text },
+	  COST_TEXT, POLICY_MATCH_COMM, "comm", match_text },
 	{ { "exe", PATTERNS " that start with / or *", store_patterns, POLICY_RULE_FIELD(match.exe),
 	    .match = POLICY_MATCH_EXE, .is_good = is_path, .is_list = true },
-	  COST_FILE, POLICY_MATCH_EXE, "exe", match_text, .print = print_text },
+	  COST_FILE, POLICY_MATCH_EXE, "exe", match_text },
 	{ { "command", "a pattern of 1 to 159 bytes", policy_store_text,
 	    POLICY_RULE_FIELD(match.command), .match = POLICY_MATCH_COMMAND },
-	  COST_FILE, POLICY_MATCH_COMMAND, "command", is_command, .print = print_text },
+	  COST_FILE, POLICY_MATCH_COMMAND, "command", is_command },
 	{ { "user", "the name or the number of a user", policy_store_text,
 	    POLICY_RULE_FIELD(match.user), .match = POLICY_MATCH_USER, .is_good = is_one_word },
-	  COST_NONE, .holds = has_user, .say = say_user, .print = print_text },
+	  COST_NONE, .holds = has_user, .show = show_user },
 	{ { "cgroup", PATTERNS " that start with /", store_patterns, POLICY_RULE_FIELD(match.cgroup),
 	    .match = POLICY_MATCH_CGROUP, .is_good = is_absolute, .is_list = true },
-	  COST_TEXT, POLICY_MATCH_CGROUP, "cgroup", match_cgroup, .print = print_text },
+	  COST_TEXT, POLICY_MATCH_CGROUP, "cgroup", match_cgroup },
 	{ { "unit", UNITS, store_patterns, POLICY_RULE_FIELD(match.unit),
 	    .match = POLICY_MATCH_UNIT, .is_good = is_unit, .is_list = true },
-	  COST_TEXT, POLICY_MATCH_CGROUP, "cgroup", match_unit, .print = print_text },
+	  COST_TEXT, POLICY_MATCH_CGROUP, "cgroup", match_unit },
 	{ { "user-unit", UNITS, store_patterns, POLICY_RULE_FIELD(match.user_unit),
 	    .match = POLICY_MATCH_USER_UNIT, .is_good = is_unit, .is_list = true },
-	  COST_TEXT, POLICY_MATCH_CGROUP, "cgroup", match_user_unit, .print = print_text },
+	  COST_TEXT, POLICY_MATCH_CGROUP, "cgroup", match_user_unit },
 	{ { "scheduler", "some of other batch idle fifo rr deadline ext, with blanks between",
 	    store_patterns, POLICY_RULE_FIELD(match.scheduler),
 	    .match = POLICY_MATCH_SCHEDULER, .is_good = is_scheduler, .is_list = true },
-	  COST_NONE, POLICY_MATCH_SCHEDULER, "scheduler", match_text, .print = print_text },
+	  COST_NONE, POLICY_MATCH_SCHEDULER, "scheduler", match_text },
 	{ { "nice", "a number from -20 to 19, or two: 5..19", store_nice,
 	    POLICY_RULE_FIELD(match.nice), .match = POLICY_MATCH_NICE },
-	  COST_NONE, .holds = has_nice, .say = say_nice, .print = print_nice },
+	  COST_NONE, .holds = has_nice, .show = show_nice },
 	{ { "kernel-thread", "yes or no", policy_store_flag, POLICY_RULE_FIELD(match.kernel_thread),
 	    .match = POLICY_MATCH_KERNEL_THREAD,
 	    .words = { { "no", { .value = false } }, { "yes", { .value = true } } } },
-	  COST_NONE, .holds = is_as_kernel_thread, .say = say_kernel_thread,
-	  .print = print_flag },
+	  COST_NONE, .holds = is_as_kernel_thread, .show = show_kernel_thread },
 };
 /* clang-format on */
 
@@ -298,32 +279,23 @@ uint32_t match_find_mismatch(const struct policy_match *match, uint32_t uid,
 	return 0;
 }
 
-/* A command line may be long; its beginning says what it is. */
-#define TEXT_SHOWN 120
-
-void match_say_fact(FILE *out, enum policy_match_key bit, const struct task_facts *facts,
-		    const struct match_texts *texts)
+void match_show(const struct policy_match *match, enum policy_match_key bit,
+		const struct task_facts *facts, const struct match_texts *texts,
+		struct match_shown *ret)
 {
 	const struct match_key *key = find_key(bit);
-	const char *unknown = NULL, *text;
+	const void *field = field_of(key, match);
+	const char *text = NULL;
 
-	if (!key->text) {
-		key->say(out, facts);
+	*ret = (struct match_shown){ key->key.name, key->text_name ?: key->key.name };
+	if (key->show) {
+		key->show(field, facts ?: &(struct task_facts){ 0 }, ret);
+		ret->found = facts ? ret->text : NULL;
 		return;
 	}
-	text = text_of(key, facts, texts, &unknown);
-	if (text)
-		fprintf(out, "%s is '%.*s'", key->text_name, TEXT_SHOWN, text);
-	else if (unknown)
-		fprintf(out, "its %s is not known (%s)", key->text_name, unknown);
-	else
-		fprintf(out, "it has no %s", key->text_name);
-}
-
-void match_say_wanted(FILE *out, const struct policy_match *match, enum policy_match_key bit)
-{
-	const struct match_key *key = find_key(bit);
-
-	fprintf(out, "%s =", key->key.name);
-	key->print(out, field_of(key, match));
+	snprintf(ret->wanted, sizeof(ret->wanted), "%s", (const char *)field);
+	if (facts)
+		text = text_of(key, facts, texts, &ret->unknown);
+	snprintf(ret->text, sizeof(ret->text), "%s", text ?: "");
+	ret->found = text ? ret->text : NULL;
 }

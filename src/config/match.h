@@ -8,7 +8,6 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-#include <stdio.h>
 
 #include "config/keys.h"
 #include "core/facts.h"
@@ -31,12 +30,19 @@ struct match_texts {
 uint32_t match_find_mismatch(const struct policy_match *match, uint32_t uid,
 			     const struct task_facts *facts, const struct match_texts *texts);
 
-/* Write the task's value of the key, and the rule's line. */
-void match_say_fact(FILE *out, enum policy_match_key key, const struct task_facts *facts,
-		    const struct match_texts *texts);
-void match_say_wanted(FILE *out, const struct policy_match *match, enum policy_match_key key);
-/* A user's name or number. */
-void match_say_user(FILE *out, uint32_t uid);
+/* A condition as the policy has it, and what the task is. */
+struct match_shown {
+	const char *key, *fact; /* unit compares the fact cgroup; others are alike */
+	const char *found;	/* the task's text; NULL: it has none, or … */
+	const char *unknown;	/* … it is not known for this reason */
+	char wanted[POLICY_PATTERN_SIZE];
+	char text[121]; /* a command line may be long; its beginning says what it is */
+};
+
+/* facts and texts are NULL for the policy's part alone. */
+void match_show(const struct policy_match *match, enum policy_match_key key,
+		const struct task_facts *facts, const struct match_texts *texts,
+		struct match_shown *ret);
 
 /*
  * patterns.c: the patterns of rules, those of fnmatch(3), in lists of which one must match: "steam

@@ -30,9 +30,9 @@ static void offer_options(const json_t *command, const char *typed)
 		offer(typed, "--", option.name, option.help);
 }
 
-/* Prints the names in a method's list, with one field of each as description. */
+/* Prints the names in a method's list, each with a template of words.json as description. */
 static void offer_listed(const struct ctl *ctl, const char *method, const char *list,
-			 const char *before, const char *field, const char *typed)
+			 const char *template, const char *typed)
 {
 	json_auto_t *reply = NULL;
 	const json_t *entry;
@@ -40,12 +40,10 @@ static void offer_listed(const struct ctl *ctl, const char *method, const char *
 
 	ctl_try(ctl, method, NULL, &reply);
 	json_array_foreach(json_object_get(reply, list), i, entry) {
-		const char *name = field_text(entry, "name"), *value = field_text(entry, field);
-		char help[256];
+		_cleanup_free_ char *help = words_text(template, entry, NULL);
 
-		snprintf(help, sizeof(help), "%s%s", value ? before : "", value ? value : "");
-		if (name)
-			offer(typed, "", name, help);
+		if (field_text(entry, "name"))
+			offer(typed, "", field_text(entry, "name"), help ?: "");
 	}
 }
 
@@ -64,20 +62,19 @@ static const char *value_of(const json_t *command, const char *word)
 static void offer_names(const struct ctl *ctl, const char *what, int n_before, const char *typed)
 {
 	static const struct {
-		const char *word, *method, *list, *before, *field;
+		const char *word, *method, *list, *template;
 		int n_before;
 	} kinds[] = {
-		{ "DOMAIN", "io.wakegov.Domains", "domains", "CPUs ", "cpus", 0 },
-		{ "policyN", "io.wakegov.Domains", "domains", "CPUs ", "cpus", 0 },
-		{ "RULE", "io.wakegov.Rules", "rules", "", "match", 0 },
-		{ "PROFILE", "io.wakegov.Profiles", "profiles", "when ", "when", 0 },
-		{ "CLASS", "io.wakegov.Classes", "classes", "cap ", "cap", 1 },
+		{ "DOMAIN", "io.wakegov.Domains", "domains", "CPUs {cpus}", 0 },
+		{ "policyN", "io.wakegov.Domains", "domains", "CPUs {cpus}", 0 },
+		{ "RULE", "io.wakegov.Rules", "rules", "{>match}", 0 },
+		{ "PROFILE", "io.wakegov.Profiles", "profiles", "when {when}", 0 },
+		{ "CLASS", "io.wakegov.Classes", "classes", "cap {cap}", 1 },
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++)
 		if (strstr(what, kinds[i].word) && (n_before < 0 || n_before == kinds[i].n_before))
-			offer_listed(ctl, kinds[i].method, kinds[i].list, kinds[i].before,
-				     kinds[i].field, typed);
+			offer_listed(ctl, kinds[i].method, kinds[i].list, kinds[i].template, typed);
 }
 
 enum ctl_exit command_complete(struct ctl *ctl)

@@ -127,3 +127,32 @@ uint64_t rules_find_matches(struct rules *rules, const struct task_facts *facts,
 			overridden |= bits & -bits;
 	return matched | overridden;
 }
+
+void rules_explain(struct rules *rules, uint32_t rule, const struct task_facts *facts,
+		   struct rules_explanation *ret)
+{
+	const struct policy_rule *of = &rules->policy->rules[rule];
+	bool has_conditions = !of->override.id && !of->is_hint;
+	uint32_t mismatch = has_conditions ? rules_find_mismatch(rules, rule, facts) : 0;
+	const struct hint *hint = rules_hint_of(rules, rule, facts->pid);
+
+	*ret = (struct rules_explanation){
+		.holds = rules_holds(rules, rule),
+		.is_met = !mismatch,
+		.keys = mismatch ?: of->match.given,
+		.hint = hint,
+		.is_inherited = hint && hint->pid != facts->pid && hint->pid != facts->tgid,
+	};
+	if (of->override.id)
+		ret->matches = rules_was_overridden(rules, rule, facts->pid);
+	else
+		ret->matches = of->is_hint ? hint != NULL : ret->is_met && ret->holds;
+}
+
+void rules_show(struct rules *rules, uint32_t rule, uint32_t key, const struct task_facts *facts,
+		struct match_shown *ret)
+{
+	const struct match_texts texts = { texts_get, rules->texts };
+
+	match_show(&rules->policy->rules[rule].match, key, facts, &texts, ret);
+}

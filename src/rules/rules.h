@@ -14,6 +14,7 @@
 #include "core/topology.h"
 #include "rules/hints.h"
 
+struct match_shown;
 struct rules;
 
 /*
@@ -116,15 +117,22 @@ uint64_t rules_refused(const struct rules *rules);
 /* Whether the table of tasks is full. */
 bool rules_are_full(const struct rules *rules);
 
-/*
- * Explains whether a rule matches the task, in an allocated sentence; NULL without memory.
- * *ret_matches is the answer.
- */
-char *rules_explain(struct rules *rules, uint32_t rule, const struct task_facts *facts,
-		    bool *ret_matches);
+/* match.c: whether a rule matches the task, and why. */
+struct rules_explanation {
+	bool matches;
+	bool holds;		 /* the rule's own condition */
+	bool is_met;		 /* the task's part */
+	uint32_t keys;		 /* the conditions that are met, or the first that is not */
+	const struct hint *hint; /* the task's, if the rule is of its class; borrowed */
+	bool is_inherited;	 /* from the task that started it */
+};
 
-/* Writes the keys of the rule: "comm = fi*, user = joe". */
-void rules_say_match(FILE *out, const struct policy_rule *rule);
+void rules_explain(struct rules *rules, uint32_t rule, const struct task_facts *facts,
+		   struct rules_explanation *ret);
+
+/* One of the conditions. */
+void rules_show(struct rules *rules, uint32_t rule, uint32_t key, const struct task_facts *facts,
+		struct match_shown *ret);
 
 /*
  * check.c: warnings about valid but doubtful rules. The rules are applied. Each warning is given

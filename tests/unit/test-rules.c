@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "config/keys.h"
+#include "config/match.h"
 #include "rules/rules.h"
 
 static struct policy policy;
@@ -208,15 +209,26 @@ TEST(test_reload)
 	rules_free(rules);
 }
 
+/* Of rule 0: the fact of each condition that is shown, what was found, and what is wanted. */
 static void assert_explains(struct rules *rules, const struct task_facts *facts, bool expected,
-			    const char *sentence)
+			    const char *conditions)
 {
-	bool matches = !expected;
-	char *text = rules_explain(rules, 0, facts, &matches);
+	struct rules_explanation why;
+	struct match_shown shown;
+	char text[256] = "";
 
-	assert_int_equal(matches, expected);
-	assert_string_equal(text, sentence);
-	free(text);
+	rules_explain(rules, 0, facts, &why);
+	assert_int_equal(why.matches, expected);
+	assert_int_equal(why.is_met && why.holds, expected);
+	for (; why.keys; why.keys &= why.keys - 1) {
+		rules_show(rules, 0, why.keys & -why.keys, facts, &shown);
+		sprintf(text + strlen(text), "%s: %s (%s = %s) ", shown.fact,
+			shown.found	? shown.found
+			: shown.unknown ? shown.unknown
+					: "none",
+			shown.key, shown.wanted);
+	}
+	assert_string_equal(text, conditions);
 }
 
 TEST(test_explains)
@@ -228,15 +240,14 @@ TEST(test_explains)
 	policy.rules[0].match.given |= POLICY_MATCH_NICE;
 	policy.rules[0].match.nice.most = 4;
 	rules_set_policy(rules, &policy);
-	assert_explains(rules, &facts, true, "comm is 'abc' (comm = a*), nice is 3 (nice = 0..4)");
+	assert_explains(rules, &facts, true, "comm: abc (comm = a*) nice: 3 (nice = 0..4) ");
 	facts.nice = -1;
-	assert_explains(rules, &facts, false, "nice is -1, the rule wants nice = 0..4");
+	assert_explains(rules, &facts, false, "nice: -1 (nice = 0..4) ");
 	policy.rules[0].match.given = 0;
-	assert_explains(rules, &facts, true, "it is for every task");
+	assert_explains(rules, &facts, true, "");
 	policy.rules[0].match.given = POLICY_MATCH_KERNEL_THREAD;
 	policy.rules[0].match.kernel_thread = true;
-	assert_explains(rules, &facts, false,
-			"it is no kernel thread, the rule wants kernel-thread = yes");
+	assert_explains(rules, &facts, false, "kernel-thread: no (kernel-thread = yes) ");
 	rules_free(rules);
 }
 
@@ -264,13 +275,12 @@ TEST(test_texts)
 	rules_set_policy(rules, &policy);
 	assert_true(rules_update(rules, &facts, &task));
 	assert_int_equal(task.matched, 3);
-	assert_explains(rules, &facts, true, "exe is '/usr/bin/fio' (exe = */fio)");
+	assert_explains(rules, &facts, true, "exe: /usr/bin/fio (exe = */fio) ");
 	facts = make_task(2, 5, "x");
 	assert_false(rules_update(rules, &facts, &task));
-	assert_explains(rules, &facts, false,
-			"its exe is not known (it is far away), the rule wants exe = */fio");
+	assert_explains(rules, &facts, false, "exe: it is far away (exe = */fio) ");
 	facts.kernel_thread = true;
-	assert_explains(rules, &facts, false, "it has no exe, the rule wants exe = */fio");
+	assert_explains(rules, &facts, false, "exe: none (exe = */fio) ");
 	rules_free(rules);
 }
 
@@ -357,7 +367,7 @@ TEST(test_conditions)
 	rules_set_policy(rules, &policy);
 	assert_true(matched_of(rules, make_task(1, 5, "ab")) == 2);
 	assert_explains(rules, &(struct task_facts){ 1, .tgid = 1, .start_ns = 5, .comm = "a" },
-			false, "comm is 'a' (comm = a*), and rule c, its condition, has no task");
+			false, "comm: a (comm = a*) ");
 	assert_false(rules_pop_conditions(rules));
 	assert_true(matched_of(rules, make_task(2, 5, "c")) == 4);
 	assert_true(rules_pop_conditions(rules));

@@ -9,6 +9,7 @@
 
 #include "actuator/discovery.h"
 #include "config/keys.h"
+#include "config/match.h"
 #include "daemon/domains.h"
 #include "daemon/journal.h"
 #include "daemon/loop.h"
@@ -264,11 +265,16 @@ const struct rules_task *rules_find(const struct rules *rules, uint32_t pid)
 	return pid == FIRST_PID ? &task : NULL;
 }
 
-char *rules_explain(struct rules *rules, uint32_t rule, const struct task_facts *facts,
-		    bool *ret_matches)
+void rules_explain(struct rules *rules, uint32_t rule, const struct task_facts *facts,
+		   struct rules_explanation *ret)
 {
-	*ret_matches = rule == 0;
-	return strdup(rule ? "another task" : "command is 'tar c' (command = tar*)");
+	*ret = (struct rules_explanation){ rule == 0, true, rule == 0, rule ? 0 : 1 };
+}
+
+void rules_show(struct rules *rules, uint32_t rule, uint32_t key, const struct task_facts *facts,
+		struct match_shown *ret)
+{
+	*ret = (struct match_shown){ "command", "command", facts ? "tar c" : NULL, NULL, "tar*" };
 }
 
 struct hints *rules_hints(const struct rules *rules)
@@ -313,11 +319,6 @@ int hinting_hold(struct hinting *hinting, struct hint *hint, struct subscription
 
 	hint->held = true;
 	return channel_subscribe(&channel, &(struct channel_filter){ .kinds = 1 }, subscription);
-}
-
-void rules_say_match(FILE *out, const struct policy_rule *rule)
-{
-	fprintf(out, "comm = tar*");
 }
 
 void rule_tracking_update_task(struct core *core, const struct task_facts *facts)

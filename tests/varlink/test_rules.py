@@ -63,12 +63,12 @@ class CommandLines(RightsTest):
     def why(self, raw):
         reply = raw.call("io.wakegov.ExplainRules", {"pid": 5000812})
         self.assertIn("rules", reply["parameters"], reply)
-        return reply["parameters"]["rules"][-1]["why"]
+        return reply["parameters"]["rules"][-1]["conditions"]
 
     def test_who_sees_them(self):
         """by who asks, who has to live: a pid is of the namespace in which its process is"""
-        self.assertIn("tar c", self.why(self.connection_of(0, 0, lives=True)))
-        self.assertIn("tar c", self.why(self.connection_of(NOBODY, READERS, lives=True)))
+        self.assertIn("tar c", str(self.why(self.connection_of(0, 0, lives=True))))
+        self.assertIn("tar c", str(self.why(self.connection_of(NOBODY, READERS, lives=True))))
         self.assertIsNone(self.why(self.connection_of(NOBODY, NOBODY, lives=True)))
 
 
@@ -83,7 +83,7 @@ class Control(ServiceTest):
     def test_rules(self):
         lines = self.run_command("rules").splitlines()
         self.assertEqual(lines[1].split(), ["backup", "x.conf:12", "5", "17", "30", "%", "-", "off",
-                                            "policy0", "comm", "=", "tar*"])
+                                            "policy0", "command", "=", "tar*"])
         self.assertRegex(lines[2], r"^backup: \S+ \(\d+\), - \(4194303\), - \(4194302\), "
                                    r"- \(4194301\) and 1 more, see: wakegovctl rules backup$")
         self.assertEqual(lines[3], "backup: 3 tasks spread over the caches")
@@ -94,7 +94,7 @@ class Control(ServiceTest):
 
     def test_one_rule(self):
         lines = self.run_command("rules", "backup").splitlines()
-        self.assertEqual(lines[0], "backup (x.conf:12), for comm = tar*: 5 now, 17 came to match")
+        self.assertEqual(lines[0], "backup (x.conf:12), for command = tar*: 5 now, 17 came to match")
         self.assertEqual(lines[6].split(), ["4194300", "800", "-"])
         self.assertEqual(len(lines), 7)
         rule = json.loads(self.run_command("--json", "rules", "backup"))

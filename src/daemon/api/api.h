@@ -94,6 +94,8 @@ int api_end_page(struct json_out *out, const struct api_page *page, struct reply
 
 /* Properties as the fields cap, floor, io_boost, placement and idle_latency. */
 void api_put_properties(struct json_out *out, const struct policy_properties *properties);
+/* The type Hint; NULL: null. */
+void api_put_hint(struct json_out *out, const struct hint *hint);
 
 /* explain.c, override.c. */
 int api_explain(const struct call *call, struct reply *reply);

@@ -5,20 +5,18 @@
 
 #include "daemon/api/api.h"
 #include "daemon/loop.h"
-#include "shared/time.h"
 
 int api_list_classes(const struct call *call, struct reply *reply)
 {
 	const struct core *core = api_core(call);
 	const struct policy *policy = &core->policy;
 	struct json_out *out = reply_begin(reply);
-	const char *why_not = NULL;
+	bool drives = core_drives_any(core);
 
-	if (!core->n_domains)
-		why_not = "this machine has no cpufreq domains";
-	else if (!core_drives_any(core))
-		why_not = "wakegov drives no domain now: see wakegovctl domains";
-	field_text(out, "why_not_here", why_not);
+	field_text(out, "why_not_here",
+		   drives	     ? NULL
+		   : core->n_domains ? "not-driven"
+				     : "no-domains");
 	field_open(out, "classes", '[');
 	for (uint32_t i = 0; i < policy->n_classes; i++) {
 		const struct policy_class *class = &policy->classes[i];
@@ -33,24 +31,6 @@ int api_list_classes(const struct call *call, struct reply *reply)
 	}
 	json_out_close(out, ']');
 	return reply_end(reply);
-}
-
-/* The type Hint. */
-static void put_hint(struct json_out *out, const struct hint *hint)
-{
-	uint64_t now_ns = time_now_ns();
-	uint64_t left_ns = hint->end_ns > now_ns ? hint->end_ns - now_ns : 0;
-
-	json_out_open(out, '{');
-	field_count(out, "pid", hint->pid);
-	field_text(out, "comm", hint->comm);
-	field_text(out, "class", hint->class);
-	field_bool(out, "thread", hint->is_thread);
-	field_bool(out, "children", hint->children);
-	field_count(out, "tasks", hint->n_tasks);
-	field_count(out, "uid", hint->by_uid);
-	field_count_if(out, "left_us", !hint->held, left_ns / NS_PER_US);
-	json_out_close(out, '}');
 }
 
 int api_list_hints(const struct call *call, struct reply *reply)
@@ -70,7 +50,7 @@ int api_list_hints(const struct call *call, struct reply *reply)
 			continue;
 		if (!api_is_on_page(&page, place))
 			break;
-		put_hint(out, hint);
+		api_put_hint(out, hint);
 	}
 	return api_end_page(out, &page, reply);
 }
@@ -139,10 +119,7 @@ static int give(const struct call *call, struct reply *reply, bool hold)
 	round_run(core);
 	out = reply_begin(reply);
 	json_out_key(out, "hint");
-	if (hint)
-		put_hint(out, hint);
-	else
-		field_null(out, NULL);
+	api_put_hint(out, hint);
 	return reply_end(reply);
 }
 

@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The socket's methods that say which rules there are, which tasks they match, and why; properties
- * and pages as other methods show them too.
+ * The socket's methods that say which rules there are, which tasks they match, and why; properties,
+ * hints and pages as other methods show them too.
  */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "config/keys.h"
+#include "config/match.h"
 #include "core/opp.h"
 #include "daemon/api/api.h"
 #include "daemon/process.h"
 #include "daemon/rule_tracking.h"
-#include "shared/cleanup.h"
 #include "shared/time.h"
 
 /* Keys whose values only privileged users can read: /proc/PID/exe, and cmdline with hidepid=. */
@@ -35,6 +34,27 @@ void api_put_properties(struct json_out *out, const struct policy_properties *pr
 	put_level(out, "waiting", &properties->waiting, RULE_WAITING);
 	put_level(out, "placement", &properties->placement, RULE_PLACEMENT);
 	put_level(out, "idle_latency", &properties->idle_latency, RULE_IDLE_LATENCY);
+}
+
+void api_put_hint(struct json_out *out, const struct hint *hint)
+{
+	uint64_t now_ns = time_now_ns(), left_ns;
+
+	if (!hint) {
+		field_null(out, NULL);
+		return;
+	}
+	left_ns = hint->end_ns > now_ns ? hint->end_ns - now_ns : 0;
+	json_out_open(out, '{');
+	field_count(out, "pid", hint->pid);
+	field_text(out, "comm", hint->comm);
+	field_text(out, "class", hint->class);
+	field_bool(out, "thread", hint->is_thread);
+	field_bool(out, "children", hint->children);
+	field_count(out, "tasks", hint->n_tasks);
+	field_count(out, "uid", hint->by_uid);
+	field_count_if(out, "left_us", !hint->held, left_ns / NS_PER_US);
+	json_out_close(out, '}');
 }
 
 struct api_page api_read_page(const struct call *call)
@@ -124,27 +144,46 @@ static void put_groups(struct json_out *out, const struct placing *placing,
 	json_out_close(out, ']');
 }
 
-static int put_rule(struct json_out *out, const struct manager *manager, uint32_t i)
+/* What the rule wants; with facts also what the task is. */
+static void put_conditions(struct json_out *out, const struct core *core, uint32_t i, uint32_t keys,
+			   const struct task_facts *facts)
+{
+	struct match_shown shown;
+
+	field_open(out, "conditions", '[');
+	for (; keys; keys &= keys - 1) {
+		rules_show(core->rules, i, keys & -keys, facts, &shown);
+		json_out_open(out, '{');
+		field_text(out, "key", shown.key);
+		field_text(out, "wanted", shown.wanted);
+		field_text(out, "fact", shown.fact);
+		field_text(out, "found", shown.found);
+		field_text(out, "unknown", shown.unknown);
+		json_out_close(out, '}');
+	}
+	json_out_close(out, ']');
+}
+
+static void put_rule(struct json_out *out, const struct manager *manager, uint32_t i)
 {
 	const struct core *core = &manager->core;
 	const struct policy_rule *rule = &core->policy.rules[i];
+	const struct policy_override *override = &rule->override;
 	struct rules_count count = rules_count(core->rules, i);
-	_cleanup_free_ char *match = NULL;
 	char domain[DOMAIN_NAME_SIZE];
-	size_t size;
-	FILE *file = open_memstream(&match, &size);
 
-	if (!file)
-		return -ENOMEM;
-	rules_say_match(file, rule);
-	if (fclose(file) != 0)
-		return -ENOMEM;
 	snprintf(domain, sizeof(domain), "policy%u", rule->domain_cpu);
 	json_out_open(out, '{');
 	field_text(out, "name", rule->name);
 	field_text(out, "file", rule->file);
 	field_count(out, "line", rule->line);
-	field_text(out, "match", match);
+	put_conditions(out, core, i, rule->match.given, NULL);
+	field_text(out, "when", rule->when[0] ? rule->when : NULL);
+	field_nonzero(out, "override_id", override->id);
+	field_nonzero(out, "override_pid", override->pid);
+	field_bool(out, "override_children", override->children);
+	field_text(out, "override_rule", override->rule[0] ? override->rule : NULL);
+	field_bool(out, "is_hint", rule->is_hint);
 	field_text(out, "domain", rule->domain_cpu == POLICY_ANY_DOMAIN ? NULL : domain);
 	field_text(out, "class", rule->class[0] ? rule->class : NULL);
 	api_put_properties(out, &rule->properties);
@@ -153,7 +192,6 @@ static int put_rule(struct json_out *out, const struct manager *manager, uint32_
 	field_count(out, "tasks", count.tasks);
 	field_count(out, "matches", count.matches);
 	json_out_close(out, '}');
-	return 0;
 }
 
 int api_list_rules(const struct call *call, struct reply *reply)
@@ -161,16 +199,15 @@ int api_list_rules(const struct call *call, struct reply *reply)
 	const struct manager *manager = call->userdata;
 	const struct core *core = api_traced(call);
 	struct json_out *out = reply_begin(reply);
-	int r = 0;
 
 	field_count(out, "tasks", rules_n_tasks(core->rules));
 	field_count(out, "max_tasks", core->policy.max_ruled_tasks);
 	field_count(out, "refused", rules_refused(core->rules));
 	field_open(out, "rules", '[');
-	for (uint32_t i = 0; r == 0 && i < core->policy.n_rules; i++)
-		r = put_rule(out, manager, i);
+	for (uint32_t i = 0; i < core->policy.n_rules; i++)
+		put_rule(out, manager, i);
 	json_out_close(out, ']');
-	return r < 0 ? r : reply_end(reply);
+	return reply_end(reply);
 }
 
 int api_list_rule_tasks(const struct call *call, struct reply *reply)
@@ -263,25 +300,28 @@ static bool gives(const struct core *core, uint64_t matched, uint32_t rule,
 }
 
 /* hides_program: the caller may not see the program and the command line of this task. */
-static int put_task_rule(struct json_out *out, const struct manager *manager, uint32_t i,
-			 const struct task_facts *facts, bool hides_program)
+static void put_task_rule(struct json_out *out, const struct manager *manager, uint32_t i,
+			  const struct task_facts *facts, bool hides_program)
 {
 	const struct core *core = &manager->core;
 	const struct rules_task *task = rules_find(core->rules, facts->pid);
 	uint64_t matched = task ? task->matched : 0;
-	bool is_private = core->policy.rules[i].match.given & PRIVATE_KEYS;
-	_cleanup_free_ char *why = NULL;
-	bool matches;
-	int r;
+	struct rules_explanation why;
 
-	why = rules_explain(core->rules, i, facts, &matches);
-	if (!why)
-		return -ENOMEM;
+	rules_explain(core->rules, i, facts, &why);
 	json_out_open(out, '{');
 	json_out_key(out, "rule");
-	r = put_rule(out, manager, i);
-	field_bool(out, "matches", matches);
-	field_text(out, "why", is_private && hides_program ? NULL : why);
+	put_rule(out, manager, i);
+	field_bool(out, "matches", why.matches);
+	field_bool(out, "is_met", why.is_met);
+	if (hides_program && core->policy.rules[i].match.given & PRIVATE_KEYS)
+		field_null(out, "conditions");
+	else
+		put_conditions(out, core, i, why.keys, facts);
+	field_bool(out, "when_holds", why.holds);
+	json_out_key(out, "hint");
+	api_put_hint(out, why.hint);
+	field_bool(out, "inherited", why.is_inherited);
 	field_bool(out, "gives_cap", gives(core, matched, i, RULE_CAP));
 	field_bool(out, "gives_floor", gives(core, matched, i, RULE_FLOOR));
 	field_bool(out, "gives_io_boost", gives(core, matched, i, RULE_IO_BOOST));
@@ -291,7 +331,6 @@ static int put_task_rule(struct json_out *out, const struct manager *manager, ui
 	field_bool(out, "gives_idle_latency",
 		   rule_that_gives_anywhere(&core->policy, matched, RULE_IDLE_LATENCY) == (int)i);
 	json_out_close(out, '}');
-	return r;
 }
 
 /* Explains by the task's present facts, as a scan finds them, with changes without an event. */
@@ -315,14 +354,13 @@ int api_explain_rules(const struct call *call, struct reply *reply)
 	out = reply_begin(reply);
 	field_open(out, "rules", '[');
 	/* Overrides come first: they win over the policy's own rules. */
-	for (uint32_t i = POLICY_RULES_MAX - core->policy.n_overrides;
-	     r == 0 && i < POLICY_RULES_MAX; i++)
-		r = put_task_rule(out, manager, i, &facts, hides_program);
-	for (uint32_t i = 0; r == 0 && i < core->policy.n_rules; i++)
-		r = put_task_rule(out, manager, i, &facts, hides_program);
+	for (uint32_t i = POLICY_RULES_MAX - core->policy.n_overrides; i < POLICY_RULES_MAX; i++)
+		put_task_rule(out, manager, i, &facts, hides_program);
+	for (uint32_t i = 0; i < core->policy.n_rules; i++)
+		put_task_rule(out, manager, i, &facts, hides_program);
 	json_out_close(out, ']');
 	field_count(out, "pid", (uint64_t)pid);
 	field_count(out, "tgid", facts.tgid);
 	field_text(out, "comm", facts.comm);
-	return r < 0 ? r : reply_end(reply);
+	return reply_end(reply);
 }

@@ -277,8 +277,8 @@ class Trust(Installed):
                 os.readlink(f"/proc/{secret.pid}/exe")
                 raise AssertionError("the kernel tells it to anybody")
             return why_of()
-        self.assertEqual([rule["why"] for rule in self.as_user(NOBODY, look)], [None, None])
-        self.assertIn("/sleep'", why_of()[0]["why"])
+        self.assertEqual([rule["conditions"] for rule in self.as_user(NOBODY, look)], [None, None])
+        self.assertIn("/sleep'", str(why_of()[0]["conditions"]))
 
     def test_policy_of_others(self):
         """configuration: what anybody else could write, or is no file, is refused, and named"""
