@@ -279,6 +279,8 @@ static __noinline int hurry(struct wakegov_cpu *cpu, struct chain_task *chain,
 		return 0; /* for the verifier: never so */
 	if (at_ns > chain->input_ns) {
 		chain->flags &= ~CHAIN_HURRIES;
+		chain->hurried = 0;
+		keep_clamp(chain, task->pid, false);
 		return 0;
 	}
 	cpu->context |= OF_INPUT;
@@ -425,6 +427,7 @@ static inline void exit_chain(__u32 pid)
 {
 	struct chain_task *chain = find_chain(pid);
 
+	keep_clamp(chain, pid, false);
 	if (chain)
 		chain->flags = CHAIN_EXITED;
 }

@@ -54,6 +54,27 @@ static inline __u32 user_of(const struct task_struct *task)
 	return task->cred->uid.val + 1;
 }
 
+/* Reports when the task may keep a minimum clamp between its pieces, and when no longer. */
+static __noinline int keep_clamp(struct chain_task *chain, __u32 pid, bool keeps)
+{
+	if (chain && keeps == !(chain->flags & CHAIN_KEEPS) &&
+	    emit_class(WAKEGOV_RECORD_WAITED, 0, pid, keeps))
+		chain->flags ^= CHAIN_KEEPS;
+	return 0;
+}
+
+/* The task forks, and its children inherit clamps: it keeps none. Returns whether it did. */
+static __noinline bool end_keeping(__u32 pid)
+{
+	struct chain_task *chain = find_chain(pid);
+	bool keeps = chain && chain->flags & CHAIN_KEEPS;
+
+	keep_clamp(chain, pid, false);
+	if (chain)
+		chain->flags |= CHAIN_FORKS;
+	return keeps;
+}
+
 /*
  * Returns the task's place or a new one; NULL: there is none. Never displaces a task at work, which
  * a storm of forks would otherwise do. is_met: a tick has met the task, so it counts for its user.
@@ -62,6 +83,7 @@ static inline struct chain_task *claim_chain(struct task_struct *task, bool is_m
 {
 	__u32 pid = task->pid, place, user = 0;
 	struct wakegov_chain_pair *pair = chain_pair(pid);
+	struct chain_task *chain;
 
 	if (!pid || !pair)
 		return NULL;
@@ -83,19 +105,16 @@ static inline struct chain_task *claim_chain(struct task_struct *task, bool is_m
 		return NULL;
 	}
 	place &= 1;
+	chain = &pair->chains[place];
+	keep_clamp(chain, pair->pids[place], false);
+	__builtin_memset(chain, 0, sizeof(*chain));
 	/* While only ticks are traced all CPUs are full: it has one until its waits are seen. */
-	pair->chains[place].generation = settings.only_ticks_since_ns != 0;
-	pair->chains[place].util_q = CHAIN_ONE;
-	pair->chains[place].waker.pid = 0;
+	chain->generation = settings.only_ticks_since_ns != 0;
+	chain->util_q = CHAIN_ONE;
 	/* A child has its parent's. */
-	pair->chains[place].flags = is_met && task->flags & PF_KTHREAD ? CHAIN_KERNEL : 0;
-	pair->chains[place].next = 0;
-	pair->chains[place].serves = 0;
-	pair->chains[place].pieces_of = 0;
-	pair->chains[place].cpu_next = 0;
-	pair->chains[place].others = 0;
-	pair->chains[place].updated_ns = now_ns; /* it works, even before its first switch */
+	chain->flags = is_met && task->flags & PF_KTHREAD ? CHAIN_KERNEL : 0;
+	chain->updated_ns = now_ns; /* it works, even before its first switch */
 	pair->pids[place] = pid;
 	pair->users[place] = user;
-	return &pair->chains[place];
+	return chain;
 }

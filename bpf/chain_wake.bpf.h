@@ -115,6 +115,12 @@ static __noinline int wake_in_piece(struct wakegov_cpu *cpu, bool serves_io)
 }
 
 /*
+ * So many pieces without a fork, and without a wake-up by another task, show a task that may keep
+ * its clamp while it sleeps. With twice as many, it has slow pieces for as much longer.
+ */
+#define KEPT_AFTER 16
+
+/*
  * Something outside ends the task's external wait: votes, and where its pieces are waited for, or
  * a turn of the high clock may tell, this one has the clock that waiting is worth. The kernel's own
  * threads are exempt. A task that a timer wakes and that wakes no other task is exempt as well: its
@@ -139,14 +145,21 @@ static __noinline int begin_piece(struct wakegov_cpu *cpu, struct chain_task *ch
 	interval_us = piece_begin(&chain->piece, chain->slept_ns + ahead_ns, now_ns,
 				  chain->lost_ns);
 	chain->others -= chain->others > 0;
-	if (chain->piece.peak_us < PIECE_LEAST_US || is_exempt(task))
+	if (chain->piece.peak_us < PIECE_LEAST_US || is_exempt(task)) {
+		chain->hurried = 0;
+		keep_clamp(chain, task->pid, false);
 		return 0;
+	}
 	util_q = DECAY_Q(piece_due_util(&chain->piece, interval_us));
 	if (util_q) {
 		/* Its waker is not forgotten: a chain without one asks for nothing. */
 		rest_q = chain_rest(chain, now_ns - ahead_ns - chain->slept_ns);
 		chain_begin(chain, now_ns - ahead_ns, rest_q > util_q ? rest_q : util_q);
 	}
+	chain->hurried = chain->waker.pid ? 0 : chain->hurried + (chain->hurried < KEPT_AFTER);
+	keep_clamp(chain, task->pid,
+		   chain->hurried == KEPT_AFTER && !(chain->flags & CHAIN_FORKS) &&
+			   chain->piece.score <= -PIECE_SCORE_VERDICT);
 	if (!piece_hurries(&chain->piece) || !cpu->waiting_q)
 		return 0;
 	chain->flags |= CHAIN_WAITED;

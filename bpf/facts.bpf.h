@@ -7,6 +7,7 @@
  * are reported. Most of them wait first, and those that exit during the wait are never reported.
  */
 
+#include "chain_place.bpf.h"
 #include "clamped.bpf.h"
 #include "maps.bpf.h"
 #include "slot.bpf.h"
@@ -149,6 +150,7 @@ static inline bool defer_child(__u32 parent_pid, bool clamped, struct task_struc
 static __noinline void follow_fork(__u32 parent_pid, struct task_struct *child, bool moved)
 {
 	bool clamped = settings.follow_clamps && has_clamps(child), inherits;
+	bool kept = end_keeping(parent_pid);
 	__u32 pid = child->pid, one = 1;
 
 	inherits = settings.follow && bpf_map_lookup_elem(&matching, &parent_pid);
@@ -157,7 +159,8 @@ static __noinline void follow_fork(__u32 parent_pid, struct task_struct *child, 
 		report_child(parent_pid, true);
 		if (inherits)
 			bpf_map_update_elem(&matching, &pid, &one, BPF_ANY);
-		if (inherits && !moved && defer_child(parent_pid, clamped, child))
+		/* A clamp that its parent had for its pieces is no effect of rules. */
+		if (inherits && !moved && !kept && defer_child(parent_pid, clamped, child))
 			return;
 		emit_facts(child, NULL);
 	}

@@ -60,6 +60,8 @@ enum chain_flags {
 	CHAIN_WAITED = 1 << 2, /* … or for a piece that is waited for */
 	CHAIN_KERNEL = 1 << 3, /* the kernel's own thread */
 	CHAIN_PIECE = 1 << 4,  /* its present piece has woken no other task */
+	CHAIN_KEEPS = 1 << 5,  /* it keeps a minimum clamp between its pieces */
+	CHAIN_FORKS = 1 << 6,  /* it has forked, and never keeps one */
 };
 
 struct chain_mark {
@@ -90,7 +92,8 @@ struct chain_task {
 	/* Its own: a child begins without. */
 	__u32 pieces_of; /* the generation in which `piece` began; 0: there was none */
 	__u16 cpu_next;	 /* the CPU after the one where it last did such work; 0: none */
-	__u16 others;	 /* begins until it is alone; 0: it woke no other task in its last pieces */
+	__u8 others;	 /* begins until it is alone; 0: it woke no other task in its last pieces */
+	__u8 hurried;	 /* begins in a row that were waited for, none after another task's work */
 	__u32 serves;	 /* a task with I/O, whose requests this kernel thread sends; 0: none */
 	struct piece piece;
 };
@@ -347,8 +350,8 @@ static inline void chain_come(struct chain_task *task, __u64 now_ns, __u32 level
 static inline void chain_fork(const struct chain_task *parent, struct chain_task *child, __u32 id)
 {
 	__builtin_memcpy(child, parent, __builtin_offsetof(struct chain_task, pieces_of));
-	child->pieces_of = 0;
-	child->cpu_next = 0;
-	child->others = 0;
+	__builtin_memset(&child->pieces_of, 0,
+			 sizeof(*child) - __builtin_offsetof(struct chain_task, pieces_of));
+	child->flags &= ~(CHAIN_KEEPS | CHAIN_FORKS);
 	child->waker = (struct chain_waker){ .pid = id };
 }

@@ -20,6 +20,8 @@ enum wakegov_record_type {
 				      * class 0: no longer */
 	WAKEGOV_RECORD_CHILD,	     /* parent forked pid, which has clamps */
 	WAKEGOV_RECORD_OWN,	     /* pid changed its own clamps, or exited */
+	WAKEGOV_RECORD_WAITED,	     /* class 1: pid may keep a minimum clamp between its pieces;
+				      * 0: no longer */
 	WAKEGOV_RECORD_BURSTS,	     /* the bursts of a class became longer or shorter */
 	WAKEGOV_RECORD_FACTS,	     /* a new or changed task, for the rules */
 	WAKEGOV_RECORD_CHILDREN,     /* the first of several new children waits for its report */

@@ -100,6 +100,7 @@ enum clamp_why {
 	CLAMP_NEIGHBOUR, /* it is a short-running co-runner of a capped task: gets that task's cap
 			  */
 	CLAMP_CHAIN,	 /* it is of a chain that does not fit a little CPU */
+	CLAMP_WAITED,	 /* its pieces are waited for: it keeps a minimum while it sleeps */
 	CLAMP_NEED,	 /* its I/O gains nothing from more than its domain needs without boosts */
 };
 
@@ -114,5 +115,5 @@ struct task_clamp {
 	int32_t max_rule; /* the same; CLAMP_NEIGHBOUR: the rule of the capped task */
 };
 
-/* Names for people: none, rule, io-boost, neighbour, chain, need. Static strings. */
+/* Names for people: none, rule, io-boost, neighbour, chain, waited, need. Static strings. */
 const char *clamp_why_name(enum clamp_why why);

@@ -13,6 +13,8 @@
 #include <string.h>
 
 #include "core/clamping.h"
+#include "core/opp.h"
+#include "core/rule.h"
 
 /* The clamps of rules; the kernel merges the tasks' own with them. */
 static void clamp_by_rules(const struct engine *engine, uint32_t class, struct class_clamp *ret)
@@ -45,6 +47,36 @@ static void raise_min(struct task_clamp *clamp, uint32_t cap, enum clamp_why why
 	clamp->min_rule = rule;
 }
 
+uint32_t clamping_most_waiting(const struct engine *engine, const struct task *task,
+			       const struct topology_domain *info)
+{
+	int rule = rule_that_gives(&engine->policy, task ? task->matched : 0, RULE_WAITING, info);
+
+	if (rule < 0)
+		return TOPOLOGY_CAPACITY_MAX;
+	return rule_level_cap(&engine->policy.rules[rule].properties.waiting, info);
+}
+
+/* What its pieces get, where that is least: a clamp holds on the whole machine. */
+static uint32_t waited_cap(const struct engine *engine, const struct task *task)
+{
+	uint32_t least = TOPOLOGY_CAPACITY_MAX;
+
+	if (!engine->policy.chains || !engine->policy.waiting_uw)
+		return 0;
+	for (uint32_t i = 0; i < engine->topology->n_domains; i++) {
+		const struct topology_domain *info = &engine->domains[i].info;
+		uint32_t most = clamping_most_waiting(engine, task, info),
+			 cap = opp_cap_at_khz(info,
+					      opp_worth_waiting(info, engine->policy.waiting_uw));
+
+		cap = cap < most ? cap : most;
+		if (engine->domains[i].active && cap < least)
+			least = cap;
+	}
+	return least;
+}
+
 void engine_clamp_of_task(const struct engine *engine, const struct task *task,
 			  struct task_clamp *ret)
 {
@@ -68,6 +100,8 @@ void engine_clamp_of_task(const struct engine *engine, const struct task *task,
 		clamp_by_rules(engine, task->co_runner_class, &beside);
 		lower_max(ret, beside.cap, CLAMP_NEIGHBOUR, beside.cap_rule);
 	}
+	if (task->waited)
+		raise_min(ret, waited_cap(engine, task), CLAMP_WAITED, -1);
 	if (ret->min_cap > ret->max_cap)
 		ret->min_cap = ret->max_cap;
 	if (task->need_cap)
@@ -219,6 +253,17 @@ void clamping_apply_co_runner(struct engine *engine, const struct input_co_runne
 	task_queue(engine->tasks, task, TASK_WAIT_CLAMP);
 }
 
+void clamping_apply_waited(struct engine *engine, const struct input_waited *input)
+{
+	struct task *task = input->keeps ? task_clamp(engine->tasks, input->pid)
+					 : task_find(engine->tasks, input->pid);
+
+	if (!task || task->waited == input->keeps)
+		return;
+	task->waited = input->keeps;
+	task_queue(engine->tasks, task, TASK_WAIT_CLAMP);
+}
+
 void clamping_apply_bursts(struct engine *engine, const struct input_bursts *input)
 {
 	uint32_t class = find_or_add_class(engine, input->matched, input->own);
@@ -303,6 +348,7 @@ const char *clamp_why_name(enum clamp_why why)
 	static const char *const names[] = {
 		[CLAMP_NONE] = "none",		 [CLAMP_RULE] = "rule", [CLAMP_BOOST] = "io-boost",
 		[CLAMP_NEIGHBOUR] = "neighbour", [CLAMP_NEED] = "need", [CLAMP_CHAIN] = "chain",
+		[CLAMP_WAITED] = "waited",
 	};
 
 	return names[why];

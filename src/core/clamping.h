@@ -15,6 +15,10 @@ void clamping_apply_run(struct engine *engine, const struct input_class_run *inp
 void clamping_apply_bursts(struct engine *engine, const struct input_bursts *input);
 void clamping_apply_own(struct engine *engine, const struct input_own_clamps *input);
 void clamping_apply_co_runner(struct engine *engine, const struct input_co_runner *input);
+void clamping_apply_waited(struct engine *engine, const struct input_waited *input);
+/* The most that rules allow a task, or one without rules (NULL), in work that is waited for. */
+uint32_t clamping_most_waiting(const struct engine *engine, const struct task *task,
+			       const struct topology_domain *info);
 /* Counts the domains that are driven by clamps, after a change. */
 void clamping_count_domains(struct engine *engine);
 /* The task's own cap in a domain, and the rule that gave it (-1), or CLAMP_CAP_NONE. */

@@ -124,6 +124,7 @@ static bool has_same_rules(const struct policy *one, const struct policy *other)
 	uint32_t first_override = POLICY_RULES_MAX - one->n_overrides;
 
 	return one->n_rules == other->n_rules && one->n_overrides == other->n_overrides &&
+	       one->chains == other->chains && one->waiting_uw == other->waiting_uw &&
 	       !memcmp(&one->caps, &other->caps, sizeof(one->caps)) &&
 	       !memcmp(one->rules, other->rules, one->n_rules * sizeof(one->rules[0])) &&
 	       !memcmp(&one->rules[first_override], &other->rules[first_override],

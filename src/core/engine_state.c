@@ -65,8 +65,11 @@ static const struct field experiment_bounds[] = {
 };
 
 static const struct field task_bounds[] = {
-	COMM(task, comm),    FLAG(task, does_io),
-	FLAG(task, clamped), FIELD(task, waits, (1 << TASK_WAITS) - 1),
+	COMM(task, comm),
+	FLAG(task, does_io),
+	FLAG(task, waited),
+	FLAG(task, clamped),
+	FIELD(task, waits, (1 << TASK_WAITS) - 1),
 	FIELD_END,
 };
 

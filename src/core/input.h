@@ -30,7 +30,8 @@ enum input_type {
 	INPUT_OWN_CLAMPS, /* own clamps of a task: new, changed or none */
 	INPUT_BURSTS,	  /* the length of bursts of a clamp class */
 	INPUT_OPP,	  /* a domain has one more OPP, above the others */
-	INPUT_LAST = INPUT_OPP,
+	INPUT_WAITED,	  /* whether a task's pieces are waited for, so that it may keep a clamp */
+	INPUT_LAST = INPUT_WAITED,
 };
 
 /* The chain with the highest need that was on a CPU lately: include/wakegov/chain.h. */
@@ -144,6 +145,11 @@ struct input_own_clamps {
 	uint32_t own; /* wakegov/own.h; 0: none, or it has exited */
 };
 
+struct input_waited {
+	uint32_t pid;
+	bool keeps; /* a minimum clamp between its pieces */
+};
+
 /*
  * The frequency at which CPUs of a domain have their capacity: turbo was switched, or the policy
  * changed.
@@ -178,5 +184,6 @@ struct input {
 		struct input_own_clamps own_clamps;
 		struct input_bursts bursts;
 		struct input_opp opp;
+		struct input_waited waited;
 	};
 };

@@ -184,18 +184,6 @@ static struct clamp_at_work chain_cap(const struct engine *engine, const struct 
 	return own.cap < waker.cap ? own : waker;
 }
 
-/* The most that rules allow a task to ask for in work that is waited for. */
-static uint32_t most_for_waiting(const struct engine *engine, uint32_t pid, uint32_t domain)
-{
-	const struct topology_domain *info = &engine->domains[domain].info;
-	const struct task *ruled = task_find(engine->tasks, pid);
-	int rule = rule_that_gives(&engine->policy, ruled ? ruled->matched : 0, RULE_WAITING, info);
-
-	if (rule < 0)
-		return TOPOLOGY_CAPACITY_MAX;
-	return rule_level_cap(&engine->policy.rules[rule].properties.waiting, info);
-}
-
 /*
  * A chain asks for the frequency that its utilisation would ask for if one CPU did all its work. It
  * is a floor as well, up to the effective cap, whatever its CPUs ask for: their own governor does
@@ -221,7 +209,11 @@ static void merge_chains(const struct engine *engine, uint32_t domain, uint32_t 
 
 		if (!engine->policy.chains || !engine_chain_until_ns(c, now_ns))
 			continue;
-		most = c->chain.waker ? asked.cap : most_for_waiting(engine, c->chain.pid, domain);
+		most = c->chain.waker
+			       ? asked.cap
+			       : clamping_most_waiting(engine,
+						       task_find(engine->tasks, c->chain.pid),
+						       &engine->domains[domain].info);
 		if (!most)
 			continue;
 		if (asked.cap > most)

@@ -189,6 +189,8 @@ static void apply_task_rules(struct engine *engine, const struct input_task_rule
 		task->tgid = input->tgid;
 		memcpy(task->comm, input->comm, sizeof(task->comm));
 		clamping_rule_task(engine, task);
+		if (task->waited)
+			task_queue(engine->tasks, task, TASK_WAIT_CLAMP);
 		task_settle(engine->tasks, task);
 	}
 	/* The rules' limit of its boost may be another. */
@@ -244,6 +246,9 @@ void engine_apply(struct engine *engine, const struct input *input)
 		break;
 	case INPUT_CO_RUNNER:
 		clamping_apply_co_runner(engine, &input->co_runner);
+		break;
+	case INPUT_WAITED:
+		clamping_apply_waited(engine, &input->waited);
 		break;
 	}
 }

@@ -111,8 +111,8 @@ void task_settle(struct task_table *table, struct task *task)
 {
 	if (task->clamped && !task->class && !task->sent_class && !task->own &&
 	    !task->co_runner_class && !task->boost_cap && !task->chain_cap && !task->need_cap &&
-	    task->given_min_cap == CLAMP_MIN_NONE && task->given_max_cap == CLAMP_MAX_NONE &&
-	    !task->waits) {
+	    !task->waited && task->given_min_cap == CLAMP_MIN_NONE &&
+	    task->given_max_cap == CLAMP_MAX_NONE && !task->waits) {
 		task->clamped = false;
 		task->does_io = false;
 	}

@@ -38,6 +38,7 @@ struct task {
 	uint32_t need_cap;	  /* its maximum, as its I/O gains nothing from more; 0: none */
 	uint32_t given_min_cap;
 	uint32_t given_max_cap;
+	bool waited;  /* its pieces are waited for, and it keeps a minimum between them */
 	bool does_io; /* does I/O at a rate at which it is followed */
 	bool clamped; /* has, or had, a reason for clamps */
 	uint8_t waits;

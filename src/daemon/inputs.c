@@ -166,6 +166,12 @@ void inputs_on_event(void *userdata, const struct wakegov_record *record)
 	case WAKEGOV_RECORD_BURSTS:
 		on_bursts(core, record->class, now_ns);
 		break;
+	case WAKEGOV_RECORD_WAITED:
+		engine_apply(core->engine,
+			     &(struct input){ .now_ns = now_ns,
+					      .type = INPUT_WAITED,
+					      .waited = { record->pid, record->class } });
+		break;
 	case WAKEGOV_RECORD_CO_RUNNER:
 		on_co_runner(core, record, now_ns);
 		break;

@@ -43,6 +43,7 @@ static const struct {
 	[INPUT_OWN_CLAMPS] = ROW(struct input_own_clamps, TASK),
 	[INPUT_BURSTS] = ROW(struct input_bursts, ANY),
 	[INPUT_OPP] = ROW(struct input_opp, DOMAIN),
+	[INPUT_WAITED] = ROW(struct input_waited, TASK, FLAG(input_waited, keeps)),
 };
 
 _Static_assert(ARRAY_SIZE(inputs) == INPUT_LAST + 1, "each type of input has a row");

@@ -347,7 +347,7 @@ suite_harmless() {
 		"test_harmless.py Harmless.test_instructions" \
 		"test_realtime.py Alone Setspeed Limits Uclamp"
 	in_lab "--machine timed --driver pstate --card" "test_harmless.py Harmless.test_psync Harmless.test_pool" \
-		"test_harmless.py Harmless.test_not_left Commands" "test_chains.py Chains Frames Input Sleepers Takers Ways Workers"
+		"test_harmless.py Harmless.test_not_left Commands Kept" "test_chains.py Chains Frames Input Sleepers Takers Ways Workers"
 }
 
 # Plain programs on the timed machine.

@@ -541,3 +541,53 @@ TEST(test_bursts)
 	assert_clamp(&world, PID, 262, CLAMP_MAX_NONE);
 	world_deinit(&world);
 }
+
+static void keep(struct world *world, uint32_t pid, bool keeps)
+{
+	world_apply(world, &(struct input){
+				   .now_ns = world->now_ns,
+				   .type = INPUT_WAITED,
+				   .waited = { .pid = pid, .keeps = keeps },
+			   });
+}
+
+/* A task whose pieces are waited for keeps a minimum, as far as rules and the price allow. */
+TEST(test_waited)
+{
+	struct task_clamp clamp;
+	struct policy policy;
+	struct world world;
+
+	set_rules(&policy);
+	policy.rules[2].properties = (struct policy_properties){
+		.waiting = { POLICY_LEVEL_CAPACITY, 0 },
+	};
+	boosts_start(&world, &policy);
+	drive(&world, true);
+	keep(&world, PID, true);
+	assert_true(engine_pop_clamp(world.engine, &clamp));
+	assert_int_equal(clamp.min_cap, TOPOLOGY_CAPACITY_MAX);
+	assert_string_equal(clamp_why_name(clamp.min_why), "waited");
+	keep(&world, PID, true);
+	assert_no_change(&world);
+	match(&world, PID, CAP_30);
+	assert_clamp(&world, PID, 307, 307);
+	match(&world, PID, FLOOR_50);
+	assert_clamp(&world, PID, CLAMP_MIN_NONE, CLAMP_MAX_NONE);
+	match(&world, PID, 0);
+	assert_clamp(&world, PID, TOPOLOGY_CAPACITY_MAX, CLAMP_MAX_NONE);
+	/* Beside a task with a cap it has that cap, as before. */
+	run_co_runner(&world, PID, CAP_60);
+	assert_clamp(&world, PID, 614, 614);
+	run_co_runner(&world, PID, 0);
+	drop_changes(&world);
+	policy.waiting_uw = 0;
+	engine_set_policy(world.engine, &policy, world.now_ns);
+	assert_clamp(&world, PID, CLAMP_MIN_NONE, CLAMP_MAX_NONE);
+	policy.waiting_uw = 4000000;
+	engine_set_policy(world.engine, &policy, world.now_ns);
+	assert_clamp(&world, PID, TOPOLOGY_CAPACITY_MAX, CLAMP_MAX_NONE);
+	keep(&world, PID, false);
+	assert_clamp(&world, PID, CLAMP_MIN_NONE, CLAMP_MAX_NONE);
+	world_deinit(&world);
+}

@@ -159,6 +159,9 @@ static void do_own_clamps(struct drive *drive)
 	};
 
 	apply(drive, input);
+	input = (struct input){ .type = INPUT_WAITED,
+				.waited = { 1 + below(drive, TASKS), below(drive, 2) } };
+	apply(drive, input);
 }
 
 static void do_active(struct drive *drive, uint32_t domain, bool active)

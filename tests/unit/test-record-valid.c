@@ -170,6 +170,7 @@ TEST(test_inputs)
 	EXPECT_INPUT(false, .type = INPUT_TASK_RULES);
 	EXPECT_INPUT(false, .type = INPUT_CO_RUNNER);
 	EXPECT_INPUT(false, .type = INPUT_OWN_CLAMPS);
+	EXPECT_INPUT(false, .type = INPUT_WAITED);
 	EXPECT_INPUT(true, .type = INPUT_TASK, .task = { .pid = 1, .n_ios = TASK_IOS_MAX });
 	EXPECT_INPUT(false, .type = INPUT_TASK, .task = { .pid = 1, .n_ios = TASK_IOS_MAX + 1 });
 	EXPECT_INPUT(false, .type = INPUT_TASK, .task = { .pid = 1, .comm = "0123456789abcdef" });

@@ -65,6 +65,7 @@ static void put_piece(struct json_out *out, const struct core *core, uint32_t pi
 		[PIECE_DUE] = "due",
 		[PIECE_WAITED_FOR] = "waited_for",
 	};
+	const struct task *task;
 	struct piece piece;
 	uint32_t needs;
 
@@ -77,6 +78,9 @@ static void put_piece(struct json_out *out, const struct core *core, uint32_t pi
 	needs = piece_due_util(&piece, piece.interval_us) * 1000 / 1024;
 	field_count_if(out, "needs_permille", needs, needs);
 	field_count(out, "price_milliwatts", core->policy.waiting_uw / 1000);
+	task = task_find(engine_tasks(core->engine), pid);
+	field_count_if(out, "kept_cap", task && task->waited && task->given_min_cap,
+		       task ? task->given_min_cap : 0);
 	json_out_close(out, '}');
 }
 

@@ -29,7 +29,8 @@ static void warn_of_refusal(struct clamps *clamps, const struct task_clamp *clam
 	const struct policy_rule *rule;
 	struct task_facts facts;
 
-	if (clamp->max_why == CLAMP_NEIGHBOUR || clamp->min_why == CLAMP_CHAIN)
+	if (clamp->max_why == CLAMP_NEIGHBOUR || clamp->min_why == CLAMP_CHAIN ||
+	    clamp->min_why == CLAMP_WAITED)
 		return;
 	if (rule_exists(policy, index)) {
 		if (tracer_find_task(clamps->core->tracer, clamp->pid, &facts) == 0 &&
@@ -146,13 +147,17 @@ static void check_all(struct clamps *clamps, uint64_t now_ns)
 	const struct task *task = NULL;
 	struct uclamp now;
 	struct input beside = { .now_ns = now_ns, .type = INPUT_CO_RUNNER };
+	struct input waited = { .now_ns = now_ns, .type = INPUT_WAITED };
 
 	uclamps_check_all(clamps->tasks, now_ns);
 	while ((task = task_next(tasks, task))) {
-		if (!(task->own || task->co_runner_class) || uclamp_read(task->pid, &now) != -ESRCH)
+		if (!(task->own || task->co_runner_class || task->waited) ||
+		    uclamp_read(task->pid, &now) != -ESRCH)
 			continue;
 		beside.co_runner.pid = task->pid;
 		engine_apply(core->engine, &beside);
+		waited.waited.pid = task->pid;
+		engine_apply(core->engine, &waited);
 		on_own(clamps, task->pid, 0, true, now_ns);
 	}
 }

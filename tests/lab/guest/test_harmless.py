@@ -4,7 +4,10 @@
 
 For the timed machine, where a CPU at a lower frequency really runs slower.
 """
+import os
+import socket
 import subprocess
+import threading
 import time
 import unittest
 
@@ -13,6 +16,7 @@ import programs_workloads
 import table_programs as programs
 import tap
 import workloads
+from clamps import clamps_of
 
 
 def reads_per_second():
@@ -113,6 +117,59 @@ class Commands(guest.EachBackend, unittest.TestCase):
             self.assertLess(run["p50_us"], MOST_DUE_US)
         for run, fastest, most in zip((collector, report, waited_for[-1]), self.fastest, MOST_ENERGY):
             self.assertLess(run["joule"], most * fastest["joule"])
+
+
+def work(for_s):
+    until = time.thread_time() + for_s
+    while time.thread_time() < until:
+        pass
+
+
+class Kept(unittest.TestCase):
+    """A service of one task, of 1 ms, which the network card's other end asks five times a second"""
+    def setUp(self):
+        self.load = programs_workloads.named("outside-1")
+        programs.set_up([self.load])
+
+    def test_request(self):
+        """A minimum clamp that a service keeps while it sleeps makes its requests nearly as fast as performance, for less energy"""
+        runs = []
+        for governor in "performance", "wakegov_uclamp":
+            with programs.governed(governor):
+                runs.append(run := programs.measure(self.load, 0, governor))
+            tap.note(f"{governor}: p50 {run['p50_us']} us, p99 {run['p99_us']} us, {run['joule']:.2f} J")
+        self.assertLess(runs[1]["p50_us"], 1.25 * runs[0]["p50_us"])
+        self.assertLess(runs[1]["p99_us"], 1.5 * runs[0]["p99_us"])
+        self.assertLess(runs[1]["joule"], 0.75 * runs[0]["joule"])
+
+    def seen(self):
+        return clamps_of(0)[0], self.daemon.call("Tasks", pid=threading.get_native_id())["piece"]["kept_cap"] or 0
+
+    def serve(self, service, clamps):
+        """Answers requests: a while, works once for long, a while, forks, a while. The child sees its clamp some ms later."""
+        for then_s in 0.2, 0.001, 0.001:
+            for _ in range(48):
+                request, asker = service.recvfrom(64)
+                work(0.001)
+                service.sendto(request, asker)
+            clamps += [self.seen(), work(then_s) or self.seen()]
+            child = len(clamps) == 4 and (os.fork() or time.sleep(0.01) or os._exit(clamps_of(0)[0] > 0))
+            clamps += [os.waitpid(child, 0)[1]] if child else []
+
+    def test_ends(self):
+        """A service keeps no clamp while it works for long, nor once it has forked, and its child has none"""
+        clamps = []
+        guest.set_governor("schedutil")
+        with guest.Daemon("[wakegov]\nbackend = uclamp\n") as self.daemon, \
+                socket.socket(type=socket.SOCK_DGRAM) as service, socket.socket(type=socket.SOCK_DGRAM) as order:
+            service.bind(("", 7))
+            order.connect(("10.0.0.1", 9))
+            order.send(b"144 100000 1 7")
+            server = threading.Thread(target=self.serve, args=(service, clamps))
+            server.start()
+            server.join()
+            order.recv(64)
+        self.assertEqual(clamps, [(1024, 1024), (0, 0), (1024, 1024), (1024, 1024), 0, (0, 0), (0, 0)])
 
 
 if __name__ == "__main__":

@@ -180,8 +180,8 @@ def frameload(mode, seconds=2):
 
 def network_card():
     """The card whose other end is 10.0.0.1, and asks frameload."""
-    shell("modprobe virtio_net; ip link set eth0 up; ip addr add 10.0.0.2/24 dev eth0; "
-          "ip neigh add 10.0.0.1 lladdr 52:54:00:00:00:01 dev eth0")
+    shell("modprobe virtio_net; ip link set eth0 up; ip addr replace 10.0.0.2/24 dev eth0; "
+          "ip neigh replace 10.0.0.1 lladdr 52:54:00:00:00:01 dev eth0")
 
 
 def input_devices():
