@@ -4,19 +4,38 @@
 /*
  * The state of the engine. A round (round.c) applies inputs to it, decides for the domains that are
  * due (merge.c), and plans when to decide again (plan.c). What the other parts do with the state is
- * in boosts.h, clamping.h, effective_cap.h and tracing_duty.h.
+ * in boosts.h and clamping.h, and at the end.
  */
 
 #include <stddef.h>
 
 #include "core/domain.h"
 #include "core/due.h"
-#include "core/effective_cap.h"
 #include "core/engine.h"
 #include "core/io_device.h"
 #include "core/io_group.h"
-#include "core/tracing_duty.h"
 #include "shared/time.h"
+
+/* The caps and floors of the tasks at work in a domain. The highest of each wins. */
+struct effective_cap {
+	struct clamp_at_work bound; /* the effective cap: the most that its CPUs may ask for */
+	struct clamp_at_work long_running; /* the highest of long-running tasks, capped or not */
+	struct clamp_at_work capped; /* the highest cap of capped tasks, long-running or not */
+	struct clamp_at_work floor;
+	uint32_t lowest_cap;
+};
+
+/* Whether a learning period is under way, and until when if nothing happens. */
+struct tracing_duty {
+	bool on;
+	uint64_t since_ns; /* when it became on or off; 0: it was never on */
+	uint64_t until_ns;
+	uint64_t quiet_ns; /* no further period before then, except for tasks that no period has
+			      seen */
+};
+
+/* No task does I/O. */
+#define TRACING_DUTY_NONE ((struct tracing_duty){ .until_ns = UINT64_MAX })
 
 /* When tasks of a clamp class last ran on a CPU. */
 struct class_run {
@@ -210,3 +229,18 @@ static inline const struct io_task *engine_served_on(const struct engine *engine
 /* plan.c: sets when the proposed decision for a domain is to be made again, without an event. */
 void engine_plan_next(const struct engine *engine, struct domain *domain,
 		      const struct demand *demand, uint64_t now_ns);
+
+/* effective_cap.c */
+void effective_cap_find(const struct engine *engine, uint32_t domain, uint64_t now_ns,
+			struct effective_cap *ret);
+/* Stores the new effective cap, and the task that raised it if one did. */
+void effective_cap_set(struct domain *domain, const struct effective_cap *cap, uint64_t now_ns);
+/* For the end of a decision: sets what the kernel side watches for, and when to decide again. */
+void effective_cap_watch(const struct engine *engine, struct domain *domain,
+			 const struct effective_cap *cap);
+void effective_cap_plan(struct domain *domain, const struct effective_cap *cap, uint64_t now_ns);
+
+/* tracing_duty.c: begins or ends a learning period, as the last step of a round. */
+void tracing_duty_update(struct engine *engine, uint64_t now_ns);
+/* When it is to be checked next. */
+uint64_t tracing_duty_next_ns(const struct engine *engine);

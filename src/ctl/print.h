@@ -10,7 +10,19 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "ctl/words.h"
+/* words.c: words.json, filled with the fields of replies. */
+
+/* What a path such as "domain.name" or "contenders.0" leads to; NULL: nothing. */
+const json_t *field_at(const json_t *from, const char *path);
+/*
+ * A template filled with fields of the object `of`, or else of `more`. Allocated; NULL: a field
+ * that it needs is not known, as in a reply of a daemon of another version.
+ */
+char *words_text(const char *template, const json_t *of, const json_t *more);
+/* The same for the template or sentence of a group; also NULL: the group does not have the word. */
+char *words_fill(const char *group, const char *word, const json_t *of, const json_t *more);
+/* All of words.json, borrowed. */
+json_t *words_all(void);
 
 /* A field of an object: NULL, or 0, where it is missing, null or something else. */
 static inline const char *field_text(const json_t *object, const char *key)

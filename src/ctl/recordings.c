@@ -7,7 +7,7 @@
 #include "config/load.h"
 #include "ctl/command.h"
 #include "ctl/format.h"
-#include "ctl/words.h"
+#include "ctl/print.h"
 #include "record/reader.h"
 #include "record/replay.h"
 #include "shared/cleanup.h"
