@@ -80,61 +80,44 @@ struct moment moment_now(void)
 				time_of_clock_ns(CLOCK_REALTIME) / NS_PER_US };
 }
 
-/* Time since midnight, if text is a time of day. */
-static bool parse_time_of_day(const char *text, uint64_t *ret_us)
+/* "14:03:07.250", the last time that a clock showed it, or "2026-11-20 14:03". */
+static bool parse_wall(const char *text, uint64_t now_us, uint64_t *ret_realtime_us)
 {
-	unsigned int hour, minute, second = 0, thousandth = 0;
-	int to_minute = 0, n = 0, with_fraction = 0;
-
-	if (sscanf(text, "%2u:%2u%n:%2u%n", &hour, &minute, &to_minute, &second, &n) < 2 ||
-	    hour > 23 || minute > 59 || second > 60)
-		return false;
-	if (!n)
-		n = to_minute;
-	if (n > to_minute && text[n] == '.' &&
-	    (sscanf(text + n, ".%3u%n", &thousandth, &with_fraction) != 1 || with_fraction != 4))
-		return false;
-	*ret_us = ((hour * 60ULL + minute) * 60 + second) * US_PER_S + thousandth * 1000ULL;
-	return !text[n + with_fraction];
-}
-
-/* "2026-11-20 14:03", by the local calendar. */
-static bool parse_date(const char *text, uint64_t *ret_realtime_us)
-{
-	struct tm day = { .tm_isdst = -1 };
-	uint64_t of_day_us;
-	time_t then;
+	static const char *const formats[] = { "%T", "%R", "%F %T", "%F %R" };
+	time_t seconds = (time_t)(now_us / US_PER_S), then;
+	unsigned int thousandth = 0;
+	const char *end = NULL;
+	struct tm day;
 	int n = 0;
+	size_t i;
 
-	if (sscanf(text, "%4d-%2d-%2d %n", &day.tm_year, &day.tm_mon, &day.tm_mday, &n) != 3 ||
-	    !n || !parse_time_of_day(text + n, &of_day_us) || day.tm_year < 1970 ||
-	    day.tm_mon < 1 || day.tm_mon > 12 || day.tm_mday < 1 || day.tm_mday > 31)
+	for (i = 0; (!end || *end) && i < ARRAY_SIZE(formats); i++) {
+		localtime_r(&seconds, &day);
+		day.tm_sec = 0;
+		end = strptime(text, formats[i], &day);
+		/* Behind seconds. */
+		if (end && i % 2 == 0 && sscanf(end, ".%3u%n", &thousandth, &n) == 1 && n == 4)
+			end += n;
+	}
+	if (!end || *end)
 		return false;
-	day.tm_year -= 1900;
-	day.tm_mon--;
-	/* A day may have 23 hours, so the time is not added to midnight. */
-	day.tm_hour = (int)(of_day_us / US_PER_S / 3600);
-	day.tm_min = (int)(of_day_us / US_PER_S / 60 % 60);
-	day.tm_sec = (int)(of_day_us / US_PER_S % 60);
+	day.tm_isdst = -1;
 	then = mktime(&day);
-	*ret_realtime_us = (uint64_t)then * US_PER_S + of_day_us % US_PER_S;
+	/* Without a day it is today, or else yesterday. */
+	if (i <= 2 && (uint64_t)then * US_PER_S + thousandth * 1000ULL > now_us) {
+		day.tm_mday--;
+		day.tm_isdst = -1;
+		then = mktime(&day);
+	}
+	*ret_realtime_us = (uint64_t)then * US_PER_S + thousandth * 1000ULL;
 	return then >= 0;
 }
 
 int moment_parse(const char *text, const struct moment *now, struct moment *ret)
 {
-	time_t seconds = (time_t)(now->realtime_us / US_PER_S);
-	uint64_t age_us, of_day_us, realtime_us;
-	struct tm day;
+	uint64_t age_us, realtime_us;
 
-	if (parse_time_of_day(text, &of_day_us)) {
-		/* How long ago the wall clock showed that: today, or else yesterday. */
-		localtime_r(&seconds, &day);
-		age_us = (uint64_t)((day.tm_hour * 60 + day.tm_min) * 60 + day.tm_sec) * US_PER_S +
-			 now->realtime_us % US_PER_S;
-		age_us += age_us >= of_day_us ? 0 : US_PER_DAY;
-		age_us -= of_day_us;
-	} else if (parse_date(text, &realtime_us)) {
+	if (parse_wall(text, now->realtime_us, &realtime_us)) {
 		if (realtime_us > now->realtime_us)
 			return -ERANGE;
 		age_us = now->realtime_us - realtime_us;
