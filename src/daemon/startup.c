@@ -191,8 +191,8 @@ int startup_start_tracer(struct core *core)
 	limit_storage(core);
 	for (uint32_t i = 0; tracer_program(core->tracer, i, &program); i++)
 		if (program.state == TRACER_FAILED)
-			log_warning("cannot trace %s (%s): %s will not be seen", program.name,
-				    strerror(-program.error), program.purpose);
+			log_warning("cannot trace %s (%s); wakegovctl status says what is not seen",
+				    program.name, strerror(-program.error));
 	return 0;
 }
 

@@ -18,50 +18,36 @@
 
 struct program_info {
 	const char *tracepoint;
-	const char *purpose;
 	bool at_work;	/* runs at events that busy tasks cause all the time */
 	bool on_demand; /* attached only while the tracer needs it: programs_need() */
 };
 
 static const struct program_info infos[WAKEGOV_PROGRAMS] = {
-	[WAKEGOV_SCHED_SWITCH] = { "sched_switch", "how busy each CPU is, and waits for I/O",
-				   true },
-	[WAKEGOV_SCHED_WAKING] = { "sched_waking",
-				   "interrupts that end a wait, and chains of tasks", true, true },
-	[WAKEGOV_SCHED_MIGRATE] = { "sched_migrate_task", "boosts that follow their task at once" },
-	[WAKEGOV_PROCESS_FORK] = { "sched_process_fork", "how many tasks are created" },
-	[WAKEGOV_WAKEUP_NEW] = { "sched_wakeup_new", "rules and clamps of new tasks" },
-	[WAKEGOV_PROCESS_EXEC] = { "sched_process_exec",
-				   "rules for the program that a task runs now" },
-	[WAKEGOV_PROCESS_EXIT] = { "sched_process_exit", "boosts that end with their task" },
-	[WAKEGOV_IRQ_ENTRY] = { "irq_handler_entry", "the interrupts' part of a reader's work",
-				true, true },
-	[WAKEGOV_IRQ_EXIT] = { "irq_handler_exit", "the interrupts' part of a reader's work", true,
-			       true },
-	[WAKEGOV_SOFTIRQ_RAISE] = { "softirq_raise", "chains of tasks over packets", true, true },
-	[WAKEGOV_INPUT_EVENT] = { "add_input_randomness", "key presses, and the work after them",
-				  false, true },
-	[WAKEGOV_CPU_FREQUENCY] = { "cpu_frequency", "utilisation scaled by frequency" },
-	[WAKEGOV_CPU_LIMITS] = { "cpu_frequency_limits", "changed limits at once" },
-	[WAKEGOV_SUSPEND_RESUME] = { "suspend_resume", "speeds that a suspend loses" },
-	[WAKEGOV_TICK] = { "tick", "tasks that run on without a pause" },
-	[WAKEGOV_BLOCK_START] = { "block_io_start", "I/O of tasks that do not wait for it", true,
-				  true },
-	[WAKEGOV_BLOCK_ISSUE] = { "block_rq_issue", "I/O of tasks that do not wait for it", true,
-				  true },
-	[WAKEGOV_TASK_RENAME] = { "task_rename", "new names of tasks, and rules by comm" },
-	[WAKEGOV_CGROUP_MOVE] = { "cgroup_attach_task", "rules by cgroup when a task is moved" },
-	[WAKEGOV_TASK_DUMP] = { "iter/task", "rules for tasks that exist already" },
+	[WAKEGOV_SCHED_SWITCH] = { "sched_switch", true },
+	[WAKEGOV_SCHED_WAKING] = { "sched_waking", true, true },
+	[WAKEGOV_SCHED_MIGRATE] = { "sched_migrate_task" },
+	[WAKEGOV_PROCESS_FORK] = { "sched_process_fork" },
+	[WAKEGOV_WAKEUP_NEW] = { "sched_wakeup_new" },
+	[WAKEGOV_PROCESS_EXEC] = { "sched_process_exec" },
+	[WAKEGOV_PROCESS_EXIT] = { "sched_process_exit" },
+	[WAKEGOV_IRQ_ENTRY] = { "irq_handler_entry", true, true },
+	[WAKEGOV_IRQ_EXIT] = { "irq_handler_exit", true, true },
+	[WAKEGOV_SOFTIRQ_RAISE] = { "softirq_raise", true, true },
+	[WAKEGOV_INPUT_EVENT] = { "add_input_randomness", false, true },
+	[WAKEGOV_CPU_FREQUENCY] = { "cpu_frequency" },
+	[WAKEGOV_CPU_LIMITS] = { "cpu_frequency_limits" },
+	[WAKEGOV_SUSPEND_RESUME] = { "suspend_resume" },
+	[WAKEGOV_TICK] = { "tick" },
+	[WAKEGOV_BLOCK_START] = { "block_io_start", true, true },
+	[WAKEGOV_BLOCK_ISSUE] = { "block_rq_issue", true, true },
+	[WAKEGOV_TASK_RENAME] = { "task_rename" },
+	[WAKEGOV_CGROUP_MOVE] = { "cgroup_attach_task" },
+	[WAKEGOV_TASK_DUMP] = { "iter/task" },
 };
 
 const char *program_tracepoint(enum wakegov_program program)
 {
 	return infos[program].tracepoint;
-}
-
-const char *program_purpose(enum wakegov_program program)
-{
-	return infos[program].purpose;
 }
 
 static struct bpf_program *program_of(const struct wakegov *skel, enum wakegov_program program)

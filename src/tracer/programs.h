@@ -51,9 +51,8 @@ struct programs {
 	int errors[WAKEGOV_PROGRAMS];
 };
 
-/* The tracepoint of a program, and the loss without it. Static strings. */
+/* The tracepoint of a program. Static. */
 const char *program_tracepoint(enum wakegov_program program);
-const char *program_purpose(enum wakegov_program program);
 
 /*
  * Loads the programs that this kernel supports by its BTF, for n_cpus CPUs. Returns 0, or a

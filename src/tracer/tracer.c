@@ -253,7 +253,6 @@ bool tracer_program(const struct tracer *tracer, uint32_t i, struct tracer_progr
 		return false;
 	*ret = (struct tracer_program){
 		.name = program_tracepoint(i),
-		.purpose = program_purpose(i),
 		.state = programs_state(&tracer->programs, i),
 		.error = tracer->programs.errors[i],
 	};

@@ -322,7 +322,6 @@ enum tracer_program_state {
 
 struct tracer_program {
 	const char *name;
-	const char *purpose; /* the loss without it */
 	enum tracer_program_state state;
 	int error; /* negative errno of TRACER_FAILED */
 	uint64_t events;

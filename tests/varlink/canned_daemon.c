@@ -164,8 +164,8 @@ void engine_set_policy(struct engine *engine, const struct policy *policy, uint6
 bool tracer_program(const struct tracer *tracer, uint32_t i, struct tracer_program *ret)
 {
 	static const struct tracer_program programs[] = {
-		{ "sched_switch", "bursts and utilisation", TRACER_ATTACHED, 0, 987654321 },
-		{ "block_rq_issue", "asynchronous I/O", TRACER_FAILED, -ENOTSUP, 0 },
+		{ "sched_switch", TRACER_ATTACHED, 0, 987654321 },
+		{ "block_rq_issue", TRACER_FAILED, -ENOTSUP, 0 },
 	};
 
 	if (i < ARRAY_SIZE(programs))

@@ -106,7 +106,7 @@ class Output(ControlTest):
         self.assertRegex(text, r"policy     built in, there is no /etc/wakegov\.conf yet, reloaded \d+ times?\n")
         self.assertRegex(text, r"own cost   [\d.]+ [mu]?s of CPU time at the start, [\d.]+ m?s since \([\d.]+ % of one CPU\),\s+"
                                r"[\d.]+\s+MiB")
-        self.assertRegex(text, r"block_rq_issue +failed +0  asynchronous I/O: Operation not supported\n")
+        self.assertRegex(text, r"block_rq_issue +failed +0  I/O of tasks that do not wait for it: Operation not supported\n")
         self.assertNotIn("sched_switch", text)  # it is attached
 
     def test_programs(self):
@@ -376,6 +376,13 @@ class Usage(unittest.TestCase):
             for option in re.findall(r"^  (?:-., )?(--[a-z-]+)", wakegovctl(command, "--help").stdout,
                                      re.MULTILINE):
                 self.assertTrue(re.search(rf"{option}\b", manual), f"{command} {option}")
+
+    def test_programs_have_words(self):
+        """what is not seen without a BPF program is said"""
+        with open(os.path.join(TOP, "src/tracer/programs.c"), encoding="utf-8") as file:
+            names = re.findall(r'^\t\[WAKEGOV_\w+\] = \{ "([^"]+)"', file.read(), re.MULTILINE)
+        with open(os.path.join(TOP, "src/ctl/words.json"), encoding="utf-8") as file:
+            self.assertEqual(set(names), set(json.load(file)["programs"]))
 
     def test_version(self):
         done = wakegovctl("--version")

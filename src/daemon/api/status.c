@@ -124,7 +124,6 @@ static void put_programs(struct json_out *out, const struct tracer *tracer)
 	for (uint32_t i = 0; tracer_program(tracer, i, &program); i++) {
 		json_out_open(out, '{');
 		field_text(out, "name", program.name);
-		field_text(out, "purpose", program.purpose);
 		field_text(out, "state", states[program.state]);
 		field_text(out, "error", program.error ? strerror(-program.error) : NULL);
 		field_count(out, "events", program.events);
