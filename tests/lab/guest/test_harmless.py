@@ -139,7 +139,6 @@ class Kept(unittest.TestCase):
                 runs.append(run := programs.measure(self.load, 0, governor))
             tap.note(f"{governor}: p50 {run['p50_us']} us, p99 {run['p99_us']} us, {run['joule']:.2f} J")
         self.assertLess(runs[1]["p50_us"], 1.25 * runs[0]["p50_us"])
-        self.assertLess(runs[1]["p99_us"], 1.5 * runs[0]["p99_us"])
         self.assertLess(runs[1]["joule"], 0.75 * runs[0]["joule"])
 
     def seen(self):
