@@ -164,6 +164,8 @@ static __noinline int begin_piece(struct wakegov_cpu *cpu, struct chain_task *ch
 		return 0;
 	chain->flags |= CHAIN_WAITED;
 	chain->input_ns = now_ns + INPUT_NS;
+	/* It is not there yet: its CPU has to wake up first. */
+	prepare_cpu(chain->cpu_next - 1, cpu->waiting_q, task->pid);
 	prepare_piece(chain, cpu->waiting_q);
 	return 0;
 }
