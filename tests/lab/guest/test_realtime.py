@@ -74,12 +74,12 @@ class Realtime(unittest.TestCase):
         cls.loops = count_loops()
         guest.set_governor(cls.before)
 
-    def share(self, what, kind, part=1, n=N):
-        """Of the periods, those whose work, or that part of it, was done when it was due."""
+    def share(self, what, kind, part=1, n=N, known=0):
+        """Of the periods, from the known-th on, those whose work, or that part of it, was done when it was due."""
         with start(kind, int(self.loops * part), n) as task:
-            took_s = json.loads(task.stdout.read())
+            took_s = json.loads(task.stdout.read())[known:]
         share = sum(took < DUE_S * part for took in took_s) / len(took_s)
-        tap.note(f"{what}, {kind}: {share * 100:.0f} % in time, p50 {sorted(took_s)[n // 2] * 1e3:.2f} ms")
+        tap.note(f"{what}, {kind}: {share * 100:.0f} % in time, p50 {sorted(took_s)[len(took_s) // 2] * 1e3:.2f} ms")
         return share
 
 
@@ -118,8 +118,10 @@ class Governed(guest.EndsKept, Realtime):
         self.govern("[rule burner]\ncomm = burner\ncap = 40%\n")
         self.burner()
         guest.wait_for(lambda: guest.frequency(f"policy{CPU}") <= 800000, 10, "the cap")
-        # Less than a burst that counts as long, for which a cap would be raised.
-        self.assertGreaterEqual(self.share(f"{self.BACKEND}, capped", "fifo", 2 / 3, N // 2), 0.95)
+        # Less than a burst that counts as long, for which a cap would be raised. In some starts the cap bounds the task's
+        # first 25 to 40 ms: it is a new child, which is reported after 40.
+        known = int(0.04 / PERIOD_S)
+        self.assertGreaterEqual(self.share(f"{self.BACKEND}, capped", "fifo", 2 / 3, N // 2, known), 0.95)
         guest.wait_for(lambda: guest.frequency(f"policy{CPU}") <= 800000, 10, "the cap")
 
 
