@@ -93,7 +93,7 @@ struct chain_task {
 	__u32 pieces_of; /* the generation in which `piece` began; 0: there was none */
 	__u16 cpu_next;	 /* the CPU after the one where it last did such work; 0: none */
 	__u8 others;	 /* begins until it is alone; 0: it woke no other task in its last pieces */
-	__u8 hurried;	 /* begins in a row that were waited for, none after another task's work */
+	__u8 hurried;	 /* begins in a row, each of enough work and woken by no other task */
 	__u32 serves;	 /* a task with I/O, whose requests this kernel thread sends; 0: none */
 	struct piece piece;
 };

@@ -119,7 +119,7 @@ static bool is_same(const struct policy_frequency *one, const struct policy_freq
 }
 
 /* Clamps and what is known of capped tasks follow from these alone. */
-static bool has_same_rules(const struct policy *one, const struct policy *other)
+static bool has_same_clamps(const struct policy *one, const struct policy *other)
 {
 	uint32_t first_override = POLICY_RULES_MAX - one->n_overrides;
 
@@ -134,7 +134,7 @@ static bool has_same_rules(const struct policy *one, const struct policy *other)
 void engine_set_policy(struct engine *engine, const struct policy *policy, uint64_t now_ns)
 {
 	bool is_first = !engine->clamp_classes.n;
-	bool same_rules = !is_first && has_same_rules(&engine->policy, policy);
+	bool same_clamps = !is_first && has_same_clamps(&engine->policy, policy);
 
 	engine_tap_call(engine, &(struct engine_call){ .type = ENGINE_SET_POLICY,
 						       .now_ns = now_ns,
@@ -149,7 +149,7 @@ void engine_set_policy(struct engine *engine, const struct policy *policy, uint6
 		if (!is_same(&before.min, &after->min) || !is_same(&before.max, &after->max))
 			boosts_disturb(engine, i, now_ns);
 	}
-	if (!same_rules)
+	if (!same_clamps)
 		clamping_set_policy(engine);
 }
 

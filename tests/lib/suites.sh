@@ -358,6 +358,7 @@ suite_harmless() {
 		"test_harmless.py Harmless.test_not_left Commands Kept"
 }
 
+# Tasks that work in turn have one clock, on the timed machine; and who wakes whom.
 suite_chains() {
 	in_lab "--machine timed --driver pstate --card" \
 		"test_chains.py Chains Frames Input Sleepers Takers Ways Workers"
