@@ -18,7 +18,6 @@ void policy_draft_init(struct policy_draft *draft)
 
 void policy_draft_deinit(struct policy_draft *draft)
 {
-	policy_profiles_deinit(&draft->profiles);
 	policy_origins_deinit(&draft->origins);
 }
 

@@ -99,8 +99,8 @@ const char *policy_shown(struct policy_reader *reader, const char *text);
 int policy_section_open(struct policy_reader *reader, const char *header);
 /* Puts "name = text" into the draft; needs an open section. */
 int policy_section_assign(struct policy_reader *reader, const char *name, const char *text);
-/* Puts a profile's setting into the draft. */
-int policy_section_apply(struct policy_draft *draft, const struct policy_setting *setting,
+/* Puts what a profile sets into the draft; the origin's key is "SECTION.KEY". */
+int policy_section_apply(struct policy_draft *draft, const struct policy_origin *setting,
 			 char **ret_message);
 /*
  * Notes the open section, with an empty name, or a key of it. Refuses what the file at hand gave
@@ -131,7 +131,7 @@ int policy_rules_assign(struct policy_reader *reader, const char *name, const ch
 
 /* Opens [profile NAME], adding it if it is new; name is "profile NAME". */
 int policy_profile_open(struct policy_reader *reader, const char *name);
-/* Takes "when", or "SECTION.KEY". place.file must live as long as the profiles. */
+/* Takes "when", or checks "SECTION.KEY". */
 int policy_profile_assign(struct policy_reader *reader, const char *name, const char *text);
 
 /*
@@ -141,9 +141,6 @@ int policy_profile_assign(struct policy_reader *reader, const char *name, const 
 int policy_rules_finish(struct policy_draft *draft, char **ret_message);
 /* The rule with this name; NULL: there is none. */
 struct policy_rule *policy_rules_find(struct policy *policy, const char *name);
-
-/* The longest line, without its end, that every build of inih takes whole. */
-#define POLICY_LINE_MAX 197
 
 /*
  * Parses size bytes of text, which need not end with a NUL, over draft. file is the name for

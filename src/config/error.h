@@ -12,6 +12,9 @@ struct policy_place {
 	unsigned int line;
 };
 
+/* The longest line, without its end, that every build of inih takes whole. */
+#define POLICY_LINE_MAX	      197
+
 #define POLICY_TEXT_SHOWN_MAX 40 /* bytes of a value that an error message repeats */
 #define POLICY_TEXT_SIZE      (4 * POLICY_TEXT_SHOWN_MAX + sizeof("..."))
 

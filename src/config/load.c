@@ -77,27 +77,38 @@ static int check_directory(const char *path, char **faults)
 	return r;
 }
 
-/* Marks the rules that profiles use, as a condition or by a setting "rule NAME.KEY". */
-static void mark_rules(const struct policy_profiles *profiles, struct policy *policy)
+/* Whether the origin is a key of another section, which this profile sets; NULL: any profile. */
+static bool is_setting(const struct policy_origin *origin, const char *profile)
 {
-	for (uint32_t i = 0; i < profiles->n; i++) {
-		const struct policy_profile *profile = &profiles->entries[i];
-		struct policy_rule *rule = policy_rules_find(policy, profile->when.rule);
+	const char *name = origin->section + strlen("profile ");
+
+	return !strncmp(origin->section, "profile ", strlen("profile ")) && origin->key[0] &&
+	       strcmp(origin->key, "when") != 0 && (!profile || !strcmp(name, profile));
+}
+
+/* Marks the rules that profiles use, as a condition or by a setting "rule NAME.KEY". */
+static void mark_rules(const struct policy_draft *base, struct policy *policy)
+{
+	for (uint32_t i = 0; i < base->profiles.n; i++) {
+		struct policy_rule *rule = policy_rules_find(policy,
+							     base->profiles.entries[i].when.rule);
 
 		if (rule)
 			rule->is_condition = true;
-		for (uint32_t j = 0; j < profile->n_settings; j++) {
-			const char *name = profile->settings[j].name;
-			char own[POLICY_NAME_SIZE];
+	}
+	for (size_t i = 0; i < base->origins.n; i++) {
+		const char *name = base->origins.entries[i].key;
+		char own[POLICY_NAME_SIZE];
+		struct policy_rule *rule;
 
-			if (strncmp(name, "rule ", strlen("rule ")) != 0)
-				continue;
-			name += strlen("rule ");
-			snprintf(own, sizeof(own), "%.*s", (int)(strrchr(name, '.') - name), name);
-			rule = policy_rules_find(policy, own);
-			if (rule)
-				rule->is_filled = true;
-		}
+		if (!is_setting(&base->origins.entries[i], NULL) ||
+		    strncmp(name, "rule ", strlen("rule ")) != 0)
+			continue;
+		name += strlen("rule ");
+		snprintf(own, sizeof(own), "%.*s", (int)(strrchr(name, '.') - name), name);
+		rule = policy_rules_find(policy, own);
+		if (rule)
+			rule->is_filled = true;
 	}
 }
 
@@ -115,10 +126,12 @@ static int finish(const struct policy_draft *base, const struct policy_profile *
 		return -ENOMEM;
 	*draft = *base;
 	draft->origins = (struct policy_origins){ .below = &base->origins };
-	for (uint32_t i = 0; profile && i < profile->n_settings; i++) {
+	for (size_t i = 0; profile && i < base->origins.n; i++) {
 		char *message = NULL;
 
-		r = policy_section_apply(draft, &profile->settings[i], &message);
+		if (!is_setting(&base->origins.entries[i], profile->name))
+			continue;
+		r = policy_section_apply(draft, &base->origins.entries[i], &message);
 		policy_error_append(faults, message);
 		error = error ?: r;
 	}
@@ -126,7 +139,7 @@ static int finish(const struct policy_draft *base, const struct policy_profile *
 	error = error ?: r;
 	r = profile ? 0 : policy_draft_check(draft, faults);
 	error = error ?: r;
-	mark_rules(&draft->profiles, &draft->policy);
+	mark_rules(base, &draft->policy);
 	if (ret)
 		policy_copy(ret, &draft->policy);
 	policy_origins_deinit(&draft->origins);

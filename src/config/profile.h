@@ -24,25 +24,16 @@ enum policy_power {
 /* All given conditions must hold. */
 struct policy_when {
 	bool given;
-	char *text; /* as written */
+	char text[POLICY_LINE_MAX + 1]; /* as written */
 	enum policy_power power;
 	bool by_time;
 	uint32_t from_min, until_min; /* of the local day; exclusive */
 	char rule[POLICY_NAME_SIZE];  /* the rule that must have a task; "": none */
 };
 
-/* A key of another section. */
-struct policy_setting {
-	char *name; /* "domain policy0.max-frequency" */
-	char *value;
-	struct policy_place place;
-};
-
 struct policy_profile {
 	char name[POLICY_NAME_SIZE];
 	struct policy_when when;
-	struct policy_setting *settings;
-	uint32_t n_settings;
 };
 
 /* All zero is an empty table. */
@@ -54,10 +45,6 @@ struct policy_profiles {
 /* The profile that is in force when no other is: the first. */
 #define POLICY_PROFILE_DEFAULT "balanced"
 
-/* The index of the profile with this name; profiles->n: there is none. */
-uint32_t policy_profiles_place(const struct policy_profiles *profiles, const char *name);
 /* NULL: there is no profile with this name. */
 const struct policy_profile *policy_profiles_find(const struct policy_profiles *profiles,
 						  const char *name);
-
-void policy_profiles_deinit(struct policy_profiles *profiles);

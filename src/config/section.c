@@ -235,7 +235,7 @@ int policy_section_assign(struct policy_reader *reader, const char *name, const 
 	return assign_key(reader, name, text);
 }
 
-int policy_section_apply(struct policy_draft *draft, const struct policy_setting *setting,
+int policy_section_apply(struct policy_draft *draft, const struct policy_origin *setting,
 			 char **ret_message)
 {
 	struct policy_reader reader = {
@@ -243,11 +243,11 @@ int policy_section_apply(struct policy_draft *draft, const struct policy_setting
 		.place = setting->place,
 		.added_before = draft->origins.n_added,
 	};
-	const char *dot = strrchr(setting->name, '.');
+	const char *dot = strrchr(setting->key, '.');
 	_cleanup_free_ char *header = NULL;
 	int r;
 
-	if (asprintf(&header, "[%.*s]", (int)(dot - setting->name), setting->name) < 0) {
+	if (asprintf(&header, "[%.*s]", (int)(dot - setting->key), setting->key) < 0) {
 		header = NULL;
 		return -ENOMEM;
 	}

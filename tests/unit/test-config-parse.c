@@ -150,7 +150,6 @@ static void expect_line_case(const struct text_case *c)
 	test_policy_expect(&draft, c->text, strlen(c->text), c->message ? message : NULL);
 	if (!c->message)
 		assert_int_equal(draft.policy.domain.down_hold_ns, 1000000);
-	policy_profiles_deinit(&draft.profiles);
 }
 
 TEST(test_lines)

@@ -121,5 +121,4 @@ TEST(test_profile)
 	test_policy_expect(&draft, text, strlen(text),
 			   TEST_FILE ":2: [profile x] domain policy0.opp-power: what takes effect "
 				     "when wakegovd starts cannot be a profile's");
-	policy_profiles_deinit(&draft.profiles);
 }

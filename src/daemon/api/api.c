@@ -131,9 +131,11 @@ static int list_profiles(const struct call *call, struct reply *reply)
 	field_text(out, "chosen", choice->chosen[0] ? choice->chosen : NULL);
 	field_open(out, "profiles", '[');
 	for (uint32_t i = 0; i < profiles->n; i++) {
+		const struct policy_when *when = &profiles->entries[i].when;
+
 		json_out_open(out, '{');
 		field_text(out, "name", profiles->entries[i].name);
-		field_text(out, "when", profiles->entries[i].when.text);
+		field_text(out, "when", when->given ? when->text : NULL);
 		json_out_close(out, '}');
 	}
 	json_out_close(out, ']');
