@@ -13,8 +13,8 @@
 #include <string.h>
 
 #include "actuator/discovery.h"
+#include "actuator/limits.h"
 #include "actuator/saved.h"
-#include "actuator/schedutil.h"
 #include "shared/cleanup.h"
 
 /* One restoration of a domain, a CPU or all. */

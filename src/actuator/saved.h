@@ -60,7 +60,7 @@ struct saved_value {
 	uint32_t policy; /* the N of policyN, or CONTROL_SHARED */
 	/* A preference: the performance governor shows its own word instead. */
 	bool hidden;
-	/* In this process: schedutil has seen this maximum's end (actuator/schedutil.h); … */
+	/* In this process: schedutil has seen this maximum's end (actuator/limits.h); … */
 	bool visited;
 	bool tried; /* … restoring this tunable failed and was reported */
 };

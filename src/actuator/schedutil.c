@@ -3,7 +3,7 @@
  * Makes schedutil apply a limit at once: a real-time thread runs on the domain's CPU for a moment,
  * which makes schedutil check its limits again.
  */
-#include "actuator/schedutil.h"
+#include "actuator/limits.h"
 
 #include <sched.h>
 #include <stdlib.h>

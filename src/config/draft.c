@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "shared/cleanup.h"
+
 void policy_draft_init(struct policy_draft *draft)
 {
 	memset(draft, 0, sizeof(*draft));
@@ -28,10 +30,41 @@ const char *policy_shown(struct policy_reader *reader, const char *text)
 	return reader->shown;
 }
 
+#define TRIED_BY_ITSELF                                                                            \
+	"whether a boost pays is tried in windows of its own (wakegov-algorithms(7)); slack says " \
+	"which gain is worth one"
+
+/*
+ * Keys that a policy could have once. A policy that still has one is refused with the sentence that
+ * says what to do instead; a row is all that is left of a key. A rule's key may also be a class'
+ * one: section is the header's first word.
+ */
+static const struct {
+	const char *section, *name, *instead;
+} gone[] = {
+	{ "io-boost", "check-window", TRIED_BY_ITSELF },
+	{ "io-boost", "back-off-min", TRIED_BY_ITSELF },
+	{ "io-boost", "back-off-max", TRIED_BY_ITSELF },
+	{ "io-boost", "idle-latency",
+	  "give it to the readers by a rule or a class: idle-latency there" },
+};
+
+/* The end of a sentence; NULL where such a section ("io-boost", "rule NAME") never had the key. */
+static const char *find_gone_key(const char *section, const char *name)
+{
+	size_t length = strcspn(section, " ");
+
+	for (size_t i = 0; i < ARRAY_SIZE(gone); i++)
+		if (strlen(gone[i].section) == length &&
+		    !strncmp(gone[i].section, section, length) && !strcmp(gone[i].name, name))
+			return gone[i].instead;
+	return NULL;
+}
+
 int policy_reader_refuse_key(struct policy_reader *reader, const char *name, const char *list,
 			     const char *closest)
 {
-	const char *instead = policy_gone_key(reader->section, name);
+	const char *instead = find_gone_key(reader->section, name);
 
 	if (instead)
 		return policy_refuse(reader, -EINVAL, "[%s] %s is gone: %s", reader->section, name,

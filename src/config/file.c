@@ -3,7 +3,7 @@
  * Reads the files of a policy, which may be anything: a directory, a pipe, as large as the disk,
  * or writable by others.
  */
-#include "config/file.h"
+#include "config/draft.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -11,7 +11,6 @@
 
 #include "config/draft.h"
 #include "config/error.h"
-#include "config/file.h"
 #include "shared/cleanup.h"
 
 /* The draft refers to these paths. */

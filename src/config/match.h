@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 #include "config/keys.h"
-#include "core/facts.h"
+#include "core/rule.h"
 #include "core/settings.h"
 
 /* Reads facts from files, which is done only when all cheaper ones match. */

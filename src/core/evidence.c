@@ -3,7 +3,7 @@
  * The sums of a switchback experiment, and the sequential test on them (the formulas are in
  * wakegov-algorithms(7)).
  */
-#include "core/evidence.h"
+#include "core/experiment.h"
 
 #include "core/experiment_params.h"
 

@@ -7,8 +7,11 @@
  * is passed over.
  */
 
+#include <stdint.h>
+
 #include "core/settings.h"
 #include "core/topology.h"
+#include "wakegov/record.h"
 
 /* All rules, and the overrides among them, as bits. */
 uint64_t rule_all(const struct policy *policy);
@@ -54,3 +57,16 @@ const struct policy_level *rule_level(const struct policy_properties *properties
  * most that of the highest OPP. A response time has 0, as its bursts are not known here.
  */
 uint32_t rule_level_cap(const struct policy_level *level, const struct topology_domain *domain);
+
+/* What rules match: the facts of tasks and processes, at one moment. */
+typedef void (*facts_handler_t)(void *userdata, const struct task_facts *facts);
+
+/* The program of a process. If a text is unknown, its second field gives the reason, for people. */
+struct process_facts {
+	char exe[768];
+	const char *exe_unknown; /* NULL: it is known */
+	char command[3072];	 /* arguments with a blank between them, cut to fit */
+	const char *command_unknown;
+};
+
+typedef void (*process_facts_t)(void *userdata, uint32_t tgid, struct process_facts *ret);

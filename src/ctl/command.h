@@ -134,7 +134,7 @@ FILE *ctl_open_output(const char *path);
 /* Closes it. Returns code, or CTL_REFUSED after complaining that the file is not complete. */
 enum ctl_exit ctl_close_output(FILE *out, const char *path, enum ctl_exit code);
 
-/* complain.c: failures on standard error: what failed, why, and what to do. */
+/* Failures on standard error: what failed, why, and what to do. */
 
 /* Prints "wakegovctl: …" and a line feed. */
 void complain(const char *format, ...) __attribute__((format(printf, 1, 2)));

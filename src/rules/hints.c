@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The table of hints, by thread id, and the rules that they become. */
-#include "rules/hints.h"
+#include "rules/rules.h"
 
 #include <assert.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The BPF programs: detects which of them this kernel can load, and attaches them when needed. */
-#include "tracer/programs.h"
+#include "tracer/tracer_private.h"
 
 #include <bpf/bpf.h>
 #include <bpf/btf.h>

@@ -9,8 +9,8 @@
 #include <stdint.h>
 
 #include "core/engine.h"
-#include "core/facts.h"
 #include "core/input.h"
+#include "core/rule.h"
 #include "core/settings.h"
 #include "core/topology.h"
 #include "wakegov/piece.h"

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "config/draft.h"
 #include "config/error.h"
-#include "config/file.h"
 #include "shared/cleanup.h"
 #include "sim/keys.h"
 #include "sim/message.h"

@@ -7,7 +7,7 @@
 
 #include "test-config.h"
 
-#include "config/file.h"
+#include "config/draft.h"
 #include "config/keys.h"
 
 static const char *conf_path, *manual_path;

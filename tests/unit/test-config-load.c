@@ -11,8 +11,8 @@
 
 #include "test-config.h"
 
+#include "config/draft.h"
 #include "config/error.h"
-#include "config/file.h"
 #include "config/load.h"
 #include "fake-files.h"
 #include "shared/cleanup.h"

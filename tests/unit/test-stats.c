@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "daemon/history/stats.h"
+#include "daemon/history/past.h"
 
 static struct topology *make_topology(void)
 {

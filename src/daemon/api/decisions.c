@@ -3,7 +3,6 @@
 #include "core/opp.h"
 #include "daemon/api/api.h"
 #include "daemon/history/past.h"
-#include "daemon/history/stats.h"
 #include "shared/time.h"
 
 #define PAGE_DECISIONS 2048 /* of memory: 1 to 2 KiB each */

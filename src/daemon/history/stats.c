@@ -3,7 +3,7 @@
  * Each domain holds its present target and reason. When one of them changes, the time since the
  * last change goes to the cell of that OPP and reason.
  */
-#include "daemon/history/stats.h"
+#include "daemon/history/past.h"
 
 #include <assert.h>
 #include <errno.h>

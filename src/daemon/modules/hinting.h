@@ -2,7 +2,7 @@
 #pragma once
 
 /*
- * Hints: a class that a user has given a task for a while. The table is the rules' (rules/hints.h);
+ * Hints: a class that a user has given a task for a while. The table is the rules' (rules/rules.h);
  * this is who may give one, and its end: by time, with its task, when the policy no longer has its
  * class, when it is cancelled, or with the client that holds it.
  */
