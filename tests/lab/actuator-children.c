@@ -4,7 +4,6 @@
 
 #include <signal.h>
 
-#include "actuator-conformance.h"
 #include "actuator-fixture.h"
 #include "actuator-task.h"
 
@@ -17,7 +16,7 @@ static void take_child(struct fixture *f, pid_t parent, pid_t child)
 }
 
 /* A child does not keep what its parent was given. */
-void test_clamps_of_children(void **state)
+TEST("uclamp", test_clamps_of_children)
 {
 	struct fixture *f = *state;
 	pid_t child, pid = task_start_family(&child, f, 300);
@@ -35,7 +34,7 @@ void test_clamps_of_children(void **state)
 }
 
 /* One that was gone before it was heard of has handed down what it had inherited. */
-void test_clamps_of_grandchildren(void **state)
+TEST("uclamp", test_clamps_of_grandchildren)
 {
 	struct fixture *f = *state;
 	pid_t child, pid = task_start_family(&child, f, 300), between = task_start(0);
@@ -49,7 +48,7 @@ void test_clamps_of_grandchildren(void **state)
 }
 
 /* A rule capped one that ended before its child was heard of. */
-void test_clamps_of_orphans(void **state)
+TEST("uclamp", test_clamps_of_orphans)
 {
 	struct fixture *f = *state;
 	pid_t child, pid = task_start_family(&child, f, 300);
@@ -63,7 +62,7 @@ void test_clamps_of_orphans(void **state)
 
 /* One under its parent's rule is never without the cap, and is restored when its parent has ended.
  */
-void test_clamps_kept_by_children(void **state)
+TEST("uclamp", test_clamps_kept_by_children)
 {
 	struct fixture *f = *state;
 	pid_t child, pid = task_start_family(&child, f, 300);
@@ -83,7 +82,7 @@ void test_clamps_kept_by_children(void **state)
 }
 
 /* More children at once than wait for the end of a round. */
-void test_clamps_of_many_children(void **state)
+TEST("uclamp", test_clamps_of_many_children)
 {
 	enum { CHILDREN = 300 };
 	struct fixture *f = *state;
@@ -105,7 +104,7 @@ void test_clamps_of_many_children(void **state)
 }
 
 /* A rule gave the child its own before its parent was known: what it inherited is not saved. */
-void test_clamps_of_children_with_their_own(void **state)
+TEST("uclamp", test_clamps_of_children_with_their_own)
 {
 	struct fixture *f = *state;
 	pid_t child, pid = task_start_family(&child, f, 300);

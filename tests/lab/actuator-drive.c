@@ -1,15 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Acquire, save, apply. See actuator-conformance.c. */
-#include "actuator-conformance.h"
-
 #include <errno.h>
 #include <string.h>
 
 #include "actuator-fixture.h"
 
-/* Acquire, save. */
-
-void test_acquire_saves_first(void **state)
+TEST("setspeed", test_acquire_saves_first)
 {
 	struct fixture *f = *state;
 	char *text;
@@ -23,7 +19,7 @@ void test_acquire_saves_first(void **state)
 	assert_int_equal(f->domains[0].state, ACTUATOR_STATE_DRIVEN);
 }
 
-void test_acquire_without_room_changes_nothing(void **state)
+TEST("setspeed limits", test_acquire_without_room_changes_nothing)
 {
 	struct fixture *f = *state;
 
@@ -36,7 +32,7 @@ void test_acquire_without_room_changes_nothing(void **state)
 
 /* Apply. */
 
-void test_apply_each_opp(void **state)
+TEST("setspeed limits uclamp", test_apply_each_opp)
 {
 	struct fixture *f = *state;
 
@@ -64,7 +60,7 @@ static uint32_t transitions_of(uint32_t policy)
 		       : 0;
 }
 
-void test_apply_unchanged_writes_nothing(void **state)
+TEST("setspeed limits uclamp", test_apply_unchanged_writes_nothing)
 {
 	struct fixture *f = *state;
 	struct actuator_domain *domain = fixture_acquire(f, 0);
@@ -91,7 +87,7 @@ static void expect_read_back(const struct actuator_domain *domain, uint32_t khz)
 	assert_int_equal(domain->read_back_mismatches, 0);
 }
 
-void test_apply_under_limits(void **state)
+TEST("setspeed", test_apply_under_limits)
 {
 	struct fixture *f = *state;
 	struct actuator_domain *domain = fixture_acquire(f, 0);

@@ -21,6 +21,19 @@
 #include "actuator/watch.h"
 #include "core/topology.h"
 
+/* A test of a backend that drives, and the suites it belongs to: see actuator-conformance.c. */
+#define TEST(suites, name) TEST_WITH(suites, name, fixture_set_up, fixture_tear_down)
+#define TEST_WITH(suites, name, set_up, tear_down)                                          \
+	static void name(void **state);                                                     \
+	__attribute__((constructor)) static void name##_listed(void)                        \
+	{                                                                                   \
+		conformance_add(suites, (struct CMUnitTest)cmocka_unit_test_setup_teardown( \
+						name, set_up, tear_down));                  \
+	}                                                                                   \
+	static void name(void **state)
+
+void conformance_add(const char *suites, struct CMUnitTest test);
+
 #define LAB_DOMAINS_MAX	       8
 #define SNAPSHOT_FILES	       CONTROL_N
 #define SNAPSHOT_FILE_SIZE     64

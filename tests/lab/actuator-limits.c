@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Domains that are held between limits, by limits and uclamp: minimum and maximum, and whose they
  * are. */
-#include "actuator-conformance.h"
-
 #include <errno.h>
 #include <fcntl.h>
 #include <glob.h>
@@ -37,7 +35,7 @@ static void expect_limits(uint32_t policy, uint32_t min_khz, uint32_t max_khz)
 	assert_control_u32(policy, "scaling_max_freq", max_khz);
 }
 
-void test_limits_save_first(void **state)
+TEST("limits", test_limits_save_first)
 {
 	struct fixture *f = *state;
 	char *text;
@@ -53,7 +51,7 @@ void test_limits_save_first(void **state)
 }
 
 /* From one window to each other one, the kernel never shows a minimum above the maximum. */
-void test_limits_never_cross(void **state)
+TEST("limits uclamp", test_limits_never_cross)
 {
 	struct fixture *f = *state;
 	const struct topology_domain *info = &f->topology->domains[0];
@@ -73,7 +71,7 @@ void test_limits_never_cross(void **state)
 }
 
 /* The cap wins over the floor, and the user's own limits over both. */
-void test_limits_are_merged(void **state)
+TEST("limits uclamp", test_limits_are_merged)
 {
 	struct fixture *f = *state;
 	struct actuator_domain *domain;
@@ -120,7 +118,7 @@ static pid_t start_loop(int cpu)
  * before when the maximum has ended. The kernel may look at the idle CPUs meanwhile, and then
  * nothing is shown: hence several times.
  */
-void test_limits_end_while_idle(void **state)
+TEST("limits uclamp", test_limits_end_while_idle)
 {
 	struct fixture *f = *state;
 	uint32_t max_khz = topology_domain_max_khz(&f->topology->domains[1]);
@@ -154,7 +152,7 @@ void test_limits_end_while_idle(void **state)
 }
 
 /* The core is told of others' limits, and never of our own as one of them. */
-void test_limits_of_others_are_told(void **state)
+TEST("limits uclamp", test_limits_of_others_are_told)
 {
 	struct fixture *f = *state;
 	struct actuator_domain *domain = fixture_acquire(f, 0);
@@ -209,8 +207,15 @@ static void set_cooling(const char *state)
 	assert_true(any);
 }
 
+/* What comes after a test that failed half-way is not cooled. */
+static int cooled_tear_down(void **state)
+{
+	set_cooling("0");
+	return fixture_tear_down(state);
+}
+
 /* A limit that is only in force is not the user's: it is not saved, and ends when it ends. */
-void test_limits_that_pass(void **state)
+TEST_WITH("cooled", test_limits_that_pass, fixture_set_up, cooled_tear_down)
 {
 	struct fixture *f = *state;
 	struct actuator_domain *domain;
@@ -238,15 +243,8 @@ void test_limits_that_pass(void **state)
 	expect_limits(0, 400000, 1800000);
 }
 
-/* What comes after a test that failed half-way is not cooled. */
-int cooled_tear_down(void **state)
-{
-	set_cooling("0");
-	return fixture_tear_down(state);
-}
-
 /* Where we hold nothing of ours, the user's new limit is the one that is put back. */
-void test_limits_set_while_free(void **state)
+TEST("limits uclamp", test_limits_set_while_free)
 {
 	struct fixture *f = *state;
 	struct actuator_domain *domain = fixture_acquire(f, 0);
@@ -268,7 +266,7 @@ void test_limits_set_while_free(void **state)
 }
 
 /* Over a limit of ours another writer wins, is named, and what else was ours goes back. */
-void test_limits_taken_over(void **state)
+TEST("limits uclamp", test_limits_taken_over)
 {
 	struct fixture *f = *state;
 	struct actuator_domain *domain = fixture_acquire(f, 0);
@@ -288,7 +286,7 @@ void test_limits_taken_over(void **state)
 }
 
 /* Found without the watch, as a writer through its own mount of sysfs leaves it. */
-void test_limits_taken_over_unseen(void **state)
+TEST("limits uclamp", test_limits_taken_over_unseen)
 {
 	struct fixture *f = *state;
 	struct actuator_domain *domain = fixture_acquire(f, 0);
@@ -302,7 +300,7 @@ void test_limits_taken_over_unseen(void **state)
 }
 
 /* One file that cannot be written: the other one is as before, and the error is counted. */
-void test_limits_with_one_control_broken(void **state)
+TEST("limits uclamp", test_limits_with_one_control_broken)
 {
 	struct fixture *f = *state;
 	struct actuator_domain *domain = fixture_acquire(f, 0);
@@ -321,7 +319,7 @@ void test_limits_with_one_control_broken(void **state)
 	expect_limits(0, 400000, 1800000);
 }
 
-void test_limits_after_crash(void **state)
+TEST("limits uclamp", test_limits_after_crash)
 {
 	struct fixture *f = *state;
 	const char *second = f->topology->domains[1].name;
@@ -345,7 +343,7 @@ void test_limits_after_crash(void **state)
 }
 
 /* A boost or a floor is a minimum of the domain as well; a cap of others does not bound it. */
-void test_uclamp_floor_is_a_minimum(void **state)
+TEST("uclamp", test_uclamp_floor_is_a_minimum)
 {
 	struct fixture *f = *state;
 	struct actuator_domain *domain = fixture_acquire(f, 0);

@@ -1,14 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Other writers, and CPUs that come and go. See actuator-conformance.c. */
-#include "actuator-conformance.h"
-
 #include <string.h>
 
 #include "actuator-fixture.h"
 
-/* Others. */
-
-void test_foreign_governor(void **state)
+TEST("setspeed", test_foreign_governor)
 {
 	struct fixture *f = *state;
 	struct actuator_domain *domain = fixture_acquire(f, 0);
@@ -24,7 +20,7 @@ void test_foreign_governor(void **state)
 	assert_null(fixture_saved_text(f));
 }
 
-void test_foreign_governor_found_by_apply(void **state)
+TEST("setspeed", test_foreign_governor_found_by_apply)
 {
 	struct fixture *f = *state;
 	struct actuator_domain *domain = fixture_acquire(f, 0);
@@ -36,7 +32,7 @@ void test_foreign_governor_found_by_apply(void **state)
 	assert_control(0, "scaling_governor", "powersave");
 }
 
-void test_foreign_governor_found_by_release(void **state)
+TEST("setspeed", test_foreign_governor_found_by_release)
 {
 	struct fixture *f = *state;
 	struct actuator_domain *domain = fixture_acquire(f, 0);
@@ -49,7 +45,7 @@ void test_foreign_governor_found_by_release(void **state)
 	assert_control(0, "scaling_governor", "powersave");
 }
 
-void test_foreign_speed(void **state)
+TEST("setspeed", test_foreign_speed)
 {
 	struct fixture *f = *state;
 	struct actuator_domain *domain = fixture_acquire(f, 0);
@@ -74,7 +70,7 @@ void test_foreign_speed(void **state)
 	assert_null(fixture_saved_text(f));
 }
 
-void test_foreign_limits_are_told(void **state)
+TEST("setspeed", test_foreign_limits_are_told)
 {
 	struct fixture *f = *state;
 	struct actuator_domain *domain = fixture_acquire(f, 0);
@@ -98,7 +94,7 @@ void test_foreign_limits_are_told(void **state)
 	write_limit(0, "scaling_max_freq", "1800000");
 }
 
-void test_foreign_governor_is_told(void **state)
+TEST("setspeed", test_foreign_governor_is_told)
 {
 	struct fixture *f = *state;
 	struct actuator_domain *domain = fixture_acquire(f, 0);
@@ -111,7 +107,7 @@ void test_foreign_governor_is_told(void **state)
 
 /* CPUs that come and go. */
 
-void test_sibling_offline_and_online(void **state)
+TEST("setspeed limits uclamp", test_sibling_offline_and_online)
 {
 	struct fixture *f = *state;
 	struct actuator_domain *domain = fixture_acquire(f, 1);
@@ -131,7 +127,7 @@ void test_sibling_offline_and_online(void **state)
 	assert_int_equal(domain->read_back_mismatches, 0);
 }
 
-void test_domain_offline_and_online(void **state)
+TEST("setspeed limits uclamp", test_domain_offline_and_online)
 {
 	struct fixture *f = *state;
 	struct actuator_domain *domain = fixture_acquire(f, 1);
@@ -151,7 +147,7 @@ void test_domain_offline_and_online(void **state)
 	fixture_set_second_online(f, true);
 }
 
-void test_acquire_with_first_sibling_offline(void **state)
+TEST("setspeed", test_acquire_with_first_sibling_offline)
 {
 	struct fixture *f = *state;
 
@@ -161,7 +157,7 @@ void test_acquire_with_first_sibling_offline(void **state)
 	set_online(f->second, true);
 }
 
-void test_acquire_offline(void **state)
+TEST("setspeed limits uclamp", test_acquire_offline)
 {
 	struct fixture *f = *state;
 
@@ -172,7 +168,7 @@ void test_acquire_offline(void **state)
 	fixture_acquire(f, 1);
 }
 
-void test_release_offline(void **state)
+TEST("setspeed limits uclamp", test_release_offline)
 {
 	struct fixture *f = *state;
 	struct actuator_domain *domain = fixture_acquire(f, 1);

@@ -9,7 +9,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "actuator-conformance.h"
 #include "actuator-fixture.h"
 #include "actuator-task.h"
 #include "shared/cleanup.h"
@@ -41,7 +40,7 @@ static void expect_journal(struct fixture *f, pid_t pid, const char *clamps)
 	assert_non_null(strstr(found, clamps));
 }
 
-void test_clamps_saved_first(void **state)
+TEST("uclamp", test_clamps_saved_first)
 {
 	struct fixture *f = *state;
 	pid_t pid = task_start(0);
@@ -54,7 +53,7 @@ void test_clamps_saved_first(void **state)
 	task_end(pid);
 }
 
-void test_clamps_without_room(void **state)
+TEST("uclamp", test_clamps_without_room)
 {
 	struct fixture *f = *state;
 	pid_t pid = task_start(0);
@@ -70,7 +69,7 @@ void test_clamps_without_room(void **state)
  * The kernel's own deadline threads have no clamps, and refuse some: schedutil has one, sugov:N,
  * where a CPU does not change the frequency for its siblings itself.
  */
-void test_clamps_of_siblings_governor(void **state)
+TEST("uclamp", test_clamps_of_siblings_governor)
 {
 	struct fixture *f = *state;
 	uint32_t n = 0;
@@ -85,7 +84,7 @@ void test_clamps_of_siblings_governor(void **state)
 	assert_true(n > 0);
 }
 
-void test_clamps_unchanged_write_nothing(void **state)
+TEST("uclamp", test_clamps_unchanged_write_nothing)
 {
 	struct fixture *f = *state;
 	struct uclamps_counts counts;
@@ -100,7 +99,7 @@ void test_clamps_unchanged_write_nothing(void **state)
 	task_end(pid);
 }
 
-void test_clamps_rate_limited(void **state)
+TEST("uclamp", test_clamps_rate_limited)
 {
 	struct fixture *f = *state;
 	struct uclamp ours = { 0, 300 };
@@ -120,7 +119,7 @@ void test_clamps_rate_limited(void **state)
 }
 
 /* The higher floor, the lower cap, and the cap where they cross; then exactly what was there. */
-void test_clamps_merged_with_the_users(void **state)
+TEST("uclamp", test_clamps_merged_with_the_users)
 {
 	struct fixture *f = *state;
 	pid_t pid = task_start(0);
@@ -138,7 +137,7 @@ void test_clamps_merged_with_the_users(void **state)
 }
 
 /* What the user sets while ours is there is merged as well, and what stays in the end. */
-void test_clamps_set_by_the_user_meanwhile(void **state)
+TEST("uclamp", test_clamps_set_by_the_user_meanwhile)
 {
 	struct fixture *f = *state;
 	struct uclamps_counts counts;
@@ -159,7 +158,7 @@ void test_clamps_set_by_the_user_meanwhile(void **state)
 }
 
 /* Whoever asks for more than our cap has it until that is noticed, at the rate limit at most. */
-void test_clamps_asked_away(void **state)
+TEST("uclamp", test_clamps_asked_away)
 {
 	struct fixture *f = *state;
 	pid_t pid = task_start(0), other = task_start(0);
@@ -189,7 +188,7 @@ void test_clamps_asked_away(void **state)
 	task_end(other);
 }
 
-void test_clamps_released(void **state)
+TEST("uclamp", test_clamps_released)
 {
 	struct fixture *f = *state;
 	pid_t pids[3] = { task_start(0), task_start(0), task_start(0) };
@@ -210,7 +209,7 @@ void test_clamps_released(void **state)
 }
 
 /* A default minimum goes by the scheduling policy at the restoration, one that was set does not. */
-void test_clamps_of_another_policy(void **state)
+TEST("uclamp", test_clamps_of_another_policy)
 {
 	struct fixture *f = *state;
 	const struct sched_param highest = { .sched_priority = 1 }, none = { 0 };
@@ -234,7 +233,7 @@ void test_clamps_of_another_policy(void **state)
 	task_end(set);
 }
 
-void test_clamps_of_a_task_that_is_gone(void **state)
+TEST("uclamp", test_clamps_of_a_task_that_is_gone)
 {
 	struct fixture *f = *state;
 	struct uclamps_counts counts;
@@ -250,7 +249,7 @@ void test_clamps_of_a_task_that_is_gone(void **state)
 }
 
 /* A number that came to be another's: that one is not given what was the first one's. */
-void test_clamps_of_a_number_used_again(void **state)
+TEST("uclamp", test_clamps_of_a_number_used_again)
 {
 	struct fixture *f = *state;
 	pid_t pid = task_start(0);
@@ -291,7 +290,7 @@ static int set_known(struct fixture *f, pid_t pid, uint64_t first, uint64_t then
 }
 
 /* Who is known to live is not looked up, also after the write; who no longer is known is. */
-void test_clamps_of_known_tasks(void **state)
+TEST("uclamp", test_clamps_of_known_tasks)
 {
 	struct fixture *f = *state;
 	pid_t pids[] = { task_start(0), task_start(0), task_start(0) };
@@ -320,7 +319,7 @@ void test_clamps_of_known_tasks(void **state)
 }
 
 /* One task that is not ours to change: it is refused once, and the others go on. */
-void test_clamps_refused_for_one(void **state)
+TEST("uclamp", test_clamps_refused_for_one)
 {
 	struct fixture *f = *state;
 	pid_t root = task_start(0), mine;
@@ -352,7 +351,7 @@ void test_clamps_refused_for_one(void **state)
 }
 
 /* What a daemon that is killed leaves, its tasks' children that it had not heard of among it. */
-void test_clamps_after_crash(void **state)
+TEST("uclamp", test_clamps_after_crash)
 {
 	struct fixture *f = *state;
 	pid_t child, parent = task_start_family(&child, f, 300), user = task_start(0);
@@ -398,7 +397,7 @@ FILE *__wrap_fopen64(const char *path, const char *mode)
  * One file for each heir, which says its parent; some more for real-time tasks, which have clamps
  * as well.
  */
-void test_clamps_of_many_heirs_after_crash(void **state)
+TEST("uclamp", test_clamps_of_many_heirs_after_crash)
 {
 	enum { FAMILIES = 40 };
 	struct fixture *f = *state;
@@ -420,7 +419,7 @@ void test_clamps_of_many_heirs_after_crash(void **state)
 }
 
 /* Killed between the line and the write: what the line before it says is still ours. */
-void test_clamps_after_crash_before_the_write(void **state)
+TEST("uclamp", test_clamps_after_crash_before_the_write)
 {
 	struct fixture *f = *state;
 	_cleanup_fclose_ FILE *file = NULL;
@@ -440,7 +439,7 @@ void test_clamps_after_crash_before_the_write(void **state)
 	task_end(pid);
 }
 
-void test_clamps_of_a_spoilt_journal(void **state)
+TEST("uclamp", test_clamps_of_a_spoilt_journal)
 {
 	static const char *const lines[] = {
 		"task 1 1 0-1024 0-1025\n",
@@ -470,7 +469,7 @@ void test_clamps_of_a_spoilt_journal(void **state)
 }
 
 /* Caps through a storm of forks, execs and exits, with numbers that come around every moment. */
-void test_clamps_in_a_storm(void **state)
+TEST("uclamp", test_clamps_in_a_storm)
 {
 	struct fixture *f = *state;
 	pid_t capped = task_start(0), storm;
@@ -503,7 +502,7 @@ void test_clamps_in_a_storm(void **state)
 
 /* The backend's part for domains. */
 
-void test_uclamp_needs_schedutil(void **state)
+TEST("uclamp", test_uclamp_needs_schedutil)
 {
 	struct fixture *f = *state;
 
@@ -521,7 +520,7 @@ void test_uclamp_needs_schedutil(void **state)
 	assert_null(fixture_saved_text(f));
 }
 
-void test_uclamp_writes_nothing_to_a_domain(void **state)
+TEST("uclamp", test_uclamp_writes_nothing_to_a_domain)
 {
 	struct fixture *f = *state;
 	struct actuator_domain *domain = fixture_acquire(f, 0);
@@ -542,7 +541,7 @@ void test_uclamp_writes_nothing_to_a_domain(void **state)
 }
 
 /* A kernel without CONFIG_UCLAMP_TASK. */
-void test_uclamp_is_refused(void **state)
+TEST("unclamped", test_uclamp_is_refused)
 {
 	struct fixture *f = *state;
 

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Release, crash, restore. See actuator-conformance.c. */
-#include "actuator-conformance.h"
-
 #include <string.h>
 
 #include "actuator-fixture.h"
@@ -17,12 +15,12 @@ static void assert_release_restores(struct fixture *f)
 	assert_null(fixture_saved_text(f));
 }
 
-void test_release_restores(void **state)
+TEST("setspeed limits uclamp", test_release_restores)
 {
 	assert_release_restores(*state);
 }
 
-void test_release_restores_userspace(void **state)
+TEST("setspeed", test_release_restores_userspace)
 {
 	const struct fixture *f = *state;
 
@@ -33,7 +31,7 @@ void test_release_restores_userspace(void **state)
 	assert_release_restores(*state);
 }
 
-void test_crash_then_restore(void **state)
+TEST("setspeed", test_crash_then_restore)
 {
 	struct fixture *f = *state;
 	const char *second = f->topology->domains[1].name;
@@ -59,7 +57,7 @@ void test_crash_then_restore(void **state)
 	fixture_assert_as_before(f);
 }
 
-void test_crash_then_others(void **state)
+TEST("setspeed", test_crash_then_others)
 {
 	struct fixture *f = *state;
 
@@ -70,7 +68,7 @@ void test_crash_then_others(void **state)
 	assert_control(f->second, "scaling_governor", "schedutil");
 }
 
-void test_crash_then_start_again(void **state)
+TEST("setspeed limits uclamp", test_crash_then_start_again)
 {
 	struct fixture *f = *state;
 
@@ -87,7 +85,7 @@ void test_crash_then_start_again(void **state)
 
 #define RATE_LIMIT "schedutil/rate_limit_us"
 
-void test_tunables_released(void **state)
+TEST("setspeed", test_tunables_released)
 {
 	struct fixture *f = *state;
 
@@ -108,7 +106,7 @@ void test_tunables_released(void **state)
 	assert_null(fixture_saved_text(f));
 }
 
-void test_tunables_after_crash(void **state)
+TEST("setspeed", test_tunables_after_crash)
 {
 	struct fixture *f = *state;
 
@@ -125,7 +123,7 @@ void test_tunables_after_crash(void **state)
 	assert_tunable(RATE_LIMIT, "500");
 }
 
-void test_tunables_never_lost(void **state)
+TEST("setspeed", test_tunables_never_lost)
 {
 	struct fixture *f = *state;
 
@@ -143,7 +141,7 @@ void test_tunables_never_lost(void **state)
 }
 
 /* Whoever brings the governor back while we drive the rest has the tunables from then on. */
-void test_tunables_brought_back(void **state)
+TEST("setspeed", test_tunables_brought_back)
 {
 	struct fixture *f = *state;
 
@@ -158,7 +156,7 @@ void test_tunables_brought_back(void **state)
 }
 
 /* The domain that is back first brings them, and the late one leaves them alone. */
-void test_tunables_with_a_domain_offline(void **state)
+TEST("setspeed", test_tunables_with_a_domain_offline)
 {
 	struct fixture *f = *state;
 
@@ -180,7 +178,7 @@ void test_tunables_with_a_domain_offline(void **state)
 }
 
 /* Each must be written when the kernel takes it: up_threshold stays above down_threshold. */
-void test_tunables_that_depend(void **state)
+TEST("setspeed", test_tunables_that_depend)
 {
 	static const char *const values[][2] = { { "95", "90" }, { "15", "11" } };
 	struct fixture *f = *state;
