@@ -14,7 +14,6 @@
  */
 
 #include "clamped.bpf.h"
-#include "realtime.bpf.h"
 
 #define MEAN_WEIGHT 8 /* a new burst has an eighth of the weight in the mean … */
 /*

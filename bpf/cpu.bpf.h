@@ -5,10 +5,10 @@
 
 #include "burst.bpf.h"
 #include "chain.bpf.h"
+#include "clamped.bpf.h"
 #include "hot.bpf.h"
 #include "placing.bpf.h"
 #include "process.bpf.h"
-#include "realtime.bpf.h"
 #include "wakegov/decay.h"
 
 /*

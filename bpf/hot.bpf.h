@@ -7,7 +7,7 @@
  */
 
 #include "bytes.bpf.h"
-#include "worker.bpf.h"
+#include "slot.bpf.h"
 
 enum io_kind { IO_WAIT, IO_START };
 

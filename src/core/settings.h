@@ -41,7 +41,7 @@ struct policy_frequency {
 	uint32_t override;   /* the number of the override that gives it; 0: the policy does */
 };
 
-/* The frequency at which a CPU has its capacity (src/frequency/reference.h). */
+/* The frequency at which a CPU has its capacity (src/frequency/reference.c). */
 struct policy_reference {
 	enum {
 		POLICY_REFERENCE_AUTO, /* turbo-4c where it is known, else the highest OPP */

@@ -8,7 +8,7 @@
 #include "ctl/command.h"
 #include "ctl/format.h"
 #include "ctl/print.h"
-#include "record/reader.h"
+#include "record/record.h"
 #include "record/replay.h"
 #include "shared/cleanup.h"
 #include "shared/cpu_mask.h"

@@ -98,9 +98,9 @@ struct core {
 	uint32_t classes_epoch;	       /* epoch of the clamp classes that the tracer has */
 	uint64_t insists_until_ns;     /* a task defeats its clamp again and again: request_of() */
 	uint64_t handed_back_until_ns; /* the domains have another governor; 0: they have not */
-	bool withholds; /* no floor is written, to see how fast the CPUs are without (own_clock.h)
+	bool withholds; /* no floor is written, to see how fast the CPUs are without (own_clock.c)
 			 */
-	bool rests;	/* … as nothing can be gained (own_clock.h), and not for a client */
+	bool rests;	/* … as nothing can be gained (own_clock.c), and not for a client */
 
 	sd_event *event;
 	struct rounds rounds;
@@ -138,7 +138,7 @@ void change_put(struct json_out *out, const char *key, const struct core *core,
 /* Returns the line, which the caller frees, or NULL without memory. */
 char *change_line(const struct core *core, const struct change *change);
 
-/* Whether a client has the domains, to compare with a machine without wakegov (hand_back.h). */
+/* Whether a client has the domains, to compare with a machine without wakegov (hand_back.c). */
 static inline bool core_is_lent(const struct core *core)
 {
 	return core->handed_back_until_ns && !core->rests;

@@ -12,7 +12,6 @@
 #include "daemon/module.h"
 #include "daemon/process.h"
 #include "frequency/frequency.h"
-#include "frequency/reference.h"
 #include "shared/log.h"
 #include "shared/time.h"
 

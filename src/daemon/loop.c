@@ -20,7 +20,6 @@
 #include "daemon/domains.h"
 #include "daemon/module.h"
 #include "frequency/frequency.h"
-#include "frequency/reference.h"
 #include "shared/cleanup.h"
 #include "shared/log.h"
 #include "shared/time.h"

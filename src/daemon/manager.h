@@ -6,21 +6,14 @@
  * methods of the socket know the whole daemon.
  */
 
-#include "daemon/api/monitor.h"
 #include "daemon/core.h"
 #include "daemon/history/past.h"
 #include "daemon/loop.h"
-#include "daemon/modules/clamps.h"
-#include "daemon/modules/hand_back.h"
 #include "daemon/modules/hinting.h"
-#include "daemon/modules/idle_latency.h"
+#include "daemon/modules/modules.h"
 #include "daemon/modules/overrides.h"
-#include "daemon/modules/own_clock.h"
 #include "daemon/modules/placing.h"
 #include "daemon/modules/policy.h"
-#include "daemon/modules/recording.h"
-#include "daemon/modules/saturation.h"
-#include "daemon/modules/watching.h"
 
 #define MODULES_MAX 16
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Chooses the frequency of full capacity: on x86 from the turbo limits, as the kernel does. */
-#include "frequency/reference.h"
+#include "frequency/frequency.h"
 
 #include <errno.h>
 #include <fcntl.h>

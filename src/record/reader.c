@@ -3,7 +3,7 @@
  * Decompresses a frame as a whole, which checks it, and gives out the records in it. A record that
  * goes on in the next frame is read once that is whole too.
  */
-#include "record/reader.h"
+#include "record/record.h"
 
 #include <errno.h>
 #include <stdarg.h>

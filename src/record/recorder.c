@@ -3,7 +3,7 @@
  * Writes each call as its raw struct into a frame, which is compressed and passed on when it is
  * full, or when the caller asks for it.
  */
-#include "record/recorder.h"
+#include "record/record.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -7,8 +7,7 @@
  * have decided.
  */
 
-#include "record/reader.h"
-#include "record/recorder.h"
+#include "record/record.h"
 
 /*
  * Creates the engine of the recording's beginning, with the given policy, whose sizes must be those

@@ -6,7 +6,7 @@
 #include "config/keys.h"
 #include "core/field.h"
 #include "core/rule.h"
-#include "record/format.h"
+#include "record/record.h"
 #include "shared/cleanup.h"
 
 #define FLAG(_struct, _member)	 FIELD(_struct, _member, 1)

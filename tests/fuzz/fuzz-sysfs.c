@@ -20,7 +20,6 @@
 #include "core/topology.h"
 #include "diag/diag.h"
 #include "frequency/frequency.h"
-#include "frequency/reference.h"
 #include "shared/cleanup.h"
 #include "tracer/disk.h"
 

@@ -5,7 +5,7 @@
 
 #include <stdio.h>
 
-#include "record/recorder.h"
+#include "record/record.h"
 
 struct recording {
 	const char *path; /* borrowed */

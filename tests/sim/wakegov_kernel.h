@@ -7,7 +7,7 @@
  * and the ring buffer never run out here.
  */
 
-#include "record/recorder.h"
+#include "record/record.h"
 #include "sim/governor.h"
 #include "wakegov/abi.h"
 #include "wakegov/chain.h"

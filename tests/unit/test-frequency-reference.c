@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "frequency/reference.h"
+#include "frequency/frequency.h"
 
 #define CORE	   0x5e
 #define BROADWELL  0x4f

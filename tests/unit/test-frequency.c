@@ -10,7 +10,6 @@
 #include <unistd.h>
 
 #include "frequency/frequency.h"
-#include "frequency/reference.h"
 #include "shared/cleanup.h"
 
 #define CPUS	 4

@@ -8,7 +8,7 @@
 
 #include "config/keys.h"
 #include "core/rule.h"
-#include "daemon/modules/idle_latency.h"
+#include "daemon/modules/modules.h"
 #include "shared/time.h"
 #include "tracer/tracer.h"
 

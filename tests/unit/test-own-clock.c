@@ -11,7 +11,7 @@
 #include "core/rule.h"
 #include "daemon/domains.h"
 #include "daemon/loop.h"
-#include "daemon/modules/own_clock.h"
+#include "daemon/modules/modules.h"
 #include "shared/time.h"
 
 #define HIGHEST_KHZ 1000000

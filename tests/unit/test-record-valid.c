@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 #include "config/keys.h"
-#include "record/format.h"
+#include "record/record.h"
 
 static void *base_of(struct policy *policy, const struct policy_key *key, int domain_section)
 {

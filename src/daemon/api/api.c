@@ -8,9 +8,8 @@
 
 #include "daemon/domains.h"
 #include "daemon/loop.h"
-#include "daemon/modules/hand_back.h"
+#include "daemon/modules/modules.h"
 #include "daemon/modules/policy.h"
-#include "daemon/modules/recording.h"
 #include "shared/cleanup.h"
 #include "shared/log.h"
 #include "shared/time.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The stream of decisions and boosts to the clients of Monitor. */
-#include "daemon/api/monitor.h"
+#include "daemon/modules/modules.h"
 
 #include <errno.h>
 #include <string.h>

@@ -7,7 +7,7 @@
 #include "core/rule.h"
 #include "daemon/api/api.h"
 #include "daemon/domains.h"
-#include "daemon/modules/idle_latency.h"
+#include "daemon/modules/modules.h"
 #include "daemon/modules/placing.h"
 #include "daemon/modules/policy.h"
 #include "daemon/process.h"

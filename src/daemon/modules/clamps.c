@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Applies the core's clamp classes to tasks, where the kernel's governor obeys clamps. */
-#include "daemon/modules/clamps.h"
+/*
+ * Clamps of tasks where the kernel's governor drives. Its row also sends the clamp classes to the
+ * kernel side, before the tasks that have them.
+ */
+#include "daemon/modules/modules.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Gives all driven domains to another governor until a time or until the client goes. The values
- * from before wakegov are restored first, so that a kill at any moment leaves nothing of ours.
+ * Leaves the machine as it would be without wakegov for a while: all driven domains get another
+ * governor (actuator/governor.h), tasks have no clamps, no program of the tracer runs, and the core
+ * stands still, keeping what it knows of tasks. Ends after its time, or when the client that asked
+ * for it has gone. The values from before wakegov are restored first, so that a kill at any moment
+ * leaves nothing of ours.
  */
-#include "daemon/modules/hand_back.h"
+#include "daemon/modules/modules.h"
 
 #include <errno.h>
 #include <stdio.h>

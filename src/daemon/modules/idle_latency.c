@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The kernel side emits a record when a task with an idle latency begins to run and less is asked
- * for than is held; the device is held from then on. Each HOLD_NS the daemon asks which of such
- * tasks ran since, and holds the shortest idle latency of these, or none.
+ * Idle latency: while a task with one works, the daemon holds /dev/cpu_dma_latency open with the
+ * shortest of these. No CPU then uses an idle state that takes longer to leave. The kernel ends the
+ * request when the descriptor is closed, also after SIGKILL.
+ *
+ * The kernel side emits a record when such a task begins to run and less is asked for than is held;
+ * the device is held from then on. Each HOLD_NS the daemon asks which of these tasks ran since, and
+ * holds the shortest idle latency of these, or none.
  */
-#include "daemon/modules/idle_latency.h"
+#include "daemon/modules/modules.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,9 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Where every CPU runs at its highest frequency by itself, no boost can add to it: the domains are
- * left to their governors for a while, in which nothing is traced.
+ * Some CPUs run at their highest frequency whatever they do: a driver whose firmware chooses, or
+ * the governor performance under backend = limits. No boost can add to that, and what is traced
+ * costs each task some of its time. So once the CPUs were measured at their highest while next to
+ * nothing was asked of them, and as long as no rule, limit or preference of the policy asks for
+ * more than boosts, the domains go back to the governors from before for 10 s, twice that the next
+ * time, and so on to 320 s. At the end of each rest every CPU's mean frequency of the whole rest is
+ * measured: a lower one ends this, for ten minutes at least. Without counters of the real frequency
+ * there is no rest.
  */
-#include "daemon/modules/own_clock.h"
+#include "daemon/modules/modules.h"
 
 #include "actuator/governor.h"
 #include "core/rule.h"

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Sends a recording of the core's inputs and decisions to the client that asked for it. */
-#include "daemon/modules/recording.h"
+/*
+ * A recording of the core's inputs and decisions, sent over the query socket to the client that
+ * asked for it: the daemon writes no file.
+ */
+#include "daemon/modules/modules.h"
 
 #include <errno.h>
 #include <stdlib.h>

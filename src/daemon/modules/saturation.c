@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Where every domain is kept at its highest OPP by its CPUs, only ticks are traced. */
-#include "daemon/modules/saturation.h"
+/*
+ * While the work of its CPUs keeps every domain at its highest OPP, no decision can change, and
+ * only the scheduler's ticks are traced. They are counted five times a second. When a domain has
+ * less to do, everything is traced again. A domain without work has no ticks, which is reported at
+ * once. In the meantime neither the load of single tasks nor their I/O is seen.
+ */
+#include "daemon/modules/modules.h"
 
 #include "core/engine.h"
 #include "shared/time.h"

@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Where nothing is governed, the BPF programs are attached only while a client asks. */
-#include "daemon/modules/watching.h"
+/*
+ * What is traced costs each task of the machine some of its time. Where no domain is governed, as
+ * without cpufreq, under backend = observe, or after other programs took all of them over, that
+ * gains nothing: the BPF programs are attached only while a module needs them, or a client asks for
+ * what they measure, and for ten seconds after its last call.
+ */
+#include "daemon/modules/modules.h"
 
 #include "core/rule.h"
 #include "daemon/loop.h"
