@@ -6,33 +6,32 @@
 BOOSTS_TEST(test_goes_with_task)
 {
 	const struct fake_io io = TENTH;
-	struct world *world = *state;
 	uint64_t changes;
 
-	boosts_start_paying(world, 0, 0, &io);
-	boosts_run(world, 200 * NS_PER_MS);
+	boosts_start_paying(0, 0, &io);
+	boosts_run(200 * NS_PER_MS);
 	world->devices[0].completion_cpu = 3;
-	world_move_task(world, 0, 3);
+	world_move_task(0, 3);
 	/* At once, without a ramp or a check; and its old home does not keep it. */
-	boosts_assert_state(world, 0, IO_BOOST_PAYS);
-	boosts_assert_target(world, 1, 2200000, REASON_IO_BOOST);
-	assert_int_equal(world_last(world, 1)->cpu, 3);
-	boosts_assert_target(world, 0, LOWEST_KHZ, REASON_IDLE);
+	boosts_assert_state(0, IO_BOOST_PAYS);
+	boosts_assert_target(1, 2200000, REASON_IO_BOOST);
+	assert_int_equal(world_last(1)->cpu, 3);
+	boosts_assert_target(0, LOWEST_KHZ, REASON_IDLE);
 	/* Its experiment goes on where it is, and leaves the other domain alone. */
 	changes = world->domains[0].changes;
-	boosts_run(world, 10 * NS_PER_S);
-	boosts_assert_state(world, 0, IO_BOOST_PAYS);
+	boosts_run(10 * NS_PER_S);
+	boosts_assert_state(0, IO_BOOST_PAYS);
 	assert_int_equal(world->domains[0].changes, changes);
 }
 
 /* A kernel thread ended a wait of task 0 on that CPU, and the kernel side tells of the CPU. */
-static void serve(struct world *world, uint32_t cpu)
+static void serve(uint32_t cpu)
 {
 	world->cpus[cpu].served_pid = world->tasks[0].pid;
 	world->cpus[cpu].served_ns = world->now_ns;
 	engine_mark_due(world->engine, cpu);
 	engine_mark_due(world->twin, cpu);
-	world_round(world);
+	world_round();
 }
 
 /* What ends the task's waits has its boost, as long as it does, and none in a window without. */
@@ -40,97 +39,92 @@ BOOSTS_TEST(test_goes_with_kernel_thread)
 {
 	const struct fake_io io = TENTH;
 	uint32_t low[2] = { 0 };
-	struct world *world = *state;
 
-	boosts_start_paying(world, 0, 0, &io);
-	boosts_run(world, 200 * NS_PER_MS);
-	boosts_assert_target(world, 1, LOWEST_KHZ, REASON_IDLE);
-	serve(world, 3);
-	boosts_assert_target(world, 1, 2200000, REASON_IO_BOOST);
-	assert_int_equal(world_last(world, 1)->cpu, 3);
-	assert_int_equal(world_last(world, 1)->pid, 100);
+	boosts_start_paying(0, 0, &io);
+	boosts_run(200 * NS_PER_MS);
+	boosts_assert_target(1, LOWEST_KHZ, REASON_IDLE);
+	serve(3);
+	boosts_assert_target(1, 2200000, REASON_IO_BOOST);
+	assert_int_equal(world_last(1)->cpu, 3);
+	assert_int_equal(world_last(1)->pid, 100);
 	for (uint32_t i = 0; i < 2000; i++) {
 		world->cpus[3].served_ns = world->now_ns;
-		boosts_run(world, 5 * NS_PER_MS);
+		boosts_run(5 * NS_PER_MS);
 		for (uint32_t j = 0; j < 2; j++)
-			low[j] += world_last(world, j)->target_khz == LOWEST_KHZ;
+			low[j] += world_last(j)->target_khz == LOWEST_KHZ;
 	}
 	print_message("without the boost: %u and %u of 2000 times\n", low[0], low[1]);
 	assert_in_range(low[0], 3, 60);
 	assert_in_range(low[1], low[0] - 2, low[0] + 2);
-	boosts_run(world, 500 * NS_PER_MS);
-	boosts_assert_target(world, 1, LOWEST_KHZ, REASON_IDLE);
-	boosts_assert_target(world, 0, 2200000, REASON_IO_BOOST);
-	world_end_task(world, 0);
-	serve(world, 3);
-	boosts_assert_target(world, 1, LOWEST_KHZ, REASON_IDLE);
+	boosts_run(500 * NS_PER_MS);
+	boosts_assert_target(1, LOWEST_KHZ, REASON_IDLE);
+	boosts_assert_target(0, 2200000, REASON_IO_BOOST);
+	world_end_task(0);
+	serve(3);
+	boosts_assert_target(1, LOWEST_KHZ, REASON_IDLE);
 }
 
 /* The task's own CPU is at the highest frequency anyway, that of the kernel thread is not. */
 BOOSTS_TEST(test_kernel_thread_is_slow)
 {
 	const struct fake_io io = TENTH;
-	struct world *world = *state;
 
-	world_switch(world, 1, true);
-	world_switch(world, 2, true);
-	boosts_run(world, 300 * NS_PER_MS);
-	world_switch(world, 2, false);
-	boosts_run(world, 100 * NS_PER_MS);
-	world_start_io(world, 0, 100, 0, &io);
-	boosts_run(world, NS_PER_S);
-	boosts_assert_state(world, 0, IO_BOOST_AT_LEVEL);
-	world_switch_to(world, 3, true, DECAY_Q(300));
-	serve(world, 3);
-	boosts_run_to(world, 0, IO_BOOST_TRYING, 20 * NS_PER_MS);
+	world_switch(1, true);
+	world_switch(2, true);
+	boosts_run(300 * NS_PER_MS);
+	world_switch(2, false);
+	boosts_run(100 * NS_PER_MS);
+	world_start_io(0, 100, 0, &io);
+	boosts_run(NS_PER_S);
+	boosts_assert_state(0, IO_BOOST_AT_LEVEL);
+	world_switch_to(3, true, DECAY_Q(300));
+	serve(3);
+	boosts_run_to(0, IO_BOOST_TRYING, 20 * NS_PER_MS);
 	/* Until it works all the time, and has that frequency by itself. */
-	boosts_run(world, 500 * NS_PER_MS);
-	boosts_assert_state(world, 0, IO_BOOST_AT_LEVEL);
+	boosts_run(500 * NS_PER_MS);
+	boosts_assert_state(0, IO_BOOST_AT_LEVEL);
 }
 
 BOOSTS_TEST(test_another_task_holds_it)
 {
 	const struct fake_io io = TENTH;
-	struct world *world = *state;
 
-	boosts_start_paying(world, 0, 0, &io);
-	boosts_start_paying(world, 1, 1, &io);
-	boosts_run(world, 200 * NS_PER_MS);
-	world_move_task(world, 0, 3);
-	boosts_assert_target(world, 0, 2200000, REASON_IO_BOOST);
-	assert_int_equal(world_last(world, 0)->pid, 101);
-	boosts_assert_target(world, 1, 2200000, REASON_IO_BOOST);
-	assert_int_equal(world_last(world, 1)->pid, 100);
+	boosts_start_paying(0, 0, &io);
+	boosts_start_paying(1, 1, &io);
+	boosts_run(200 * NS_PER_MS);
+	world_move_task(0, 3);
+	boosts_assert_target(0, 2200000, REASON_IO_BOOST);
+	assert_int_equal(world_last(0)->pid, 101);
+	boosts_assert_target(1, 2200000, REASON_IO_BOOST);
+	assert_int_equal(world_last(1)->pid, 100);
 }
 
 /* The ratio is the task's, the OPP the domain's: half the capacity, twice the host time. */
-TEST(test_capacities_differ)
+WORLD_TEST(test_capacities_differ, NULL)
 {
 	const struct fake_io io = boosts_sync_io(0, 96, 4);
 	struct topology *topology = test_topology_usual(2, 2);
 	struct policy policy;
-	struct world world;
 
 	policy_init(&policy);
 	topology->domains[1].capacity = 512;
-	world_init(&world, topology, &policy);
-	world.devices[0].completion_cpu = 2;
-	world_round(&world);
-	boosts_run(&world, 10 * NS_PER_MS);
-	boosts_start_paying(&world, 0, 2, &io);
-	boosts_run(&world, 20 * NS_PER_MS);
+	world_init(topology, &policy);
+	world->devices[0].completion_cpu = 2;
+	world_round();
+	boosts_run(10 * NS_PER_MS);
+	boosts_start_paying(0, 2, &io);
+	boosts_run(20 * NS_PER_MS);
 	/* 96 + 8 at 2.4 GHz; with 1 % more 9.05: from 2.12 GHz on. */
-	boosts_assert_target(&world, 1, 2200000, REASON_IO_BOOST);
-	boosts_run(&world, 200 * NS_PER_MS);
-	world.devices[0].completion_cpu = 0;
-	world_move_task(&world, 0, 0);
+	boosts_assert_target(1, 2200000, REASON_IO_BOOST);
+	boosts_run(200 * NS_PER_MS);
+	world->devices[0].completion_cpu = 0;
+	world_move_task(0, 0);
 	/* 96 + 4; with 1 % more 5: from 1.92 GHz on. */
-	boosts_assert_target(&world, 0, 2000000, REASON_IO_BOOST);
-	boosts_assert_target(&world, 1, LOWEST_KHZ, REASON_IDLE);
-	boosts_run(&world, 5 * NS_PER_S);
-	boosts_assert_target(&world, 0, 2000000, REASON_IO_BOOST);
-	boosts_assert_state(&world, 0, IO_BOOST_PAYS);
-	world_deinit(&world);
+	boosts_assert_target(0, 2000000, REASON_IO_BOOST);
+	boosts_assert_target(1, LOWEST_KHZ, REASON_IDLE);
+	boosts_run(5 * NS_PER_S);
+	boosts_assert_target(0, 2000000, REASON_IO_BOOST);
+	boosts_assert_state(0, IO_BOOST_PAYS);
 }
 
 /* To and fro every 20 ms: both are held, and neither goes up and down with it. */
@@ -138,44 +132,42 @@ BOOSTS_TEST(test_flips)
 {
 	const struct fake_io io = TENTH;
 	uint64_t changes[2];
-	struct world *world = *state;
 
-	boosts_start_paying(world, 0, 0, &io);
+	boosts_start_paying(0, 0, &io);
 	for (uint32_t i = 0; i < 10; i++) {
-		boosts_run(world, 20 * NS_PER_MS);
-		world_move_task(world, 0, i % 2 ? 0 : 3);
+		boosts_run(20 * NS_PER_MS);
+		world_move_task(0, i % 2 ? 0 : 3);
 	}
 	changes[0] = world->domains[0].changes;
 	changes[1] = world->domains[1].changes;
 	for (uint32_t i = 0; i < 500; i++) {
-		boosts_run(world, 20 * NS_PER_MS);
-		world_move_task(world, 0, i % 2 ? 0 : 3);
-		boosts_assert_state(world, 0, IO_BOOST_PAYS);
+		boosts_run(20 * NS_PER_MS);
+		world_move_task(0, i % 2 ? 0 : 3);
+		boosts_assert_state(0, IO_BOOST_PAYS);
 	}
 	/* But for the pairs that refresh what was found. */
 	assert_in_range(world->domains[0].changes - changes[0], 0, 25);
 	assert_in_range(world->domains[1].changes - changes[1], 0, 25);
-	boosts_assert_target(world, 0, 2200000, REASON_IO_BOOST);
-	boosts_assert_target(world, 1, 2200000, REASON_IO_BOOST);
+	boosts_assert_target(0, 2200000, REASON_IO_BOOST);
+	boosts_assert_target(1, 2200000, REASON_IO_BOOST);
 
 	/* It stays in domain 0 in the end: 1 is let go, and no more is heard of it. */
-	boosts_run(world, 300 * NS_PER_MS);
-	boosts_assert_target(world, 0, 2200000, REASON_IO_BOOST);
-	boosts_assert_target(world, 1, LOWEST_KHZ, REASON_IDLE);
+	boosts_run(300 * NS_PER_MS);
+	boosts_assert_target(0, 2200000, REASON_IO_BOOST);
+	boosts_assert_target(1, LOWEST_KHZ, REASON_IDLE);
 }
 
 /* While it flips before anything is known, a check comes to its end all the same. */
 BOOSTS_TEST(test_flips_from_the_start)
 {
 	const struct fake_io io = TENTH;
-	struct world *world = *state;
 
-	world_start_io(world, 0, 100, 0, &io);
+	world_start_io(0, 100, 0, &io);
 	for (uint32_t i = 0; i < 200; i++) {
-		boosts_run(world, 20 * NS_PER_MS);
-		world_move_task(world, 0, i % 2 ? 0 : 3);
+		boosts_run(20 * NS_PER_MS);
+		world_move_task(0, i % 2 ? 0 : 3);
 	}
-	boosts_assert_state(world, 0, IO_BOOST_PAYS);
+	boosts_assert_state(0, IO_BOOST_PAYS);
 	assert_in_range(world->domains[0].changes, 2, 60);
 	assert_in_range(world->domains[1].changes, 2, 60);
 }
@@ -184,16 +176,15 @@ BOOSTS_TEST(test_flips_from_the_start)
 BOOSTS_TEST(test_flips_and_dies)
 {
 	const struct fake_io io = TENTH;
-	struct world *world = *state;
 
-	boosts_start_paying(world, 0, 0, &io);
+	boosts_start_paying(0, 0, &io);
 	for (uint32_t i = 0; i < 10; i++) {
-		boosts_run(world, 20 * NS_PER_MS);
-		world_move_task(world, 0, i % 2 ? 0 : 3);
+		boosts_run(20 * NS_PER_MS);
+		world_move_task(0, i % 2 ? 0 : 3);
 	}
-	boosts_run(world, 5 * NS_PER_MS);
-	world_end_task(world, 0);
-	world_round(world);
-	boosts_assert_target(world, 0, LOWEST_KHZ, REASON_IDLE);
-	boosts_assert_target(world, 1, LOWEST_KHZ, REASON_IDLE);
+	boosts_run(5 * NS_PER_MS);
+	world_end_task(0);
+	world_round();
+	boosts_assert_target(0, LOWEST_KHZ, REASON_IDLE);
+	boosts_assert_target(1, LOWEST_KHZ, REASON_IDLE);
 }

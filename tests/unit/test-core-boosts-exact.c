@@ -51,7 +51,7 @@ struct row {
 	struct figures is;
 };
 
-static void start_task(struct world *world, const struct row *row, uint32_t i)
+static void start_task(const struct row *row, uint32_t i)
 {
 	const struct load *load = &row->tasks[i];
 	struct fake_io io = boosts_io(load->kind, load->device, load->device_us, load->host_us);
@@ -62,43 +62,43 @@ static void start_task(struct world *world, const struct row *row, uint32_t i)
 	io.random = 0x9e3779b97f4a7c15ULL + i;
 	io.think_ns = load->think_us * NS_PER_US;
 	io.asynchronous = load->asynchronous;
-	world_start_io(world, i, 100 + i, load->cpu, &io);
+	world_start_io(i, 100 + i, load->cpu, &io);
 }
 
-static void observe(struct world *world, bool observed)
+static void observe(bool observed)
 {
 	world->domains[0].observed = observed;
-	world_set_active(world, 0, true);
-	world_round(world);
+	world_set_active(0, true);
+	world_round();
 }
 
 /* What happens at that millisecond. */
-static void happen(struct world *world, const struct row *row, uint32_t ms)
+static void happen(const struct row *row, uint32_t ms)
 {
 	bool begins = ms == 10000, ends = ms == 13000;
 
 	if (row->incident == FLIPS && ms >= 10000 && ms < 12000 && ms % 30 == 0)
-		world_move_task(world, 0, ms % 60 ? 0 : 2);
+		world_move_task(0, ms % 60 ? 0 : 2);
 	if (row->incident == PAUSES && (ms == 5000 || ms == 10000))
-		world_stop_io(world, 0);
+		world_stop_io(0);
 	if (row->incident == PAUSES && (ms == 5040 || ms == 15000))
 		world->tasks[0].io.stopped = false;
 	if (row->incident == PAUSES && (ms == 5042 || ms == 15002)) {
-		world_tell_task(world, 0);
-		world_round(world);
+		world_tell_task(0);
+		world_round();
 	}
 	if (!begins && !ends)
 		return;
 	switch (row->incident) {
 	case MOVES:
-		world_move_task(world, 0, begins ? 2 : 0);
+		world_move_task(0, begins ? 2 : 0);
 		break;
 	case ENDS:
 		if (begins)
-			world_end_task(world, 0);
+			world_end_task(0);
 		else
-			start_task(world, row, 0);
-		world_round(world);
+			start_task(row, 0);
+		world_round();
 		break;
 	case SLOWS:
 		world->tasks[0].io.device_ns = begins ? 4 * world->tasks[0].io.device_ns
@@ -106,34 +106,34 @@ static void happen(struct world *world, const struct row *row, uint32_t ms)
 		break;
 	case DEVICE:
 		if (begins)
-			world_end_device(world, 0);
+			world_end_device(0);
 		world->devices[0].present = ends;
-		world_round(world);
+		world_round();
 		break;
 	case LIMITS:
-		world_set_limits(world, 0, LOWEST_KHZ, begins ? 1200000 : HIGHEST_KHZ);
-		world_round(world);
+		world_set_limits(0, LOWEST_KHZ, begins ? 1200000 : HIGHEST_KHZ);
+		world_round();
 		break;
 	case WORKS:
-		world_switch(world, 0, begins);
+		world_switch(0, begins);
 		break;
 	case OBSERVED:
-		observe(world, begins);
+		observe(begins);
 		break;
 	case INACTIVE:
-		world_set_active(world, 0, ends);
-		world_round(world);
+		world_set_active(0, ends);
+		world_round();
 		break;
 	case COMES:
 		if (begins)
-			start_task(world, row, 2);
+			start_task(row, 2);
 		break;
 	default:
 		break;
 	}
 }
 
-static uint32_t ios_of(const struct world *world, uint32_t task)
+static uint32_t ios_of(uint32_t task)
 {
 	const struct fake_io *io = &world->tasks[task].io;
 
@@ -144,36 +144,35 @@ static bool run_row(const struct row *row)
 {
 	struct figures is = { 0 };
 	struct policy policy;
-	struct world world;
 
 	policy_init(&policy);
-	boosts_start(&world, &policy);
-	world.watches = true;
+	boosts_start(&policy);
+	world->watches = true;
 	for (uint32_t i = 0; i < TASKS; i++)
 		if (i != 2 || row->incident != COMES)
-			start_task(&world, row, i);
+			start_task(row, i);
 	for (uint32_t ms = 0; ms < RUN_MS; ms++) {
-		happen(&world, row, ms);
-		boosts_run(&world, NS_PER_MS);
-		is.learnt_ms += engine_learns(world.engine);
+		happen(row, ms);
+		boosts_run(NS_PER_MS);
+		is.learnt_ms += engine_learns(world->engine);
 		for (uint32_t i = 0; i < 2; i++)
-			is.mhz_ms[i] += world_last(&world, i)->target_khz / 1000;
+			is.mhz_ms[i] += world_last(i)->target_khz / 1000;
 	}
-	is.rounds = world.rounds;
-	is.samples = world.samples;
+	is.rounds = world->rounds;
+	is.samples = world->samples;
 	for (uint32_t i = 0; i < TASKS; i++) {
-		const struct io_task *task = world_task(&world, i);
+		const struct io_task *task = world_task(i);
 
-		is.ios[i] = ios_of(&world, i);
+		is.ios[i] = ios_of(i);
 		is.states = 10 * is.states + (task ? task->io_boost.state : 9);
 		if (!i)
 			is.wanted_mhz = task ? task->io_boost.wanted_khz / 1000 : 0;
 	}
 	for (uint32_t i = 0; i < 2; i++) {
-		is.changes[i] = world.domains[i].changes;
+		is.changes[i] = world->domains[i].changes;
 		is.mhz_ms[i] /= 1000;
 	}
-	world_deinit(&world);
+	world_deinit();
 	if (!memcmp(&is, &row->is, sizeof(is)))
 		return true;
 	print_message("%s: { %u, %u, %u, { %u, %u }, { %llu, %llu }, { %u, %u, %u }, %u, %u }\n",

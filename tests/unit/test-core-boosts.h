@@ -34,87 +34,74 @@ static inline struct fake_io boosts_io(enum fake_io_kind kind, uint32_t device, 
 	return io;
 }
 
-static inline void boosts_start(struct world *world, const struct policy *policy)
+static inline void boosts_start(const struct policy *policy)
 {
 	struct policy usual;
 
 	policy_init(&usual);
-	world_init(world, test_topology_usual(2, 2), policy ? policy : &usual);
-	world_round(world);
+	world_init(test_topology_usual(2, 2), policy ? policy : &usual);
+	world_round();
 	/* Past the rate limit. */
-	world_run_until(world, world->now_ns + 10 * NS_PER_MS);
+	world_run_until(world->now_ns + 10 * NS_PER_MS);
 }
 
-/* The state of a test that begins there. */
+/* A test that begins there. */
+#define BOOSTS_TEST(name) WORLD_TEST(name, boosts_set_up)
+
 static inline int boosts_set_up(void **state)
 {
-	static struct world world;
-
-	boosts_start(&world, NULL);
-	*state = &world;
+	boosts_start(NULL);
 	return 0;
 }
 
-static inline int boosts_tear_down(void **state)
+static inline void boosts_run(uint64_t ns)
 {
-	world_deinit(*state);
-	return 0;
+	world_run_until(world->now_ns + ns);
 }
 
-#define BOOSTS_TEST(name) TEST_WITH(name, boosts_set_up, boosts_tear_down)
-
-static inline void boosts_run(struct world *world, uint64_t ns)
+static inline void boosts_assert_target(uint32_t domain, uint32_t khz, enum reason reason)
 {
-	world_run_until(world, world->now_ns + ns);
+	assert_int_equal(world_last(domain)->target_khz, khz);
+	assert_string_equal(reason_name(world_last(domain)->reason), reason_name(reason));
 }
 
-static inline void boosts_assert_target(const struct world *world, uint32_t domain, uint32_t khz,
-					enum reason reason)
+static inline void boosts_assert_state(uint32_t task, enum io_boost_state state)
 {
-	assert_int_equal(world_last(world, domain)->target_khz, khz);
-	assert_string_equal(reason_name(world_last(world, domain)->reason), reason_name(reason));
-}
-
-static inline void boosts_assert_state(const struct world *world, uint32_t task,
-				       enum io_boost_state state)
-{
-	const struct io_task *t = world_task(world, task);
+	const struct io_task *t = world_task(task);
 
 	assert_non_null(t);
 	assert_string_equal(io_boost_state_name(t->io_boost.state), io_boost_state_name(state));
 }
 
 /* Goes on until the task is in that state, for at most as long; returns how long it took. */
-static inline uint64_t boosts_run_to(struct world *world, uint32_t task, enum io_boost_state state,
-				     uint64_t most_ns)
+static inline uint64_t boosts_run_to(uint32_t task, enum io_boost_state state, uint64_t most_ns)
 {
 	uint64_t start_ns = world->now_ns;
 
 	while (world->now_ns < start_ns + most_ns &&
-	       !(world_task(world, task) && world_task(world, task)->io_boost.state == state))
-		boosts_run(world, NS_PER_MS);
-	boosts_assert_state(world, task, state);
+	       !(world_task(task) && world_task(task)->io_boost.state == state))
+		boosts_run(NS_PER_MS);
+	boosts_assert_state(task, state);
 	return world->now_ns - start_ns;
 }
 
 /* A task whose boost pays; for what comes after. */
-static inline void boosts_start_paying(struct world *world, uint32_t task, uint32_t cpu,
-				       const struct fake_io *io)
+static inline void boosts_start_paying(uint32_t task, uint32_t cpu, const struct fake_io *io)
 {
-	world_start_io(world, task, 100 + task, cpu, io);
-	boosts_run_to(world, task, IO_BOOST_PAYS, 2 * NS_PER_S);
+	world_start_io(task, 100 + task, cpu, io);
+	boosts_run_to(task, IO_BOOST_PAYS, 2 * NS_PER_S);
 }
 
-static inline const struct io_group *boosts_group(const struct world *world, uint32_t task)
+static inline const struct io_group *boosts_group(uint32_t task)
 {
 	const struct io_group *group = engine_group(world->engine,
-						    world_task(world, task)->io_boost.group);
+						    world_task(task)->io_boost.group);
 
 	assert_non_null(group);
 	return group;
 }
 
-static inline const struct io_device *boosts_device(const struct world *world, uint32_t device)
+static inline const struct io_device *boosts_device(uint32_t device)
 {
 	return engine_device(world->engine, device);
 }

@@ -14,88 +14,95 @@
 #define CAP_30	 0x1
 #define CAP_KHZ	 800000
 
-struct machine {
+static struct machine {
 	struct topology *topology;
 	struct policy policy;
 	struct engine *engine;
 	uint64_t now_ns, burst_ns;
-};
+} machine;
 
 /* Two domains of two CPUs, and a rule with a cap of 30 %. */
-static void begin(struct machine *machine, bool chains)
+static int set_up(void **state)
 {
-	machine->topology = test_topology_usual(2, 2);
-	policy_init(&machine->policy);
-	machine->policy.chains = chains;
-	machine->policy.n_rules = 1;
-	machine->policy.rules[0].domain_cpu = POLICY_ANY_DOMAIN;
-	machine->policy.rules[0].properties.cap = (struct policy_level){ POLICY_LEVEL_PERCENT, 30 };
-	machine->engine = engine_new(machine->topology, &machine->policy);
-	assert_non_null(machine->engine);
-	machine->now_ns = START_NS;
-	machine->burst_ns = 0;
+	machine.topology = test_topology_usual(2, 2);
+	policy_init(&machine.policy);
+	machine.policy.chains = true;
+	machine.policy.n_rules = 1;
+	machine.policy.rules[0].domain_cpu = POLICY_ANY_DOMAIN;
+	machine.policy.rules[0].properties.cap = (struct policy_level){ POLICY_LEVEL_PERCENT, 30 };
+	machine.engine = engine_new(machine.topology, &machine.policy);
+	assert_non_null(machine.engine);
+	machine.now_ns = START_NS;
+	machine.burst_ns = 0;
 	for (uint32_t i = 0; i < 2; i++)
-		engine_apply(machine->engine,
+		engine_apply(machine.engine,
 			     &(struct input){
 				     .now_ns = START_NS,
 				     .type = INPUT_DOMAIN,
 				     .domain = { .domain = i, .active = true, .driven = true },
 			     });
+	return 0;
 }
 
-static void end(struct machine *machine)
+static int tear_down(void **state)
 {
-	engine_free(machine->engine);
-	free(machine->topology);
+	engine_free(machine.engine);
+	free(machine.topology);
+	return 0;
 }
+
+static void renew(void)
+{
+	tear_down(NULL);
+	set_up(NULL);
+}
+
+#define FIXTURE_TEST(name) TEST_WITH(name, set_up, tear_down)
 
 /* The CPU is this busy; a chain of this share was there at seen_ns. */
-static void sample(struct machine *machine, uint32_t cpu, uint32_t util_cap, uint32_t chain_cap,
-		   uint64_t seen_ns)
+static void sample(uint32_t cpu, uint32_t util_cap, uint32_t chain_cap, uint64_t seen_ns)
 {
 	const struct input input = {
-		.now_ns = machine->now_ns,
+		.now_ns = machine.now_ns,
 		.type = INPUT_CPU,
 		.cpu = { .cpu = cpu,
 			 .util_q = DECAY_Q(util_cap),
 			 .est_q = DECAY_Q(util_cap),
 			 .running = util_cap,
-			 .burst_ns = machine->burst_ns,
-			 .idle_since_ns = machine->now_ns,
+			 .burst_ns = machine.burst_ns,
+			 .idle_since_ns = machine.now_ns,
 			 .chain = { .util_q = DECAY_Q(chain_cap),
 				    .pid = 812,
 				    .waker = 811,
 				    .seen_ns = seen_ns } },
 	};
 
-	engine_apply(machine->engine, &input);
+	engine_apply(machine.engine, &input);
 }
 
-static const struct decision *decide(struct machine *machine, uint32_t domain)
+static const struct decision *decide(uint32_t domain)
 {
-	engine_decide(machine->engine, domain, machine->now_ns);
-	engine_commit(machine->engine, domain, ENGINE_SET);
-	return engine_last(machine->engine, domain);
+	engine_decide(machine.engine, domain, machine.now_ns);
+	engine_commit(machine.engine, domain, ENGINE_SET);
+	return engine_last(machine.engine, domain);
 }
 
-static uint32_t chain_q(const struct machine *machine, uint32_t cpu)
+static uint32_t chain_q(uint32_t cpu)
 {
 	struct engine_band band;
 
-	engine_band(machine->engine, cpu, &band);
+	engine_band(machine.engine, cpu, &band);
 	return band.chain_q;
 }
 
 /* On a CPU that is idle by itself the chain has what it would have on one CPU. */
-TEST(test_demand)
+FIXTURE_TEST(test_demand)
 {
 	const struct explanation *explanation;
 	const struct decision *decision;
-	struct machine machine;
 
-	begin(&machine, true);
-	sample(&machine, 0, 100, 512, machine.now_ns);
-	decision = decide(&machine, 0);
+	sample(0, 100, 512, machine.now_ns);
+	decision = decide(0);
 	assert_int_equal(decision->target_khz, HALF_KHZ);
 	assert_int_equal(decision->want_cap, 640);
 	assert_int_equal(decision->pid, 812);
@@ -106,64 +113,53 @@ TEST(test_demand)
 	assert_int_equal(explanation->contenders[0].share_permille, 500);
 	assert_int_equal(explanation->contenders[1].reason, REASON_UTILISATION);
 	/* What is covered is no news, what is not is. */
-	assert_in_range(chain_q(&machine, 0), DECAY_Q(513), DECAY_Q(600));
-	assert_int_equal(decide(&machine, 1)->target_khz, LOW_KHZ);
-	end(&machine);
+	assert_in_range(chain_q(0), DECAY_Q(513), DECAY_Q(600));
+	assert_int_equal(decide(1)->target_khz, LOW_KHZ);
 }
 
 /* It is a floor also where the CPU asks for as much, after so long without a break. */
-TEST(test_highest_is_no_news)
+FIXTURE_TEST(test_highest_is_no_news)
 {
-	struct machine machine;
-
-	begin(&machine, true);
 	machine.burst_ns = NS_PER_S;
-	sample(&machine, 0, 100, 760, machine.now_ns);
-	assert_int_equal(decide(&machine, 0)->target_khz, HIGH_KHZ);
-	assert_int_equal(chain_q(&machine, 0), UINT32_MAX);
+	sample(0, 100, 760, machine.now_ns);
+	assert_int_equal(decide(0)->target_khz, HIGH_KHZ);
+	assert_int_equal(chain_q(0), UINT32_MAX);
 	assert_int_equal(engine_floor_khz(machine.engine, 0), HIGH_KHZ);
-	end(&machine);
 }
 
 /* It is looked at when the hold time ends, and is over when the chain was not there again. */
-TEST(test_hold)
+FIXTURE_TEST(test_hold)
 {
-	struct machine machine;
-
-	begin(&machine, true);
-	sample(&machine, 0, 0, 1000, machine.now_ns);
-	assert_int_equal(decide(&machine, 0)->target_khz, HIGH_KHZ);
-	decide(&machine, 1);
+	sample(0, 0, 1000, machine.now_ns);
+	assert_int_equal(decide(0)->target_khz, HIGH_KHZ);
+	decide(1);
 	assert_int_equal(engine_next_ns(machine.engine), START_NS + HOLD_NS);
 	machine.now_ns = START_NS + HOLD_NS;
-	sample(&machine, 0, 0, 1000, machine.now_ns - NS_PER_MS);
-	assert_int_equal(decide(&machine, 0)->target_khz, HIGH_KHZ);
+	sample(0, 0, 1000, machine.now_ns - NS_PER_MS);
+	assert_int_equal(decide(0)->target_khz, HIGH_KHZ);
 	assert_int_equal(engine_next_ns(machine.engine), machine.now_ns - NS_PER_MS + HOLD_NS);
 	machine.now_ns += HOLD_NS;
-	sample(&machine, 0, 0, 1000, machine.now_ns - HOLD_NS);
-	decide(&machine, 0);
+	sample(0, 0, 1000, machine.now_ns - HOLD_NS);
+	decide(0);
 	machine.now_ns += 20 * NS_PER_MS;
-	assert_int_equal(decide(&machine, 0)->target_khz, LOW_KHZ);
+	assert_int_equal(decide(0)->target_khz, LOW_KHZ);
 	assert_int_equal(engine_floor_khz(machine.engine, 0), 0);
-	end(&machine);
 }
 
 /* Each look at a chain that stays comes later, unless its CPU asks for more by itself. */
-TEST(test_looks)
+FIXTURE_TEST(test_looks)
 {
-	struct machine machine;
 	uint64_t gaps_ns[2][4];
 
 	for (int own = 0; own < 2; own++) {
-		begin(&machine, true);
-		decide(&machine, 1);
+		renew();
+		decide(1);
 		for (int look = 0; look < 4; look++) {
-			sample(&machine, 0, own ? 1000 : 100, 960, machine.now_ns);
-			decide(&machine, 0);
+			sample(0, own ? 1000 : 100, 960, machine.now_ns);
+			decide(0);
 			gaps_ns[own][look] = engine_next_ns(machine.engine) - machine.now_ns;
 			machine.now_ns += gaps_ns[own][look];
 		}
-		end(&machine);
 	}
 	assert_int_equal(gaps_ns[0][1], HOLD_NS);
 	assert_int_equal(gaps_ns[0][2], 3 * HOLD_NS);
@@ -171,23 +167,18 @@ TEST(test_looks)
 	assert_in_range(gaps_ns[1][3], 1, HOLD_NS);
 }
 
-TEST(test_off)
+FIXTURE_TEST(test_off)
 {
-	struct machine machine;
-
-	begin(&machine, false);
-	sample(&machine, 0, 100, 1000, machine.now_ns);
-	assert_int_equal(decide(&machine, 0)->target_khz, LOW_KHZ);
-	assert_int_equal(chain_q(&machine, 0), UINT32_MAX);
-	end(&machine);
+	machine.policy.chains = false;
+	engine_set_policy(machine.engine, &machine.policy, machine.now_ns);
+	sample(0, 100, 1000, machine.now_ns);
+	assert_int_equal(decide(0)->target_khz, LOW_KHZ);
+	assert_int_equal(chain_q(0), UINT32_MAX);
 }
 
 /* A cap holds for a chain as for any utilisation, also where it is a floor. */
-TEST(test_cap)
+FIXTURE_TEST(test_cap)
 {
-	struct machine machine;
-
-	begin(&machine, true);
 	engine_apply(machine.engine,
 		     &(struct input){ .now_ns = machine.now_ns,
 				      .type = INPUT_CLASS_RUN,
@@ -197,42 +188,36 @@ TEST(test_cap)
 						     .ran_pid = 812,
 						     .long_running_ns = machine.now_ns,
 						     .long_running_pid = 812 } });
-	sample(&machine, 0, 100, 1000, machine.now_ns);
-	assert_int_equal(decide(&machine, 0)->target_khz, CAP_KHZ);
+	sample(0, 100, 1000, machine.now_ns);
+	assert_int_equal(decide(0)->target_khz, CAP_KHZ);
 	assert_int_equal(engine_floor_khz(machine.engine, 0), CAP_KHZ);
-	end(&machine);
 }
 
 /* The cap of a task, or of the one that wakes it, holds where no capped task has run, or not
  * lately. */
-TEST(test_cap_elsewhere)
+FIXTURE_TEST(test_cap_elsewhere)
 {
 	for (uint32_t capped = 811; capped <= 812; capped++) {
-		struct machine machine;
-
-		begin(&machine, true);
+		renew();
 		engine_apply(machine.engine,
 			     &(struct input){ .now_ns = machine.now_ns,
 					      .type = INPUT_TASK_RULES,
 					      .task_rules = { .pid = capped, .matched = CAP_30 } });
-		sample(&machine, 2, 100, 1000, machine.now_ns);
-		assert_int_equal(decide(&machine, 1)->target_khz, CAP_KHZ);
+		sample(2, 100, 1000, machine.now_ns);
+		assert_int_equal(decide(1)->target_khz, CAP_KHZ);
 		assert_int_equal(engine_floor_khz(machine.engine, 1), CAP_KHZ);
 		assert_int_equal(engine_last(machine.engine, 1)->capped_pid, capped);
-		end(&machine);
 	}
 }
 
 /* Where every CPU's own utilisation takes the highest OPP, chains could change nothing. */
-TEST(test_saturation)
+FIXTURE_TEST(test_saturation)
 {
-	struct machine machine;
 	uint64_t full_ns;
 
-	begin(&machine, true);
 	for (uint32_t domain = 0; domain < 2; domain++) {
-		sample(&machine, 2 * domain, 1000, 1000, machine.now_ns);
-		decide(&machine, domain);
+		sample(2 * domain, 1000, 1000, machine.now_ns);
+		decide(domain);
 	}
 	full_ns = engine_full_ns(machine.engine, machine.now_ns);
 	assert_int_equal(full_ns, machine.now_ns + 100 * NS_PER_MS);
@@ -243,37 +228,31 @@ TEST(test_saturation)
 	/* By a chain alone it does not count, but for a moment. */
 	for (int look = 0; look < 2; look++) {
 		assert_int_equal(engine_full_ns(machine.engine, machine.now_ns), full_ns);
-		sample(&machine, 2, 300, 1000, machine.now_ns);
-		assert_int_equal(decide(&machine, 1)->target_khz, HIGH_KHZ);
+		sample(2, 300, 1000, machine.now_ns);
+		assert_int_equal(decide(1)->target_khz, HIGH_KHZ);
 		machine.now_ns += 100 * NS_PER_MS;
 	}
 	assert_int_equal(engine_full_ns(machine.engine, machine.now_ns), UINT64_MAX);
-	end(&machine);
 }
 
 /* A domain that has nothing more to do is not decided for again, and no longer kept full. */
-TEST(test_saturation_ends)
+FIXTURE_TEST(test_saturation_ends)
 {
-	struct machine machine;
-
-	begin(&machine, true);
 	for (uint32_t domain = 0; domain < 2; domain++) {
-		sample(&machine, 2 * domain, 1000, 1000, machine.now_ns);
-		decide(&machine, domain);
+		sample(2 * domain, 1000, 1000, machine.now_ns);
+		decide(domain);
 	}
 	machine.now_ns += NS_PER_S;
-	sample(&machine, 0, 0, 0, 0);
-	decide(&machine, 0);
+	sample(0, 0, 0, 0);
+	decide(0);
 	assert_true(engine_full_ns(machine.engine, machine.now_ns) <= machine.now_ns);
 	machine.now_ns += 100 * NS_PER_MS + 1;
 	assert_int_equal(engine_full_ns(machine.engine, machine.now_ns), UINT64_MAX);
-	end(&machine);
 }
 
 /* The price of waiting sets the frequency of work that is waited for, until that work ends. */
-TEST(test_waited_for)
+FIXTURE_TEST(test_waited_for)
 {
-	struct machine machine;
 	struct input input = {
 		.type = INPUT_CPU,
 		.cpu = { .running = true, .util_q = DECAY_Q(100), .est_q = DECAY_Q(100) },
@@ -281,19 +260,18 @@ TEST(test_waited_for)
 	struct engine_band band;
 	uint64_t look_ns;
 
-	begin(&machine, true);
 	machine.policy.waiting_uw = 4000000;
 	engine_set_policy(machine.engine, &machine.policy, machine.now_ns);
-	sample(&machine, 0, 10, 0, 0);
-	decide(&machine, 0);
-	decide(&machine, 1);
+	sample(0, 10, 0, 0);
+	decide(0);
+	decide(1);
 	engine_band(machine.engine, 0, &band);
 	assert_int_equal(band.waiting_q, (uint64_t)DECAY_Q(1024) * 100 / 125);
 	machine.now_ns += 10 * NS_PER_MS;
 	input.now_ns = machine.now_ns;
 	input.cpu.chain = (struct input_chain){ band.waiting_q, 812, 0, machine.now_ns };
 	engine_apply(machine.engine, &input);
-	assert_int_equal(decide(&machine, 0)->target_khz, HIGH_KHZ);
+	assert_int_equal(decide(0)->target_khz, HIGH_KHZ);
 	look_ns = engine_next_ns(machine.engine);
 	assert_int_equal(look_ns, machine.now_ns + HOLD_NS + 8 * NS_PER_MS);
 
@@ -303,51 +281,48 @@ TEST(test_waited_for)
 	input.cpu.cpu = 2;
 	input.cpu.chain.seen_ns = machine.now_ns;
 	engine_apply(machine.engine, &input);
-	assert_int_equal(decide(&machine, 1)->target_khz, HIGH_KHZ);
+	assert_int_equal(decide(1)->target_khz, HIGH_KHZ);
 	assert_int_equal(engine_next_ns(machine.engine), look_ns);
 	machine.now_ns = look_ns;
-	assert_int_equal(decide(&machine, 0)->target_khz, LOW_KHZ);
-	assert_int_equal(decide(&machine, 1)->target_khz, LOW_KHZ);
+	assert_int_equal(decide(0)->target_khz, LOW_KHZ);
+	assert_int_equal(decide(1)->target_khz, LOW_KHZ);
 	assert_true(engine_next_ns(machine.engine) > look_ns + NS_PER_MS);
 
 	machine.policy.waiting_uw = 0;
 	engine_set_policy(machine.engine, &machine.policy, machine.now_ns);
 	engine_band(machine.engine, 0, &band);
 	assert_int_equal(band.waiting_q, 0);
-	end(&machine);
 }
 
 /* A rise that comes too soon after a fall is made as soon as it may be, by whatever backend. */
-TEST(test_rate_limited)
+FIXTURE_TEST(test_rate_limited)
 {
 	for (int clamps = 0; clamps < 2; clamps++) {
-		struct machine machine;
 		uint64_t fell_ns;
 
-		begin(&machine, true);
+		renew();
 		engine_apply(machine.engine, &(struct input){ .now_ns = START_NS,
 							      .type = INPUT_DOMAIN,
 							      .domain = { .active = true,
 									  .driven = true,
 									  .clamps = clamps } });
-		sample(&machine, 0, 100, 512, START_NS);
-		assert_int_equal(decide(&machine, 0)->target_khz, HALF_KHZ);
+		sample(0, 100, 512, START_NS);
+		assert_int_equal(decide(0)->target_khz, HALF_KHZ);
 		machine.now_ns += 2 * HOLD_NS;
-		sample(&machine, 0, 100, 0, 0);
-		decide(&machine, 0);
-		decide(&machine, 1);
+		sample(0, 100, 0, 0);
+		decide(0);
+		decide(1);
 		fell_ns = machine.now_ns += 2 * HOLD_NS;
-		assert_int_equal(decide(&machine, 0)->target_khz, LOW_KHZ);
+		assert_int_equal(decide(0)->target_khz, LOW_KHZ);
 		machine.now_ns += NS_PER_MS / 4;
-		sample(&machine, 0, 100, 512, machine.now_ns);
-		assert_int_equal(decide(&machine, 0)->target_khz, LOW_KHZ);
+		sample(0, 100, 512, machine.now_ns);
+		assert_int_equal(decide(0)->target_khz, LOW_KHZ);
 		assert_int_equal(engine_next_ns(machine.engine), fell_ns + NS_PER_MS);
-		end(&machine);
 	}
 }
 
 /* The rule's level is the most that its tasks get for work that is waited for; 0 is nothing. */
-TEST(test_waiting_of_rule)
+FIXTURE_TEST(test_waiting_of_rule)
 {
 	const struct {
 		struct policy_level level;
@@ -360,14 +335,13 @@ TEST(test_waiting_of_rule)
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct machine machine;
 		struct input input = {
 			.type = INPUT_CPU,
 			.now_ns = START_NS,
 			.cpu = { .chain = { DECAY_Q(819), 812, 0, START_NS } },
 		};
 
-		begin(&machine, true);
+		renew();
 		machine.policy.rules[0].properties =
 			(struct policy_properties){ .waiting = cases[i].level };
 		engine_set_policy(machine.engine, &machine.policy, START_NS);
@@ -376,11 +350,10 @@ TEST(test_waiting_of_rule)
 					      .type = INPUT_TASK_RULES,
 					      .task_rules = { .pid = 812, .matched = CAP_30 } });
 		engine_apply(machine.engine, &input);
-		assert_int_equal(decide(&machine, 0)->target_khz, cases[i].khz);
+		assert_int_equal(decide(0)->target_khz, cases[i].khz);
 		/* A chain that is not waited for has no such bound. */
 		input.cpu.chain.waker = 811;
 		engine_apply(machine.engine, &input);
-		assert_int_equal(decide(&machine, 0)->want_cap, 1024);
-		end(&machine);
+		assert_int_equal(decide(0)->want_cap, 1024);
 	}
 }

@@ -11,24 +11,35 @@
 #define NO_CAP	 0x4
 #define HINT	 0x8 /* gives neither a cap nor a floor */
 
-static void set_rules(struct policy *policy)
+static struct clamp_classes classes;
+static struct policy policy;
+static struct topology *topology;
+
+static int set_up(void **state)
 {
-	policy_init(policy);
-	policy->n_rules = 4;
-	for (uint32_t i = 0; i < policy->n_rules; i++)
-		policy->rules[i].domain_cpu = POLICY_ANY_DOMAIN;
-	policy->rules[0].properties.cap = (struct policy_level){ POLICY_LEVEL_PERCENT, 30 };
-	policy->rules[1].properties.floor = (struct policy_level){ POLICY_LEVEL_PERCENT, 50 };
-	policy->rules[2].properties.cap = (struct policy_level){ POLICY_LEVEL_PERCENT, 100 };
+	policy_init(&policy);
+	policy.n_rules = 4;
+	for (uint32_t i = 0; i < policy.n_rules; i++)
+		policy.rules[i].domain_cpu = POLICY_ANY_DOMAIN;
+	policy.rules[0].properties.cap = (struct policy_level){ POLICY_LEVEL_PERCENT, 30 };
+	policy.rules[1].properties.floor = (struct policy_level){ POLICY_LEVEL_PERCENT, 50 };
+	policy.rules[2].properties.cap = (struct policy_level){ POLICY_LEVEL_PERCENT, 100 };
+	classes = (struct clamp_classes){ 0 };
+	clamp_classes_reset(&classes, &policy);
+	topology = test_topology_usual(1, 1);
+	return 0;
 }
 
-TEST(test_same_rules_same_set)
+static int tear_down(void **state)
 {
-	struct clamp_classes classes = { 0 };
-	struct policy policy;
+	free(topology);
+	return 0;
+}
 
-	set_rules(&policy);
-	clamp_classes_reset(&classes, &policy);
+#define FIXTURE_TEST(name) TEST_WITH(name, set_up, tear_down)
+
+FIXTURE_TEST(test_same_rules_same_set)
+{
 	assert_int_equal(clamp_classes_find_or_add(&classes, 0, 0), 0);
 	assert_int_equal(clamp_classes_find_or_add(&classes, HINT, 0), 0);
 	assert_int_equal(clamp_classes_find_or_add(&classes, CAP_30, 0), 1);
@@ -40,12 +51,8 @@ TEST(test_same_rules_same_set)
 	assert_int_equal(classes.epoch, 2);
 }
 
-TEST(test_one_too_many)
+FIXTURE_TEST(test_one_too_many)
 {
-	struct clamp_classes classes = { 0 };
-	struct policy policy;
-
-	set_rules(&policy);
 	policy.n_rules = 7;
 	for (uint32_t i = 0; i < policy.n_rules; i++)
 		policy.rules[i].properties.cap = (struct policy_level){ POLICY_LEVEL_PERCENT, 30 };
@@ -60,7 +67,7 @@ TEST(test_one_too_many)
 	assert_int_equal(classes.refused, 1);
 }
 
-TEST(test_meaning)
+FIXTURE_TEST(test_meaning)
 {
 	static const struct {
 		uint64_t matched;
@@ -74,13 +81,8 @@ TEST(test_meaning)
 		{ NO_CAP, CLAMP_CAP_NONE, 0, 2, -1 },
 		{ CAP_30 | NO_CAP, 307, 0, 0, -1 }, /* the first rule wins */
 	};
-	struct topology *topology = test_topology_usual(1, 1);
-	struct clamp_classes classes = { 0 };
 	struct class_clamp clamp;
-	struct policy policy;
 
-	set_rules(&policy);
-	clamp_classes_reset(&classes, &policy);
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		clamp_classes_in(&classes, &policy,
 				 clamp_classes_find_or_add(&classes, rows[i].matched, 0),
@@ -90,11 +92,10 @@ TEST(test_meaning)
 		assert_int_equal(clamp.cap_rule, rows[i].cap_rule);
 		assert_int_equal(clamp.floor_rule, rows[i].floor_rule);
 	}
-	free(topology);
 }
 
 /* What a task asks for itself narrows what its rules give, rounded up. */
-TEST(test_own)
+FIXTURE_TEST(test_own)
 {
 	static const struct {
 		uint64_t matched;
@@ -112,14 +113,9 @@ TEST(test_own)
 		{ CAP_30, 1024, 1024, 307, 307, 0, -1 },
 		{ NO_CAP, 0, 512, 512, 0, -1, -1 },
 	};
-	struct topology *topology = test_topology_usual(1, 1);
-	struct clamp_classes classes = { 0 };
 	struct class_clamp clamp;
-	struct policy policy;
 	uint32_t own, class;
 
-	set_rules(&policy);
-	clamp_classes_reset(&classes, &policy);
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		own = wakegov_own(rows[i].min_cap, rows[i].max_cap);
 		class = clamp_classes_find_or_add(&classes, rows[i].matched, own);
@@ -132,11 +128,10 @@ TEST(test_own)
 	policy.caps.application_clamps = false;
 	clamp_classes_reset(&classes, &policy);
 	assert_int_equal(clamp_classes_find_or_add(&classes, 0, wakegov_own(0, 512)), 0);
-	free(topology);
 }
 
 /* How long bursts may take, instead of a floor: what they need, as far as it is known. */
-TEST(test_response)
+FIXTURE_TEST(test_response)
 {
 	static const struct {
 		uint64_t matched, burst_ns;
@@ -151,14 +146,10 @@ TEST(test_response)
 		{ FLOOR_50, UINT64_MAX, 0, 1024 },	  /* from a recording that nobody made */
 		{ FLOOR_50, UINT64_MAX, UINT32_MAX, 239 },
 	};
-	struct topology *topology = test_topology_usual(1, 1);
-	struct clamp_classes classes = { 0 };
 	struct class_clamp clamp;
-	struct policy policy;
 	uint32_t class;
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		set_rules(&policy);
 		policy.rules[1].properties.floor = (struct policy_level){ POLICY_LEVEL_RESPONSE,
 									  rows[i].response_us };
 		clamp_classes_reset(&classes, &policy);
@@ -172,18 +163,13 @@ TEST(test_response)
 	/* Other rules, other classes: what was learnt is of none of them. */
 	clamp_classes_reset(&classes, &policy);
 	assert_int_equal(classes.burst_ns[1], 0);
-	free(topology);
 }
 
 /* Whoever asks for anything and everything leaves the rules their room. */
-TEST(test_own_too_many)
+FIXTURE_TEST(test_own_too_many)
 {
-	struct clamp_classes classes = { 0 };
-	struct policy policy;
 	uint32_t ruled;
 
-	set_rules(&policy);
-	clamp_classes_reset(&classes, &policy);
 	for (uint32_t own = 1; own < 1024; own++)
 		for (uint32_t max = own; max < 1024; max += 64)
 			clamp_classes_find_or_add(&classes, 0, wakegov_own(own, max));

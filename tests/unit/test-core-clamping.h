@@ -5,21 +5,18 @@
 
 #include "test-core-boosts.h"
 
-static inline void drive(struct world *world, bool clamps)
+static inline void drive(bool clamps)
 {
 	for (uint32_t i = 0; i < world->topology->n_domains; i++)
-		world_apply(world, &(struct input){
-					   .now_ns = world->now_ns,
-					   .type = INPUT_DOMAIN,
-					   .domain = { .domain = i,
-						       .active = true,
-						       .driven = true,
-						       .clamps = clamps },
-				   });
+		world_apply(&(struct input){
+			.now_ns = world->now_ns,
+			.type = INPUT_DOMAIN,
+			.domain = { .domain = i, .active = true, .driven = true, .clamps = clamps },
+		});
 }
 
 /* The last of the changes for the task so far. */
-static inline void find_last(struct world *world, uint32_t pid, struct task_clamp *ret)
+static inline void find_last(uint32_t pid, struct task_clamp *ret)
 {
 	struct task_clamp clamp;
 

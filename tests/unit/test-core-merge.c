@@ -23,22 +23,41 @@ struct load {
 	uint64_t burst_ns;
 };
 
-/* One domain of two CPUs, which has decided for nothing yet. */
-static struct engine *make_engine(struct topology *topology, const struct policy *policy,
-				  bool clamps)
-{
-	struct engine *engine = engine_new(topology, policy);
+static struct topology *topology;
+static struct policy policy;
+static struct engine *engine;
 
+/* The engine is the domain's two CPUs, for which nothing was decided yet. */
+static void begin(bool clamps)
+{
+	engine_free(engine);
+	engine = engine_new(topology, &policy);
 	assert_non_null(engine);
 	engine_apply(engine, &(struct input){
 				     .now_ns = START_NS,
 				     .type = INPUT_DOMAIN,
 				     .domain = { .active = true, .driven = true, .clamps = clamps },
 			     });
-	return engine;
 }
 
-static void put(struct engine *engine, uint32_t cpu, const struct load *load, uint64_t now_ns)
+static int set_up(void **state)
+{
+	topology = test_topology_usual(1, 2);
+	policy_init(&policy);
+	begin(false);
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	engine = engine_free(engine);
+	free(topology);
+	return 0;
+}
+
+#define FIXTURE_TEST(name) TEST_WITH(name, set_up, tear_down)
+
+static void put(uint32_t cpu, const struct load *load, uint64_t now_ns)
 {
 	engine_apply(engine, &(struct input){
 				     .now_ns = now_ns,
@@ -52,11 +71,10 @@ static void put(struct engine *engine, uint32_t cpu, const struct load *load, ui
 			     });
 }
 
-static const struct decision *decide(struct engine *engine, const struct load loads[2],
-				     uint64_t now_ns)
+static const struct decision *decide(const struct load loads[2], uint64_t now_ns)
 {
 	for (uint32_t cpu = 0; cpu < 2; cpu++)
-		put(engine, cpu, &loads[cpu], now_ns);
+		put(cpu, &loads[cpu], now_ns);
 	engine_decide(engine, 0, now_ns);
 	engine_commit(engine, 0, ENGINE_SET);
 	return engine_last(engine, 0);
@@ -168,17 +186,13 @@ static const struct {
 	  HOLD_NS },
 };
 
-TEST(test_watch)
+FIXTURE_TEST(test_watch)
 {
 	for (size_t i = 0; i < sizeof(watched) / sizeof(watched[0]); i++) {
-		struct topology *topology = test_topology_usual(1, 2);
 		const struct decision *decision;
-		struct policy policy;
-		struct engine *engine;
 
-		policy_init(&policy);
-		engine = make_engine(topology, &policy, false);
-		decision = decide(engine, watched[i].loads, START_NS);
+		begin(false);
+		decision = decide(watched[i].loads, START_NS);
 		assert_int_equal(decision->target_khz, watched[i].khz);
 		assert_int_equal(decision->cpu, watched[i].cpu);
 		assert_int_equal(decision->rule, 0);
@@ -207,62 +221,46 @@ TEST(test_watch)
 				assert_int_equal(band.burst_ns, 0);
 			assert_int_equal(band.long_burst_ns, NS_PER_MS + NS_PER_MS / 2);
 		}
-		engine_free(engine);
-		free(topology);
 	}
 }
 
 /* A moment of work within the hold time keeps the domain up for no longer than that. */
-TEST(test_moment_is_no_work)
+FIXTURE_TEST(test_moment_is_no_work)
 {
 	static const struct load at_work[2] = { { 600, 600, true, LONG_NS, 0 }, ASLEEP },
 				 blip[2] = { { 600, 100, true, HOLD_NS - NS_PER_MS, 0 }, ASLEEP };
-	struct topology *topology = test_topology_usual(1, 2);
 	uint64_t now_ns = START_NS + LONG_NS;
-	struct policy policy;
-	struct engine *engine;
 
-	policy_init(&policy);
-	engine = make_engine(topology, &policy, false);
-	decide(engine, at_work, START_NS);
-	assert_int_equal(decide(engine, blip, now_ns)->target_khz, 1800000);
+	decide(at_work, START_NS);
+	assert_int_equal(decide(blip, now_ns)->target_khz, 1800000);
 	assert_int_equal(engine_next_ns(engine), now_ns + NS_PER_MS);
-	engine_free(engine);
-	free(topology);
 }
 
 /* With far OPPs the utilisation takes longer than the hold time to decay to the lower one. */
-TEST(test_decay_is_waited_for)
+FIXTURE_TEST(test_decay_is_waited_for)
 {
 	static const struct load loads[2] = { { 1000, 1000, false, NS_PER_MS, 0 },
 					      { 10, 10, true, LONG_NS, 0 } };
-	struct topology *topology = test_topology_usual(1, 2);
-	struct policy policy;
-	struct engine *engine;
 
 	topology->domains[0].n_opps = 2;
 	topology->domains[0].opp_khz[1] = 2400000;
-	policy_init(&policy);
-	engine = make_engine(topology, &policy, false);
-	assert_int_equal(decide(engine, loads, START_NS)->target_khz, 2400000);
+	begin(false);
+	assert_int_equal(decide(loads, START_NS)->target_khz, 2400000);
 	/* 32.768 ms · log2(1000 / (341 · 0.8)) */
 	assert_in_range(engine_next_ns(engine), START_NS + 61400 * NS_PER_US,
 			START_NS + 61450 * NS_PER_US);
-	engine_free(engine);
 	/* No lower one is allowed. */
 	policy.domain.min = (struct policy_frequency){ POLICY_FREQUENCY_PERCENT, 100 };
-	engine = make_engine(topology, &policy, false);
-	assert_int_equal(decide(engine, loads, START_NS)->target_khz, 2400000);
+	begin(false);
+	assert_int_equal(decide(loads, START_NS)->target_khz, 2400000);
 	assert_int_equal(engine_next_ns(engine), NEVER);
-	engine_free(engine);
-	free(topology);
 }
 
 /*
  * Each row: whether the domain was at work before, a CPU that runs after an idle time, and whether
  * that is work. An idle domain needs half of the time, and a task with a known need none.
  */
-TEST(test_moment)
+FIXTURE_TEST(test_moment)
 {
 	static const struct {
 		bool was_at_work;
@@ -287,53 +285,41 @@ TEST(test_moment)
 	};
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		struct topology *topology = test_topology_usual(1, 2);
 		struct load loads[2] = { { 700, 700, true, LONG_NS, 0 }, ASLEEP };
 		uint32_t need_cap = rows[i].is_at_work ? rows[i].load.util_cap
 						       : rows[i].load.est_cap;
 		const struct decision *decision;
-		struct policy policy;
-		struct engine *engine;
 
-		policy_init(&policy);
-		engine = make_engine(topology, &policy, false);
+		begin(false);
 		if (rows[i].was_at_work)
-			decide(engine, loads, START_NS);
+			decide(loads, START_NS);
 		loads[0] = rows[i].load;
-		decision = decide(engine, loads, START_NS + LONG_NS);
+		decision = decide(loads, START_NS + LONG_NS);
 		assert_int_equal(decision->want_cap, (need_cap * 5 + 3) / 4);
 		assert_string_equal(reason_name(decision->reason),
 				    need_cap ? "utilisation" : "idle");
-		engine_free(engine);
-		free(topology);
 	}
 }
 
 /* Where clamps drive a domain nothing depends on its target: it is looked at ten times a second. */
-TEST(test_looks)
+FIXTURE_TEST(test_looks)
 {
 	static const struct load busy[2] = { { 600, 600, true, LONG_NS, 0 }, ASLEEP };
 	static const struct load idle[2] = { ASLEEP, ASLEEP };
-	struct topology *topology = test_topology_usual(1, 2);
 	struct engine_band band;
-	struct policy policy;
-	struct engine *engine;
 
-	policy_init(&policy);
-	engine = make_engine(topology, &policy, true);
-	assert_int_equal(decide(engine, busy, START_NS)->target_khz, 1800000);
+	begin(true);
+	assert_int_equal(decide(busy, START_NS)->target_khz, 1800000);
 	assert_int_equal(engine_next_ns(engine), START_NS + 100 * NS_PER_MS);
 	engine_band(engine, 0, &band);
 	assert_false(band.watch);
 	assert_false(band.watch_idle);
 	assert_int_equal(band.low_q, 0);
 	assert_int_equal(band.high_q, UINT32_MAX);
-	decide(engine, busy, START_NS + 199 * NS_PER_MS);
+	decide(busy, START_NS + 199 * NS_PER_MS);
 	assert_int_equal(engine_next_ns(engine), START_NS + 200 * NS_PER_MS);
-	decide(engine, idle, START_NS + 300 * NS_PER_MS);
+	decide(idle, START_NS + 300 * NS_PER_MS);
 	assert_int_equal(engine_next_ns(engine), NEVER);
 	engine_band(engine, 0, &band);
 	assert_true(band.watch);
-	engine_free(engine);
-	free(topology);
 }

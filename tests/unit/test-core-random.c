@@ -76,7 +76,7 @@ static struct policy make_policy(struct test_random *random)
 	return policy;
 }
 
-static void change_limits(struct world *world, struct test_random *random)
+static void change_limits(struct test_random *random)
 {
 	uint32_t domain = pick(random, 0, world->topology->n_domains - 1);
 	const struct topology_domain *info = &world->topology->domains[domain];
@@ -84,14 +84,14 @@ static void change_limits(struct world *world, struct test_random *random)
 	uint32_t other_khz = pick(random, info->opp_khz[0], topology_domain_max_khz(info));
 
 	if (one_khz < other_khz)
-		world_set_limits(world, domain, one_khz, other_khz);
+		world_set_limits(domain, one_khz, other_khz);
 	else
-		world_set_limits(world, domain, other_khz, one_khz);
-	world_round(world);
+		world_set_limits(domain, other_khz, one_khz);
+	world_round();
 }
 
 /* Limits by overrides of a domain, or none any more. */
-static void do_override(struct world *world, struct test_random *random)
+static void do_override(struct test_random *random)
 {
 	uint32_t domain = pick(random, 0, world->topology->n_domains - 1);
 	const struct topology_domain *info = &world->topology->domains[domain];
@@ -111,8 +111,8 @@ static void do_override(struct world *world, struct test_random *random)
 		section->given |= POLICY_DOMAIN_BIT(min);
 	if (pick(random, 0, 1))
 		section->given |= POLICY_DOMAIN_BIT(max);
-	world_set_policy(world, &policy);
-	world_round(world);
+	world_set_policy(&policy);
+	world_round();
 }
 
 /* Any kind of I/O: up to 1 ms of the device, and half of one at the highest level. */
@@ -132,7 +132,7 @@ static struct fake_io make_io(struct test_random *random)
 	return io;
 }
 
-static void do_task(struct world *world, struct test_random *random)
+static void do_task(struct test_random *random)
 {
 	const struct fake_io io = make_io(random);
 	uint32_t task = pick(random, 0, WORLD_TASKS - 1);
@@ -142,39 +142,39 @@ static void do_task(struct world *world, struct test_random *random)
 		uint32_t pid = 1 + task + WORLD_TASKS * pick(random, 0, 9);
 
 		if (pick(random, 0, 2))
-			world_start_io(world, task, pid, cpu, &io);
+			world_start_io(task, pid, cpu, &io);
 		else
-			world_start_task(world, task, pid, cpu);
+			world_start_task(task, pid, cpu);
 	} else if (pick(random, 0, 3) == 0) {
-		world_end_task(world, task);
+		world_end_task(task);
 	} else if (pick(random, 0, 9) == 0) {
 		/* Another of the same number, without a word. */
 		world->tasks[task].io = io;
 		world->tasks[task].io.last_io_ns = world->now_ns;
-		world_tell_task(world, task);
+		world_tell_task(task);
 	} else {
 		world->tasks[task].cpu = cpu;
-		world_io(world, task, pick(random, 0, 20));
-		world_tell_task(world, task);
+		world_io(task, pick(random, 0, 20));
+		world_tell_task(task);
 	}
-	world_round(world);
+	world_round();
 }
 
-static void do_io(struct world *world, struct test_random *random)
+static void do_io(struct test_random *random)
 {
 	for (uint32_t i = 0; i < WORLD_TASKS; i++)
 		if (world->tasks[i].pid && pick(random, 0, 1))
-			world_io(world, i, pick(random, 1, 10));
+			world_io(i, pick(random, 1, 10));
 }
 
 /* It goes, counts anew, completes elsewhere, or comes to be. */
-static void do_device(struct world *world, struct test_random *random)
+static void do_device(struct test_random *random)
 {
 	uint32_t device = pick(random, 0, 2);
 
 	switch (pick(random, 0, 3)) {
 	case 0:
-		world_end_device(world, device);
+		world_end_device(device);
 		break;
 	case 1:
 		world->devices[device].completions = 0;
@@ -186,10 +186,10 @@ static void do_device(struct world *world, struct test_random *random)
 	default:
 		world->devices[device].present = true;
 	}
-	world_round(world);
+	world_round();
 }
 
-static void step(struct world *world, struct test_random *random)
+static void step(struct test_random *random)
 {
 	uint32_t domain = pick(random, 0, world->topology->n_domains - 1);
 	uint32_t cpu = pick(random, 0, world->topology->n_cpus - 1);
@@ -198,55 +198,55 @@ static void step(struct world *world, struct test_random *random)
 	switch (pick(random, 0, 40)) {
 	case 0:
 		policy = make_policy(random);
-		world_set_policy(world, &policy);
-		world_round(world);
+		world_set_policy(&policy);
+		world_round();
 		break;
 	case 1:
 		if (pick(random, 0, 1))
-			change_limits(world, random);
+			change_limits(random);
 		else
-			do_override(world, random);
+			do_override(random);
 		break;
 	case 2:
 		world->domains[domain].observed = pick(random, 0, 3) == 0;
-		world_set_active(world, domain, pick(random, 0, 2) > 0);
-		world_round(world);
+		world_set_active(domain, pick(random, 0, 2) > 0);
+		world_round();
 		break;
 	case 3:
-		world_forget_target(world, domain);
-		world_round(world);
+		world_forget_target(domain);
+		world_round();
 		break;
 	case 4 ... 8:
-		do_task(world, random);
+		do_task(random);
 		break;
 	case 9 ... 15:
-		do_io(world, random);
+		do_io(random);
 		break;
 	case 16:
-		do_device(world, random);
+		do_device(random);
 		break;
 	case 17:
-		world_renew_twin(world);
+		world_renew_twin();
 		break;
 	default:
-		world_switch_to(world, cpu, !world->cpus[cpu].load.running,
+		world_switch_to(cpu, !world->cpus[cpu].load.running,
 				pick(random, 0, 2) * pick(random, 0, DECAY_Q(512)));
 	}
 }
 
 /* At most a hundred looks, for a hundred OPPs of four domains: no storm, and then silence. */
-static void come_to_rest(struct world *world)
+static void come_to_rest(void)
 {
 	uint64_t rounds = world->rounds;
 
 	for (uint32_t cpu = 0; cpu < world->topology->n_cpus; cpu++)
 		if (world->cpus[cpu].load.running)
-			world_switch(world, cpu, false);
+			world_switch(cpu, false);
 	for (uint32_t task = 0; task < WORLD_TASKS; task++)
-		world_stop_io(world, task);
-	world_run_until(world, world->now_ns + 2 * NS_PER_S);
+		world_stop_io(task);
+	world_run_until(world->now_ns + 2 * NS_PER_S);
 	assert_int_equal(engine_next_ns(world->engine), UINT64_MAX);
-	assert_int_equal(world_count_tasks(world), 0);
+	assert_int_equal(world_count_tasks(), 0);
 	assert_in_range(world->rounds - rounds, 0, 100);
 	for (uint32_t i = 0; i < world->topology->n_domains; i++) {
 		uint32_t min_khz, max_khz;
@@ -254,34 +254,33 @@ static void come_to_rest(struct world *world)
 		engine_limits(world->engine, i, &min_khz, &max_khz);
 		if (world->domains[i].active)
 			assert_int_equal(
-				world_last(world, i)->target_khz,
+				world_last(i)->target_khz,
 				opp_at_or_above(&world->topology->domains[i], 0, min_khz, max_khz));
 	}
 }
 
-TEST(test_random)
+WORLD_TEST(test_random, NULL)
 {
 	uint64_t changes = 0, rounds = 0;
 
 	for (uint64_t seed = 1; seed <= SEEDS; seed++) {
 		struct test_random random = { seed * 0x9e3779b97f4a7c15ULL };
 		struct policy policy = make_policy(&random);
-		struct world world;
 
 		print_message("seed %llu\n", (unsigned long long)seed);
-		world_init(&world, make_topology(&random), &policy);
-		world_round(&world);
+		world_init(make_topology(&random), &policy);
+		world_round();
 		for (int i = 0; i < STEPS; i++) {
-			step(&world, &random);
-			world_run_until(&world, world.now_ns + pick(&random, 0, 1) *
-								       pick(&random, 0, 5000000));
+			step(&random);
+			world_run_until(world->now_ns +
+					pick(&random, 0, 1) * pick(&random, 0, 5000000));
 			if (i % 500 == 499)
-				come_to_rest(&world);
+				come_to_rest();
 		}
-		for (uint32_t i = 0; i < world.topology->n_domains; i++)
-			changes += world.domains[i].changes;
-		rounds += world.rounds;
-		world_deinit(&world);
+		for (uint32_t i = 0; i < world->topology->n_domains; i++)
+			changes += world->domains[i].changes;
+		rounds += world->rounds;
+		world_deinit();
 	}
 	print_message("%llu rounds, %llu changes\n", (unsigned long long)rounds,
 		      (unsigned long long)changes);

@@ -4,7 +4,7 @@
 
 #include "core/boosts.h"
 
-static bool domain_is_idle(const struct world *world, uint32_t domain, uint64_t *ret_since_ns)
+static bool domain_is_idle(uint32_t domain, uint64_t *ret_since_ns)
 {
 	*ret_since_ns = 0;
 	topology_for_each_cpu(world->topology, cpu, domain) {
@@ -21,7 +21,7 @@ static bool domain_is_idle(const struct world *world, uint32_t domain, uint64_t 
  * for a moment yet, of which each part takes eight off the idle time, and is none of a task that
  * does what it always does.
  */
-static bool was_idle(const struct world *world, uint32_t domain, enum reason before)
+static bool was_idle(uint32_t domain, enum reason before)
 {
 	struct policy_domain policy;
 	uint64_t after_ns;
@@ -43,7 +43,7 @@ static bool was_idle(const struct world *world, uint32_t domain, enum reason bef
 }
 
 /* A task that flips is boosted on both sides. */
-static uint32_t boost_cap(const struct world *world, const struct io_task *task, uint32_t domain)
+static uint32_t boost_cap(const struct io_task *task, uint32_t domain)
 {
 	if (world->topology->cpu_domain[task->cpu] == domain)
 		return engine_task_boost_cap(world->engine, task);
@@ -58,7 +58,7 @@ static uint32_t larger(uint32_t a, uint32_t b)
 }
 
 /* By use or memory with headroom, or by the length of the burst. */
-static uint32_t cpu_cap(const struct world *world, uint32_t cpu, const struct policy_domain *policy)
+static uint32_t cpu_cap(uint32_t cpu, const struct policy_domain *policy)
 {
 	const struct account_cpu *load = &world->cpus[cpu].load;
 	uint64_t burst_ns = account_burst_ns(load, world->now_ns);
@@ -70,8 +70,7 @@ static uint32_t cpu_cap(const struct world *world, uint32_t cpu, const struct po
 							policy->headroom_percent));
 }
 
-static uint32_t chain_cap(const struct world *world, uint32_t cpu,
-			  const struct policy_domain *policy)
+static uint32_t chain_cap(uint32_t cpu, const struct policy_domain *policy)
 {
 	const struct input_chain *chain = &world->cpus[cpu].chain;
 
@@ -81,18 +80,18 @@ static uint32_t chain_cap(const struct world *world, uint32_t cpu,
 }
 
 /* Of the task whose waits end there, wherever it is. */
-static uint32_t served_cap(const struct world *world, uint32_t cpu)
+static uint32_t served_cap(uint32_t cpu)
 {
 	const struct world_cpu *c = &world->cpus[cpu];
 	const struct io_task *task = io_task_find(engine_tasks(world->engine), c->served_pid);
 
 	if (!task || world->now_ns >= c->served_ns + ENGINE_CHAIN_HOLD_NS)
 		return 0;
-	return boost_cap(world, task, world->topology->cpu_domain[task->cpu]);
+	return boost_cap(task, world->topology->cpu_domain[task->cpu]);
 }
 
 /* The demand as the design states it, in the plainest way. */
-uint32_t world_expected_cap(const struct world *world, uint32_t domain)
+uint32_t world_expected_cap(uint32_t domain)
 {
 	const struct io_task *task = NULL;
 	struct policy_domain policy;
@@ -100,17 +99,17 @@ uint32_t world_expected_cap(const struct world *world, uint32_t domain)
 
 	policy_domain_for(&world->policy, world->topology->domains[domain].name, &policy);
 	topology_for_each_cpu(world->topology, cpu, domain) {
-		uint32_t demand = was_idle(world, domain, world_last(world, domain)->reason)
+		uint32_t demand = was_idle(domain, world_last(domain)->reason)
 					  ? utilisation_demand_cap(world->cpus[cpu].load.est_q,
 								   policy.headroom_percent)
-					  : cpu_cap(world, cpu, &policy);
+					  : cpu_cap(cpu, &policy);
 
-		cap = larger(cap, larger(demand, chain_cap(world, cpu, &policy)));
-		cap = larger(cap, served_cap(world, cpu));
+		cap = larger(cap, larger(demand, chain_cap(cpu, &policy)));
+		cap = larger(cap, served_cap(cpu));
 	}
 	while ((task = io_task_next(engine_tasks(world->engine), task)))
-		if (boost_cap(world, task, domain) > cap)
-			cap = boost_cap(world, task, domain);
+		if (boost_cap(task, domain) > cap)
+			cap = boost_cap(task, domain);
 	return cap;
 }
 
@@ -123,7 +122,7 @@ static bool is_opp(const struct topology_domain *info, uint32_t khz)
 }
 
 /* Invariant: a target is an OPP that the limits allow, or the nearest when they allow none. */
-static void check_target(const struct world *world, const struct decision *decision)
+static void check_target(const struct decision *decision)
 {
 	const struct topology_domain *info = &world->topology->domains[decision->domain];
 	uint32_t min_khz, max_khz;
@@ -144,7 +143,7 @@ static void check_target(const struct world *world, const struct decision *decis
 			    decision->target_khz == topology_domain_max_khz(info));
 }
 
-static uint64_t rate_limit_ns(const struct world *world, uint32_t domain)
+static uint64_t rate_limit_ns(uint32_t domain)
 {
 	const struct topology_domain *info = &world->topology->domains[domain];
 	struct policy_domain policy;
@@ -158,7 +157,7 @@ static uint64_t rate_limit_ns(const struct world *world, uint32_t domain)
 }
 
 /* Invariant: not written more often than the rate limit; down only after the hold. */
-static void check_change(struct world *world, const struct decision *decision)
+static void check_change(const struct decision *decision)
 {
 	struct world_domain *domain = &world->domains[decision->domain];
 
@@ -168,8 +167,7 @@ static void check_change(struct world *world, const struct decision *decision)
 	assert_int_equal(decision->timing, TIMING_NOW);
 	assert_int_equal(decision->target_khz, decision->wanted_khz);
 	if (domain->changed_ns)
-		assert_true(world->now_ns - domain->changed_ns >=
-			    rate_limit_ns(world, decision->domain));
+		assert_true(world->now_ns - domain->changed_ns >= rate_limit_ns(decision->domain));
 	domain->target_khz = decision->target_khz;
 	domain->changed_ns = world->now_ns;
 	domain->changes++;
@@ -179,7 +177,7 @@ static void check_change(struct world *world, const struct decision *decision)
  * Invariant: what is watched for has not happened already, or a time is set for it. Only what a CPU
  * of a domain past its hold remembers may be too much: it counts when the CPU runs for longer.
  */
-static void check_band(const struct world *world, uint32_t cpu, const struct decision *decision)
+static void check_band(uint32_t cpu, const struct decision *decision)
 {
 	const struct engine_band *band = &world->cpus[cpu].band;
 
@@ -189,35 +187,35 @@ static void check_band(const struct world *world, uint32_t cpu, const struct dec
 		assert_int_equal(decision->timing, TIMING_RATE_LIMITED);
 	else if (world_is_outside(&world->cpus[cpu], world->now_ns))
 		/* Whether the domain counted as idle before this decision is not known any more. */
-		assert_true(was_idle(world, decision->domain, REASON_IDLE) &&
+		assert_true(was_idle(decision->domain, REASON_IDLE) &&
 			    world->cpus[cpu].load.util_q >= band->low_q);
 	if (decision->timing != TIMING_NOW)
 		assert_true(engine_next_ns(world->engine) != UINT64_MAX);
 }
 
 /* Invariant: an idle domain above its lowest OPP has a time when that ends, or a boost. */
-static void check_planned(const struct world *world, const struct decision *decision)
+static void check_planned(const struct decision *decision)
 {
 	const struct topology_domain *info = &world->topology->domains[decision->domain];
 	uint32_t min_khz, max_khz;
 	uint64_t idle_since_ns;
 
 	engine_limits(world->engine, decision->domain, &min_khz, &max_khz);
-	if (!domain_is_idle(world, decision->domain, &idle_since_ns))
+	if (!domain_is_idle(decision->domain, &idle_since_ns))
 		return;
 	if (decision->target_khz > opp_at_or_above(info, 0, min_khz, max_khz))
 		assert_true(engine_next_ns(world->engine) != UINT64_MAX);
 }
 
-void world_check(struct world *world, const struct decision *decision, uint32_t cap)
+void world_check(const struct decision *decision, uint32_t cap)
 {
 	assert_int_equal(decision->now_ns, world->now_ns);
 	assert_int_equal(decision->want_cap, cap);
-	check_target(world, decision);
-	check_change(world, decision);
+	check_target(decision);
+	check_change(decision);
 	topology_for_each_cpu(world->topology, cpu, decision->domain)
-		check_band(world, cpu, decision);
-	check_planned(world, decision);
+		check_band(cpu, decision);
+	check_planned(decision);
 }
 
 /* Of one task; the domains are looked at by world_expected_cap(). */
@@ -232,7 +230,7 @@ static uint64_t task_next_ns(const struct io_task *task)
 	return next_ns;
 }
 
-void world_check_due(const struct world *world)
+void world_check_due(void)
 {
 	const struct engine *engine = world->engine;
 	uint32_t n_with[DUE_TRAITS] = { 0 }, n_on[INPUT_DEVICES_MAX] = { 0 };

@@ -4,12 +4,12 @@
 
 #include "core/io_model.h"
 
-static uint32_t level(const struct world *world, uint32_t cpu)
+static uint32_t level(uint32_t cpu)
 {
-	return io_level(world_level_q(world, cpu));
+	return io_level(world_level_q(cpu));
 }
 
-void world_account_io(struct world *world)
+void world_account_io(void)
 {
 	for (uint32_t i = 0; i < WORLD_TASKS; i++) {
 		struct world_task *t = &world->tasks[i];
@@ -17,26 +17,26 @@ void world_account_io(struct world *world)
 
 		if (!t->pid)
 			continue;
-		device->completions += fake_io_run(
-			&t->io, level(world, t->cpu), level(world, device->completion_cpu),
-			world->now_ns - world->io_updated_ns, world->now_ns);
+		device->completions +=
+			fake_io_run(&t->io, level(t->cpu), level(device->completion_cpu),
+				    world->now_ns - world->io_updated_ns, world->now_ns);
 	}
 	world->io_updated_ns = world->now_ns;
 }
 
-void world_io(struct world *world, uint32_t task, uint64_t n)
+void world_io(uint32_t task, uint64_t n)
 {
 	world->tasks[task].io.io_waits += n;
 	world->tasks[task].io.last_io_ns = world->now_ns;
 }
 
-static uint64_t hold_end_ns(const struct world *world, const struct world_task *t)
+static uint64_t hold_end_ns(const struct world_task *t)
 {
 	return t->io.last_io_ns + world->policy.io_boost.hold_ns;
 }
 
 /* As src/daemon/inputs.c does after a sample. */
-static void watch(struct world *world, struct world_task *t)
+static void watch(struct world_task *t)
 {
 	const struct io_task *task = io_task_find(engine_tasks(world->engine), t->pid);
 
@@ -46,7 +46,7 @@ static void watch(struct world *world, struct world_task *t)
 		t->watch_ns = world->now_ns + world->policy.io_boost.hold_ns;
 }
 
-uint64_t world_next_watch_ns(const struct world *world)
+uint64_t world_next_watch_ns(void)
 {
 	uint64_t next_ns = UINT64_MAX;
 
@@ -57,24 +57,24 @@ uint64_t world_next_watch_ns(const struct world *world)
 }
 
 /* As bpf/hold.bpf.h does: told once. */
-void world_check_holds(struct world *world)
+void world_check_holds(void)
 {
 	for (uint32_t i = 0; i < WORLD_TASKS; i++) {
 		struct world_task *t = &world->tasks[i];
 
 		if (!t->watch_ns || t->watch_ns > world->now_ns)
 			continue;
-		if (hold_end_ns(world, t) > world->now_ns) {
-			t->watch_ns = hold_end_ns(world, t);
+		if (hold_end_ns(t) > world->now_ns) {
+			t->watch_ns = hold_end_ns(t);
 			continue;
 		}
 		t->watch_ns = 0;
-		world_tell_task(world, i);
-		world_round(world);
+		world_tell_task(i);
+		world_round();
 	}
 }
 
-void world_tell_task(struct world *world, uint32_t task)
+void world_tell_task(uint32_t task)
 {
 	struct world_task *t = &world->tasks[task];
 	struct input input = {
@@ -86,48 +86,47 @@ void world_tell_task(struct world *world, uint32_t task)
 			.handle = task,
 			.cpu = t->cpu,
 			.comm = "task",
-			.level_q = world_level_q(world, t->cpu),
+			.level_q = world_level_q(t->cpu),
 			.watched = t->watch_ns,
 		},
 	};
 
 	fake_io_totals(&t->io, &input.task);
-	world_apply(world, &input);
+	world_apply(&input);
 	world->samples++;
-	watch(world, t);
+	watch(t);
 }
 
-void world_start_task(struct world *world, uint32_t task, uint32_t pid, uint32_t cpu)
+void world_start_task(uint32_t task, uint32_t pid, uint32_t cpu)
 {
 	const struct fake_io io = { .kind = FAKE_IO_NONE, .io_waits = 10 };
 
-	world_start_io(world, task, pid, cpu, &io);
+	world_start_io(task, pid, cpu, &io);
 }
 
-void world_start_io(struct world *world, uint32_t task, uint32_t pid, uint32_t cpu,
-		    const struct fake_io *io)
+void world_start_io(uint32_t task, uint32_t pid, uint32_t cpu, const struct fake_io *io)
 {
 	world->tasks[task] = (struct world_task){ .pid = pid, .cpu = cpu, .io = *io };
 	world->tasks[task].io.last_io_ns = world->now_ns;
 	if (io->kind != FAKE_IO_NONE && io->kind != FAKE_IO_COUNTED)
 		world->devices[io->device].present = true;
-	world_tell_task(world, task);
-	world_round(world);
+	world_tell_task(task);
+	world_round();
 }
 
-void world_stop_io(struct world *world, uint32_t task)
+void world_stop_io(uint32_t task)
 {
 	world->tasks[task].io.stopped = true;
 }
 
-void world_move_task(struct world *world, uint32_t task, uint32_t cpu)
+void world_move_task(uint32_t task, uint32_t cpu)
 {
 	world->tasks[task].cpu = cpu;
-	world_tell_task(world, task);
-	world_round(world);
+	world_tell_task(task);
+	world_round();
 }
 
-void world_end_task(struct world *world, uint32_t task)
+void world_end_task(uint32_t task)
 {
 	const struct input input = {
 		.now_ns = world->now_ns,
@@ -136,10 +135,10 @@ void world_end_task(struct world *world, uint32_t task)
 	};
 
 	world->tasks[task] = (struct world_task){ 0 };
-	world_apply(world, &input);
+	world_apply(&input);
 }
 
-void world_end_device(struct world *world, uint32_t device)
+void world_end_device(uint32_t device)
 {
 	const struct input input = {
 		.now_ns = world->now_ns,
@@ -148,10 +147,10 @@ void world_end_device(struct world *world, uint32_t device)
 	};
 
 	world->devices[device] = (struct world_device){ 0 };
-	world_apply(world, &input);
+	world_apply(&input);
 }
 
-static void sample_device(struct world *world, uint32_t device)
+static void sample_device(uint32_t device)
 {
 	const struct world_device *d = &world->devices[device];
 	const struct input input = {
@@ -165,10 +164,10 @@ static void sample_device(struct world *world, uint32_t device)
 	};
 
 	if (d->present)
-		world_apply(world, &input);
+		world_apply(&input);
 }
 
-uint32_t world_count_tasks(const struct world *world)
+uint32_t world_count_tasks(void)
 {
 	const struct io_task *task = NULL;
 	uint32_t n = 0;
@@ -178,16 +177,16 @@ uint32_t world_count_tasks(const struct world *world)
 	return n;
 }
 
-void world_sample_due(struct world *world)
+void world_sample_due(void)
 {
 	const struct io_task *task = NULL;
 
 	while ((task = engine_next_due(world->engine, task, world->now_ns)))
 		if (world->tasks[task->handle].pid == task->pid)
-			world_tell_task(world, task->handle);
+			world_tell_task(task->handle);
 	for (uint32_t i = 0; i < WORLD_DEVICES; i++)
 		if (world->now_ns >= engine_device(world->engine, i)->next_ns)
-			sample_device(world, i);
+			sample_device(i);
 	engine_advance(world->engine, world->now_ns);
 	engine_advance(world->twin, world->now_ns);
 }

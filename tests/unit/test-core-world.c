@@ -1,7 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "test-core-world.h"
 
-void world_init(struct world *world, struct topology *topology, const struct policy *policy)
+static struct world the_world;
+struct world *const world = &the_world;
+
+int world_tear_down(void **state)
+{
+	world_deinit();
+	return 0;
+}
+
+void world_init(struct topology *topology, const struct policy *policy)
 {
 	*world = (struct world){
 		.topology = topology,
@@ -21,31 +30,32 @@ void world_init(struct world *world, struct topology *topology, const struct pol
 	for (uint32_t i = 0; i < topology->n_domains; i++) {
 		world->domains[i].min_khz = topology->domains[i].opp_khz[0];
 		world->domains[i].max_khz = topology_domain_max_khz(&topology->domains[i]);
-		world_set_active(world, i, true);
+		world_set_active(i, true);
 	}
 }
 
-void world_deinit(struct world *world)
+void world_deinit(void)
 {
 	assert_null(engine_free(world->engine));
 	engine_free(world->twin);
 	free(world->topology);
+	*world = (struct world){ 0 };
 }
 
-void world_apply(struct world *world, const struct input *input)
+void world_apply(const struct input *input)
 {
 	engine_apply(world->engine, input);
 	engine_apply(world->twin, input);
 }
 
-void world_set_policy(struct world *world, const struct policy *policy)
+void world_set_policy(const struct policy *policy)
 {
 	world->policy = *policy;
 	engine_set_policy(world->engine, policy, world->now_ns);
 	engine_set_policy(world->twin, policy, world->now_ns);
 }
 
-void world_set_active(struct world *world, uint32_t domain, bool active)
+void world_set_active(uint32_t domain, bool active)
 {
 	const struct input input = {
 		.now_ns = world->now_ns,
@@ -62,10 +72,10 @@ void world_set_active(struct world *world, uint32_t domain, bool active)
 		world->domains[domain].changed_ns = 0;
 	}
 	world->domains[domain].active = active;
-	world_apply(world, &input);
+	world_apply(&input);
 }
 
-void world_set_limits(struct world *world, uint32_t domain, uint32_t min_khz, uint32_t max_khz)
+void world_set_limits(uint32_t domain, uint32_t min_khz, uint32_t max_khz)
 {
 	const struct input input = {
 		.now_ns = world->now_ns,
@@ -75,10 +85,10 @@ void world_set_limits(struct world *world, uint32_t domain, uint32_t min_khz, ui
 
 	world->domains[domain].min_khz = min_khz;
 	world->domains[domain].max_khz = max_khz;
-	world_apply(world, &input);
+	world_apply(&input);
 }
 
-void world_forget_target(struct world *world, uint32_t domain)
+void world_forget_target(uint32_t domain)
 {
 	world->domains[domain].target_khz = 0;
 	world->domains[domain].changed_ns = 0;
@@ -86,7 +96,7 @@ void world_forget_target(struct world *world, uint32_t domain)
 	engine_forget_target(world->twin, domain);
 }
 
-void world_renew_twin(struct world *world)
+void world_renew_twin(void)
 {
 	struct policy policy = world->policy;
 
@@ -101,7 +111,7 @@ void world_renew_twin(struct world *world)
 }
 
 /* As schedutil does: the highest maximum of the tasks that run there bounds its own boost. */
-static bool is_kernel_bounded(const struct world *world, uint32_t domain)
+static bool is_kernel_bounded(uint32_t domain)
 {
 	const struct io_task *task = NULL;
 	bool bounded = false;
@@ -116,31 +126,31 @@ static bool is_kernel_bounded(const struct world *world, uint32_t domain)
 	return bounded;
 }
 
-uint32_t world_level_q(const struct world *world, uint32_t cpu)
+uint32_t world_level_q(uint32_t cpu)
 {
 	uint32_t domain = world->topology->cpu_domain[cpu];
 	const struct topology_domain *info = &world->topology->domains[domain];
 	uint32_t khz = world->domains[domain].target_khz;
 
-	if (world->domains[domain].kernel_khz > khz && !is_kernel_bounded(world, domain))
+	if (world->domains[domain].kernel_khz > khz && !is_kernel_bounded(domain))
 		khz = world->domains[domain].kernel_khz;
 	return decay_level_q(info->capacity, khz, topology_domain_max_khz(info));
 }
 
 /* A CPU accrues at its domain's present frequency: what was decided comes back as utilisation. */
-static void account(struct world *world, uint32_t cpu)
+static void account(uint32_t cpu)
 {
 	struct world_cpu *c = &world->cpus[cpu];
 
-	c->load.level_q = world_level_q(world, cpu);
+	c->load.level_q = world_level_q(cpu);
 	account_cpu(&c->load, world->now_ns);
 }
 
-static void sample(struct world *world, uint32_t cpu)
+static void sample(uint32_t cpu)
 {
 	struct input input = { .now_ns = world->now_ns, .type = INPUT_CPU };
 
-	account(world, cpu);
+	account(cpu);
 	input.cpu = (struct input_cpu){
 		.cpu = cpu,
 		.util_q = world->cpus[cpu].load.util_q,
@@ -152,51 +162,51 @@ static void sample(struct world *world, uint32_t cpu)
 		.served_pid = world->cpus[cpu].served_pid,
 		.served_ns = world->cpus[cpu].served_ns,
 	};
-	world_apply(world, &input);
+	world_apply(&input);
 }
 
 /* As bpf/cpu.bpf.h: told once, then to be armed again; an idle CPU's memory is no news. */
-static void look_at(struct world *world, uint32_t cpu, bool goes_idle)
+static void look_at(uint32_t cpu, bool goes_idle)
 {
 	struct world_cpu *c = &world->cpus[cpu];
 
-	account(world, cpu);
+	account(cpu);
 	if (!c->armed)
 		return;
 	if (!(c->band.watch && c->load.running && world_is_outside(c, world->now_ns)) &&
 	    !(c->band.watch_idle && goes_idle))
 		return;
 	c->armed = false;
-	sample(world, cpu);
-	world_round(world);
+	sample(cpu);
+	world_round();
 }
 
-void world_switch(struct world *world, uint32_t cpu, bool running)
+void world_switch(uint32_t cpu, bool running)
 {
-	world_switch_to(world, cpu, running, 0);
+	world_switch_to(cpu, running, 0);
 }
 
-void world_switch_to(struct world *world, uint32_t cpu, bool running, uint32_t est_q)
+void world_switch_to(uint32_t cpu, bool running, uint32_t est_q)
 {
 	struct account_task task = { .updated_ns = world->now_ns, .est_q = est_q };
 	struct world_cpu *c = &world->cpus[cpu];
 	bool goes_idle = c->load.running && !running;
 
-	account(world, cpu);
+	account(cpu);
 	if (running)
 		account_task_comes(&task, &c->load, 1, world->now_ns);
 	account_switch(&c->load, running, world->now_ns);
-	look_at(world, cpu, goes_idle);
+	look_at(cpu, goes_idle);
 }
 
-static void decide(struct world *world, uint32_t domain)
+static void decide(uint32_t domain)
 {
 	const struct decision *decision, *twin;
 	uint32_t cap;
 
 	topology_for_each_cpu(world->topology, cpu, domain)
-		sample(world, cpu);
-	cap = world_expected_cap(world, domain);
+		sample(cpu);
+	cap = world_expected_cap(domain);
 	decision = engine_decide(world->engine, domain, world->now_ns);
 	twin = engine_decide(world->twin, domain, world->now_ns);
 	assert_memory_equal(decision, twin, sizeof(*decision));
@@ -207,15 +217,15 @@ static void decide(struct world *world, uint32_t domain)
 		world->cpus[cpu].armed = true;
 	}
 	if (!world->refuses)
-		world_check(world, decision, cap);
+		world_check(decision, cap);
 }
 
-static void run_round(struct world *world, bool may_be_due)
+static void run_round(bool may_be_due)
 {
 	uint32_t handle, twin_handle;
 
 	world->rounds++;
-	world_sample_due(world);
+	world_sample_due();
 	for (uint32_t i = 0; i < world->topology->n_domains; i++) {
 		bool due = engine_is_due(world->engine, i, world->now_ns);
 
@@ -223,7 +233,7 @@ static void run_round(struct world *world, bool may_be_due)
 		if (!world->domains[i].active)
 			assert_false(due);
 		if (due)
-			decide(world, i);
+			decide(i);
 	}
 	while (engine_pop_ended(world->engine, &handle)) {
 		assert_true(engine_pop_ended(world->twin, &twin_handle));
@@ -232,7 +242,7 @@ static void run_round(struct world *world, bool may_be_due)
 		world->handles_ended++;
 	}
 	assert_false(engine_pop_ended(world->twin, &twin_handle));
-	world_check_due(world);
+	world_check_due();
 	assert_int_equal(engine_next_ns(world->engine), engine_next_ns(world->twin));
 	/*
 	 * Invariant: no spinning. A task that was looked at seldom and is boosted now may be due at
@@ -241,15 +251,15 @@ static void run_round(struct world *world, bool may_be_due)
 	if (engine_next_ns(world->engine) > world->now_ns)
 		return;
 	assert_true(may_be_due);
-	run_round(world, false);
+	run_round(false);
 }
 
-void world_round(struct world *world)
+void world_round(void)
 {
-	run_round(world, true);
+	run_round(true);
 }
 
-static uint64_t next_tick_ns(const struct world *world)
+static uint64_t next_tick_ns(void)
 {
 	for (uint32_t cpu = 0; cpu < world->topology->n_cpus; cpu++)
 		if (world->cpus[cpu].load.running)
@@ -257,12 +267,12 @@ static uint64_t next_tick_ns(const struct world *world)
 	return UINT64_MAX;
 }
 
-void world_run_until(struct world *world, uint64_t until_ns)
+void world_run_until(uint64_t until_ns)
 {
 	while (world->now_ns < until_ns) {
 		uint64_t timer_ns = engine_next_ns(world->engine);
-		uint64_t tick_ns = next_tick_ns(world), next_ns = until_ns;
-		uint64_t watch_ns = world_next_watch_ns(world);
+		uint64_t tick_ns = next_tick_ns(), next_ns = until_ns;
+		uint64_t watch_ns = world_next_watch_ns();
 
 		if (timer_ns < next_ns)
 			next_ns = timer_ns;
@@ -273,14 +283,14 @@ void world_run_until(struct world *world, uint64_t until_ns)
 		/* What is due at once has the time 0, and time does not go back. */
 		if (next_ns > world->now_ns)
 			world->now_ns = next_ns;
-		world_account_io(world);
+		world_account_io();
 		if (next_ns == watch_ns)
-			world_check_holds(world);
+			world_check_holds();
 		if (next_ns == timer_ns)
-			world_round(world);
+			world_round();
 		if (next_ns == tick_ns)
 			for (uint32_t cpu = 0; cpu < world->topology->n_cpus; cpu++)
 				if (world->cpus[cpu].load.running)
-					look_at(world, cpu, false);
+					look_at(cpu, false);
 	}
 }

@@ -76,53 +76,57 @@ struct world {
 };
 
 /* Owns topology from then on. Every domain is active, every CPU idle for ever. */
-void world_init(struct world *world, struct topology *topology, const struct policy *policy);
-void world_deinit(struct world *world);
+void world_init(struct topology *topology, const struct policy *policy);
+void world_deinit(void);
 
-void world_apply(struct world *world, const struct input *input);
-void world_set_policy(struct world *world, const struct policy *policy);
-void world_set_active(struct world *world, uint32_t domain, bool active);
-void world_set_limits(struct world *world, uint32_t domain, uint32_t min_khz, uint32_t max_khz);
-void world_forget_target(struct world *world, uint32_t domain);
+/* The world of a test, which is deinitialised after it. */
+extern struct world *const world;
+int world_tear_down(void **state);
+#define WORLD_TEST(name, set_up) TEST_WITH(name, set_up, world_tear_down)
+
+void world_apply(const struct input *input);
+void world_set_policy(const struct policy *policy);
+void world_set_active(uint32_t domain, bool active);
+void world_set_limits(uint32_t domain, uint32_t min_khz, uint32_t max_khz);
+void world_forget_target(uint32_t domain);
 /* The second engine is made anew from what the first one knows: it goes on in the same way. */
-void world_renew_twin(struct world *world);
+void world_renew_twin(void);
 
 /* A switch on the CPU, to a task or to idle; tells the engine if it asked for that. */
-void world_switch(struct world *world, uint32_t cpu, bool running);
+void world_switch(uint32_t cpu, bool running);
 /* The same with a task of which it is known what it needs. */
-void world_switch_to(struct world *world, uint32_t cpu, bool running, uint32_t est_q);
+void world_switch_to(uint32_t cpu, bool running, uint32_t est_q);
 
 /* The task did n I/Os without block requests; the kernel side has counted and tells nobody. */
-void world_io(struct world *world, uint32_t task, uint64_t n);
+void world_io(uint32_t task, uint64_t n);
 /* The kernel side tells of the task: it is new, has moved, or has exited (pid 0 then). */
-void world_tell_task(struct world *world, uint32_t task);
+void world_tell_task(uint32_t task);
 /* When the kernel side next looks whether a hold that it watches is over, and that look. */
-uint64_t world_next_watch_ns(const struct world *world);
-void world_check_holds(struct world *world);
+uint64_t world_next_watch_ns(void);
+void world_check_holds(void);
 /* One that does nothing by itself, and one that does. */
-void world_start_task(struct world *world, uint32_t task, uint32_t pid, uint32_t cpu);
-void world_start_io(struct world *world, uint32_t task, uint32_t pid, uint32_t cpu,
-		    const struct fake_io *io);
+void world_start_task(uint32_t task, uint32_t pid, uint32_t cpu);
+void world_start_io(uint32_t task, uint32_t pid, uint32_t cpu, const struct fake_io *io);
 /* It goes on without I/O. */
-void world_stop_io(struct world *world, uint32_t task);
+void world_stop_io(uint32_t task);
 /* To another CPU, which is told at once, and the round that follows. */
-void world_move_task(struct world *world, uint32_t task, uint32_t cpu);
-void world_end_task(struct world *world, uint32_t task);
-void world_end_device(struct world *world, uint32_t device);
+void world_move_task(uint32_t task, uint32_t cpu);
+void world_end_task(uint32_t task);
+void world_end_device(uint32_t device);
 
 /* The caller's round, and all the invariants. */
-void world_round(struct world *world);
+void world_round(void);
 
 /* Lets time go by. */
-void world_run_until(struct world *world, uint64_t until_ns);
+void world_run_until(uint64_t until_ns);
 
-static inline const struct decision *world_last(const struct world *world, uint32_t domain)
+static inline const struct decision *world_last(uint32_t domain)
 {
 	return engine_last(world->engine, domain);
 }
 
 /* NULL when it is not followed. */
-static inline const struct io_task *world_task(const struct world *world, uint32_t task)
+static inline const struct io_task *world_task(uint32_t task)
 {
 	const struct io_task *found = io_task_find(engine_tasks(world->engine),
 						   world->tasks[task].pid);
@@ -131,16 +135,16 @@ static inline const struct io_task *world_task(const struct world *world, uint32
 }
 
 /* Those that are followed: not what is remembered of others. */
-uint32_t world_count_tasks(const struct world *world);
+uint32_t world_count_tasks(void);
 
 /* Between the parts of the world: */
 
 /* At which the CPU accrues. */
-uint32_t world_level_q(const struct world *world, uint32_t cpu);
+uint32_t world_level_q(uint32_t cpu);
 /* Tasks do what they do in the time since the last call. */
-void world_account_io(struct world *world);
+void world_account_io(void);
 /* As engine_sample(). */
-void world_sample_due(struct world *world);
+void world_sample_due(void);
 
 static inline bool world_is_outside(const struct world_cpu *cpu, uint64_t now_ns)
 {
@@ -151,8 +155,8 @@ static inline bool world_is_outside(const struct world_cpu *cpu, uint64_t now_ns
 }
 
 /* The demand as the design states it, in the plainest way; to be asked before the decision. */
-uint32_t world_expected_cap(const struct world *world, uint32_t domain);
+uint32_t world_expected_cap(uint32_t domain);
 /* Invariant: what is filed of the tasks is what a look at all of them finds. */
-void world_check_due(const struct world *world);
+void world_check_due(void);
 /* The invariants of one decision, with that demand. */
-void world_check(struct world *world, const struct decision *decision, uint32_t cap);
+void world_check(const struct decision *decision, uint32_t cap);

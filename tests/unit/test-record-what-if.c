@@ -9,50 +9,59 @@
 static struct test_recording recording;
 static const char *rk3399_path;
 
-/* What is asked of *ret has to be asked before the reader goes: it borrows the topology. */
-static struct record_reader *run(const struct policy *policy, struct what_if *ret)
-{
-	struct record_reader *reader = test_reader_new(&recording);
+/* The policy asked about, and the answer, which borrows the reader's topology. */
+static struct policy policy;
+static struct record_reader *reader;
+static struct what_if what_if;
 
-	assert_int_equal(record_reader_begin(reader), 0);
-	assert_int_equal(what_if_run(reader, policy, ret), 0);
-	return reader;
+static int set_up(void **state)
+{
+	policy_init(&policy);
+	return 0;
 }
 
-TEST(test_same_policy)
+static int tear_down(void **state)
+{
+	what_if_deinit(&what_if);
+	if (reader)
+		test_reader_free(reader);
+	reader = NULL;
+	return 0;
+}
+
+#define FIXTURE_TEST(name) TEST_WITH(name, set_up, tear_down)
+
+static void run(void)
+{
+	tear_down(NULL);
+	reader = test_reader_new(&recording);
+	assert_int_equal(record_reader_begin(reader), 0);
+	assert_int_equal(what_if_run(reader, &policy, &what_if), 0);
+}
+
+FIXTURE_TEST(test_same_policy)
 {
 	static const char *const specs[] = { "psyncx1", "psyncx12", "io_uring6x128", "busyx3",
 					     "psyncx2:think=200us" };
-	struct record_reader *reader;
-	struct what_if what_if;
-	struct policy policy;
 
-	policy_init(&policy);
 	for (size_t i = 0; i < sizeof(specs) / sizeof(specs[0]); i++) {
 		test_record_sim(&recording, rk3399_path, specs[i]);
-		reader = run(&policy, &what_if);
+		run();
 		assert_int_equal(what_if.n_differences, 0);
 		assert_int_equal(what_if.n_other, what_if.n_recorded);
 		assert_true(what_if.n_recorded > 0);
 		for (uint32_t d = 0; d < what_if.n_domains; d++)
 			assert_memory_equal(&what_if.recorded[d], &what_if.other[d],
 					    sizeof(what_if.other[d]));
-		what_if_deinit(&what_if);
-		test_reader_free(reader);
 	}
 }
 
 /* 408 … 1416 MHz: a third of the time at one OPP and two thirds at another would show here. */
-TEST(test_lower_limit)
+FIXTURE_TEST(test_lower_limit)
 {
-	struct record_reader *reader;
-	struct what_if what_if;
-	struct policy policy;
-
 	test_record_sim(&recording, rk3399_path, "psyncx12");
-	policy_init(&policy);
 	policy.domain.max = (struct policy_frequency){ POLICY_FREQUENCY_KHZ, 1000000 };
-	reader = run(&policy, &what_if);
+	run();
 	assert_true(what_if.n_differences > 0);
 	assert_int_equal(what_if.differences[0].recorded.reason, REASON_IO_BOOST);
 	assert_int_equal(what_if.differences[0].recorded.domain,
@@ -65,22 +74,15 @@ TEST(test_lower_limit)
 				opp_times_total_ns(&what_if.recorded[d]) - NS_PER_S / 50,
 				reader->end_ns - reader->begin_ns);
 	}
-	what_if_deinit(&what_if);
-	test_reader_free(reader);
 }
 
 /* Windows and holds at whose ends no sample was taken: boosts do not flicker. */
-TEST(test_other_times)
+FIXTURE_TEST(test_other_times)
 {
-	struct record_reader *reader;
-	struct what_if what_if;
-	struct policy policy;
-
 	test_record_sim(&recording, rk3399_path, "psyncx12");
-	policy_init(&policy);
 	policy.io_boost.window_ns = 20 * NS_PER_MS;
 	policy.io_boost.hold_ns = 4 * NS_PER_MS;
-	reader = run(&policy, &what_if);
+	run();
 	for (uint32_t d = 0; d < what_if.n_domains; d++) {
 		uint32_t recorded_khz = opp_times_mean_khz(&what_if.recorded[d]);
 
@@ -88,43 +90,30 @@ TEST(test_other_times)
 		assert_in_range(opp_times_mean_khz(&what_if.other[d]), recorded_khz * 4 / 10,
 				recorded_khz * 12 / 10);
 	}
-	what_if_deinit(&what_if);
-	test_reader_free(reader);
 }
 
 /* Nobody is boosted who has to do more than a hundred thousand I/Os: what is left is utilisation.
  */
-TEST(test_no_boost)
+FIXTURE_TEST(test_no_boost)
 {
-	struct record_reader *reader;
-	struct what_if what_if;
-	struct policy policy;
-
 	test_record_sim(&recording, rk3399_path, "psyncx12");
-	policy_init(&policy);
 	policy.io_boost.min_rate_per_s = 100000;
-	reader = run(&policy, &what_if);
+	run();
 	assert_int_not_equal(what_if.differences[0].other.reason, REASON_IO_BOOST);
 	for (uint32_t d = 0; d < what_if.n_domains; d++)
 		assert_in_range(opp_times_mean_khz(&what_if.other[d]), 408000, 600000);
-	what_if_deinit(&what_if);
-	test_reader_free(reader);
 }
 
 /* The time after the last call counts, and what was decided before the first changes. */
-TEST(test_steady)
+FIXTURE_TEST(test_steady)
 {
 	struct topology *topology = test_topology_usual(1, 1);
 	struct recorder *recorder = test_recorder_new(&recording);
 	struct input input = { .now_ns = NS_PER_S,
 			       .type = INPUT_DOMAIN,
 			       .domain = { .active = true, .driven = true } };
-	struct record_reader *reader;
-	struct what_if what_if;
 	struct engine *engine;
-	struct policy policy;
 
-	policy_init(&policy);
 	engine = engine_new(topology, &policy);
 	engine_apply(engine, &input);
 	input.type = INPUT_CPU;
@@ -142,13 +131,11 @@ TEST(test_steady)
 	engine_free(engine);
 
 	policy.domain.max = (struct policy_frequency){ POLICY_FREQUENCY_KHZ, 800000 };
-	reader = run(&policy, &what_if);
+	run();
 	assert_int_equal(opp_times_total_ns(&what_if.recorded[0]), 10 * NS_PER_S);
 	assert_int_equal(opp_times_mean_khz(&what_if.recorded[0]), 2400000);
 	assert_int_equal(opp_times_total_ns(&what_if.other[0]), 10 * NS_PER_S);
 	assert_in_range(opp_times_mean_khz(&what_if.other[0]), 800000, 802000);
-	what_if_deinit(&what_if);
-	test_reader_free(reader);
 	free(topology);
 }
 
@@ -157,18 +144,18 @@ TEST(test_steady)
 #define STEPS	   100
 #define CAPPED_KHZ 800000 /* at or above 30 % of 2400 MHz */
 
-static struct policy policy_with_override(void)
+static struct policy overridden_policy(void)
 {
-	struct policy policy;
-	struct policy_rule *rule = &policy.rules[POLICY_RULES_MAX - 1];
+	struct policy ret;
+	struct policy_rule *rule = &ret.rules[POLICY_RULES_MAX - 1];
 
-	policy_init(&policy);
-	policy.n_overrides = 1;
+	policy_init(&ret);
+	ret.n_overrides = 1;
 	strcpy(rule->name, "override-1");
 	rule->domain_cpu = POLICY_ANY_DOMAIN;
 	rule->properties.cap = (struct policy_level){ POLICY_LEVEL_PERCENT, 30 };
 	rule->override = (struct policy_override){ .id = 1, .pid = LEASE_TASK };
-	return policy;
+	return ret;
 }
 
 static void tell(struct recorder *recorder, struct engine *engine, uint64_t now_ns,
@@ -217,8 +204,8 @@ static void record_override(void)
 {
 	struct topology *topology = test_topology_usual(1, 1);
 	struct recorder *recorder = test_recorder_new(&recording);
-	struct policy policy = policy_with_override();
-	struct engine *engine = engine_new(topology, &policy);
+	struct policy overridden = overridden_policy();
+	struct engine *engine = engine_new(topology, &overridden);
 	uint64_t now_ns = NS_PER_S;
 
 	recorder_begin(recorder, engine, now_ns);
@@ -226,8 +213,8 @@ static void record_override(void)
 	     (struct input){ .type = INPUT_DOMAIN, .domain = { .active = true, .driven = true } });
 	tell_matched(recorder, engine, now_ns, LEASE);
 	now_ns = work(recorder, engine, now_ns, LEASE);
-	policy.n_overrides = 0;
-	engine_set_policy(engine, &policy, now_ns);
+	overridden.n_overrides = 0;
+	engine_set_policy(engine, &overridden, now_ns);
 	tell_matched(recorder, engine, now_ns, 0);
 	now_ns = work(recorder, engine, now_ns, 0);
 	assert_int_equal(recorder_end(recorder, now_ns), 0);
@@ -247,49 +234,35 @@ static uint64_t capped_ns(const struct opp_times *times)
 }
 
 /* An override that was recorded holds under any policy, for as long as it did. */
-TEST(test_override)
+FIXTURE_TEST(test_override)
 {
-	struct record_reader *reader;
-	struct what_if what_if;
-	struct policy policy;
-
 	record_override();
-	policy_init(&policy);
 	policy.n_rules = 1;
 	strcpy(policy.rules[0].name, "unlike");
 	policy.rules[0].domain_cpu = POLICY_ANY_DOMAIN;
 	policy.rules[0].properties.cap = (struct policy_level){ POLICY_LEVEL_PERCENT, 60 };
-	reader = run(&policy, &what_if);
+	run();
 	/* Its end is seen in the first round after it, which need not be the same one. */
 	if (what_if.n_differences)
 		assert_true(what_if.differences[0].at_ns >= NS_PER_S);
 	assert_in_range(capped_ns(&what_if.recorded[0]), NS_PER_S * 9 / 10, NS_PER_S * 11 / 10);
 	assert_in_range(capped_ns(&what_if.other[0]), NS_PER_S * 9 / 10, NS_PER_S * 11 / 10);
-	what_if_deinit(&what_if);
-	test_reader_free(reader);
 }
 
 /* Where the policy's own rules leave no room for it, it is left out. */
-TEST(test_override_without_room)
+FIXTURE_TEST(test_override_without_room)
 {
-	struct record_reader *reader;
-	struct what_if what_if;
-	struct policy policy;
-
 	record_override();
-	policy_init(&policy);
 	policy.n_rules = POLICY_RULES_MAX;
 	for (uint32_t i = 0; i < policy.n_rules; i++)
 		policy.rules[i].domain_cpu = POLICY_ANY_DOMAIN;
-	reader = run(&policy, &what_if);
+	run();
 	assert_true(what_if.n_differences > 0);
 	assert_int_equal(what_if.differences[0].recorded.limiter, LIMITER_CAP);
 	assert_int_equal(what_if.differences[0].recorded.target_khz, CAPPED_KHZ);
 	assert_int_equal(what_if.differences[0].other.limiter, LIMITER_NONE);
 	assert_true(what_if.differences[0].other.target_khz > CAPPED_KHZ);
 	assert_int_equal(capped_ns(&what_if.other[0]), 0);
-	what_if_deinit(&what_if);
-	test_reader_free(reader);
 }
 
 int main(int argc, char *argv[])

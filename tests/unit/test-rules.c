@@ -10,6 +10,7 @@
 #include "rules/rules.h"
 
 static struct policy policy;
+static struct rules *rules;
 
 static void set_rule(uint32_t i, const char *name, const char *comm)
 {
@@ -24,17 +25,30 @@ static void set_rule(uint32_t i, const char *name, const char *comm)
 }
 
 /* Rules a, b, c for tasks whose names start so; "ab" matches two. */
-static struct rules *make_rules(uint32_t max_tasks)
+static void make_rules(uint32_t max_tasks)
 {
-	struct rules *rules = rules_new(max_tasks, NULL, NULL);
-
+	rules_free(rules);
+	rules = rules_new(max_tasks, NULL, NULL);
 	policy_init(&policy);
 	set_rule(0, "a", "a*");
 	set_rule(1, "b", "*b*");
 	set_rule(2, "c", "c*");
 	rules_set_policy(rules, &policy);
-	return rules;
 }
+
+static int set_up(void **state)
+{
+	make_rules(16);
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	rules = rules_free(rules);
+	return 0;
+}
+
+#define FIXTURE_TEST(name) TEST_WITH(name, set_up, tear_down)
 
 static struct task_facts make_task(uint32_t pid, uint64_t start_ns, const char *comm)
 {
@@ -45,8 +59,7 @@ static struct task_facts make_task(uint32_t pid, uint64_t start_ns, const char *
 }
 
 /* Whether something is to be told, and what. */
-static bool take(struct rules *rules, uint32_t pid, uint64_t start_ns, const char *comm,
-		 uint64_t *ret_matched)
+static bool take(uint32_t pid, uint64_t start_ns, const char *comm, uint64_t *ret_matched)
 {
 	struct task_facts facts = make_task(pid, start_ns, comm);
 	struct rules_task task;
@@ -56,33 +69,30 @@ static bool take(struct rules *rules, uint32_t pid, uint64_t start_ns, const cha
 	return changed;
 }
 
-TEST(test_changes_are_told_once)
+FIXTURE_TEST(test_changes_are_told_once)
 {
-	struct rules *rules = make_rules(16);
 	uint64_t matched;
 
-	assert_false(take(rules, 1, 5, "xyz", &matched));
-	assert_true(take(rules, 1, 5, "ab", &matched));
+	assert_false(take(1, 5, "xyz", &matched));
+	assert_true(take(1, 5, "ab", &matched));
 	assert_int_equal(matched, 3);
-	assert_false(take(rules, 1, 5, "ab", &matched));
-	assert_false(take(rules, 1, 5, "abc", &matched));
-	assert_true(take(rules, 1, 5, "b", &matched));
+	assert_false(take(1, 5, "ab", &matched));
+	assert_false(take(1, 5, "abc", &matched));
+	assert_true(take(1, 5, "b", &matched));
 	assert_int_equal(matched, 2);
-	assert_true(take(rules, 1, 5, "x", &matched));
+	assert_true(take(1, 5, "x", &matched));
 	assert_int_equal(matched, 0);
-	assert_false(take(rules, 1, 5, "x", &matched));
+	assert_false(take(1, 5, "x", &matched));
 	assert_int_equal(rules_n_tasks(rules), 0);
-	rules_free(rules);
 }
 
-TEST(test_counts)
+FIXTURE_TEST(test_counts)
 {
-	struct rules *rules = make_rules(16);
 	uint64_t matched;
 
-	take(rules, 1, 5, "ab", &matched);
-	take(rules, 2, 5, "b", &matched);
-	take(rules, 2, 5, "bb", &matched);
+	take(1, 5, "ab", &matched);
+	take(2, 5, "b", &matched);
+	take(2, 5, "bb", &matched);
 	assert_int_equal(rules_count(rules, 0).tasks, 1);
 	assert_int_equal(rules_count(rules, 1).tasks, 2);
 	assert_int_equal(rules_count(rules, 1).matches, 2);
@@ -90,25 +100,23 @@ TEST(test_counts)
 	assert_false(rules_end(rules, 2));
 	assert_int_equal(rules_count(rules, 1).tasks, 1);
 	assert_int_equal(rules_count(rules, 1).matches, 2);
-	take(rules, 1, 5, "x", &matched);
-	take(rules, 1, 5, "b", &matched);
+	take(1, 5, "x", &matched);
+	take(1, 5, "b", &matched);
 	assert_int_equal(rules_count(rules, 0).tasks, 0);
 	assert_int_equal(rules_count(rules, 1).matches, 3);
-	rules_free(rules);
 }
 
 /* The tasks of a rule, one after the other; those of other rules are left out. */
-TEST(test_walk)
+FIXTURE_TEST(test_walk)
 {
-	struct rules *rules = make_rules(16);
 	const struct rules_task *task;
 	uint32_t place = 0, pids = 0, from = 0;
 	uint64_t matched;
 
-	take(rules, 1, 5, "a", &matched);
-	take(rules, 2, 5, "b", &matched);
-	take(rules, 3, 5, "ab", &matched);
-	take(rules, 4, 5, "b", &matched);
+	take(1, 5, "a", &matched);
+	take(2, 5, "b", &matched);
+	take(3, 5, "ab", &matched);
+	take(4, 5, "b", &matched);
 	rules_end(rules, 2);
 	while ((task = rules_next_task(rules, 1, from, &place))) {
 		pids = 10 * pids + task->pid;
@@ -116,54 +124,49 @@ TEST(test_walk)
 	}
 	assert_int_equal(pids, 34);
 	assert_null(rules_next_task(rules, 2, 0, &place));
-	rules_free(rules);
 }
 
 /* Another task with the same number begins anew, also when it matches the same. */
-TEST(test_pid_is_used_again)
+FIXTURE_TEST(test_pid_is_used_again)
 {
-	struct rules *rules = make_rules(16);
 	uint64_t matched;
 
-	take(rules, 1, 5, "a", &matched);
-	assert_true(take(rules, 1, 6, "a", &matched));
+	take(1, 5, "a", &matched);
+	assert_true(take(1, 6, "a", &matched));
 	assert_int_equal(matched, 1);
 	assert_int_equal(rules_count(rules, 0).tasks, 1);
 	assert_int_equal(rules_count(rules, 0).matches, 2);
-	assert_true(take(rules, 1, 7, "x", &matched));
+	assert_true(take(1, 7, "x", &matched));
 	assert_int_equal(matched, 0);
 	assert_int_equal(rules_n_tasks(rules), 0);
-	rules_free(rules);
 }
 
-TEST(test_full_table)
+FIXTURE_TEST(test_full_table)
 {
-	struct rules *rules = make_rules(2);
 	uint64_t matched;
 
-	assert_true(take(rules, 1, 5, "a", &matched));
-	assert_true(take(rules, 2, 5, "a", &matched));
-	assert_false(take(rules, 3, 5, "a", &matched));
+	make_rules(2);
+	assert_true(take(1, 5, "a", &matched));
+	assert_true(take(2, 5, "a", &matched));
+	assert_false(take(3, 5, "a", &matched));
 	assert_int_equal(rules_refused(rules), 1);
 	assert_int_equal(rules_count(rules, 0).tasks, 2);
 	rules_end(rules, 1);
-	assert_true(take(rules, 3, 5, "a", &matched));
-	rules_free(rules);
+	assert_true(take(3, 5, "a", &matched));
 }
 
-TEST(test_scan_finds_the_missing)
+FIXTURE_TEST(test_scan_finds_the_missing)
 {
-	struct rules *rules = make_rules(16);
 	uint64_t matched;
 	uint32_t pid;
 
 	for (uint32_t i = 1; i <= 6; i++)
-		take(rules, i, 5, "a", &matched);
+		take(i, 5, "a", &matched);
 	rules_begin_scan(rules);
-	take(rules, 2, 5, "a", &matched);
-	take(rules, 3, 5, "b", &matched);
-	take(rules, 5, 5, "x", &matched);
-	take(rules, 7, 5, "c", &matched);
+	take(2, 5, "a", &matched);
+	take(3, 5, "b", &matched);
+	take(5, 5, "x", &matched);
+	take(7, 5, "c", &matched);
 	for (uint32_t missing = 0; rules_pop_missing(rules, &pid); missing |= 1 << pid)
 		assert_false(missing >> pid & 1);
 	assert_non_null(rules_find(rules, 2));
@@ -171,28 +174,26 @@ TEST(test_scan_finds_the_missing)
 	assert_non_null(rules_find(rules, 7));
 	assert_int_equal(rules_n_tasks(rules), 3);
 	assert_int_equal(rules_count(rules, 0).tasks, 1);
-	rules_free(rules);
 }
 
 /* The bits are others, and whose bits are the same is not told about; counts follow the names. */
-TEST(test_reload)
+FIXTURE_TEST(test_reload)
 {
-	struct rules *rules = make_rules(16);
 	uint64_t matched;
 	uint32_t pid;
 
-	take(rules, 1, 5, "a", &matched);
-	take(rules, 2, 5, "b", &matched);
-	take(rules, 3, 5, "c", &matched);
+	take(1, 5, "a", &matched);
+	take(2, 5, "b", &matched);
+	take(3, 5, "c", &matched);
 	set_rule(0, "a", "a*");
 	set_rule(1, "c", "c*");
 	policy.n_rules = 2;
 	rules_set_policy(rules, &policy);
 	rules_begin_scan(rules);
-	assert_false(take(rules, 1, 5, "a", &matched));
-	assert_true(take(rules, 2, 5, "b", &matched));
+	assert_false(take(1, 5, "a", &matched));
+	assert_true(take(2, 5, "b", &matched));
 	assert_int_equal(matched, 0);
-	assert_true(take(rules, 3, 5, "c", &matched));
+	assert_true(take(3, 5, "c", &matched));
 	assert_int_equal(matched, 2);
 	assert_false(rules_pop_missing(rules, &pid));
 	assert_int_equal(rules_count(rules, 0).matches, 1);
@@ -206,12 +207,10 @@ TEST(test_reload)
 	assert_true(rules_pop_missing(rules, &pid));
 	assert_false(rules_pop_missing(rules, &pid));
 	assert_int_equal(rules_n_tasks(rules), 0);
-	rules_free(rules);
 }
 
 /* Of rule 0: the fact of each condition that is shown, what was found, and what is wanted. */
-static void assert_explains(struct rules *rules, const struct task_facts *facts, bool expected,
-			    const char *conditions)
+static void assert_explains(const struct task_facts *facts, bool expected, const char *conditions)
 {
 	struct rules_explanation why;
 	struct match_shown shown;
@@ -231,24 +230,22 @@ static void assert_explains(struct rules *rules, const struct task_facts *facts,
 	assert_string_equal(text, conditions);
 }
 
-TEST(test_explains)
+FIXTURE_TEST(test_explains)
 {
-	struct rules *rules = make_rules(16);
 	struct task_facts facts = make_task((uint32_t)getpid(), 5, "abc");
 
 	facts.nice = 3;
 	policy.rules[0].match.given |= POLICY_MATCH_NICE;
 	policy.rules[0].match.nice.most = 4;
 	rules_set_policy(rules, &policy);
-	assert_explains(rules, &facts, true, "comm: abc (comm = a*) nice: 3 (nice = 0..4) ");
+	assert_explains(&facts, true, "comm: abc (comm = a*) nice: 3 (nice = 0..4) ");
 	facts.nice = -1;
-	assert_explains(rules, &facts, false, "nice: -1 (nice = 0..4) ");
+	assert_explains(&facts, false, "nice: -1 (nice = 0..4) ");
 	policy.rules[0].match.given = 0;
-	assert_explains(rules, &facts, true, "");
+	assert_explains(&facts, true, "");
 	policy.rules[0].match.given = POLICY_MATCH_KERNEL_THREAD;
 	policy.rules[0].match.kernel_thread = true;
-	assert_explains(rules, &facts, false, "kernel-thread: no (kernel-thread = yes) ");
-	rules_free(rules);
+	assert_explains(&facts, false, "kernel-thread: no (kernel-thread = yes) ");
 }
 
 /* Of the processes in test_texts one is known, and of another nothing is. */
@@ -260,12 +257,13 @@ static void read_process(void *userdata, uint32_t tgid, struct process_facts *re
 }
 
 /* What is not known is told apart from what is not there, and matches nothing. */
-TEST(test_texts)
+FIXTURE_TEST(test_texts)
 {
-	struct rules *rules = rules_new(16, read_process, NULL);
 	struct task_facts facts = make_task(1, 5, "x");
 	struct rules_task task;
 
+	rules_free(rules);
+	rules = rules_new(16, read_process, NULL);
 	policy_init(&policy);
 	set_rule(0, "exe", "");
 	set_rule(1, "command", "");
@@ -275,13 +273,12 @@ TEST(test_texts)
 	rules_set_policy(rules, &policy);
 	assert_true(rules_update(rules, &facts, &task));
 	assert_int_equal(task.matched, 3);
-	assert_explains(rules, &facts, true, "exe: /usr/bin/fio (exe = */fio) ");
+	assert_explains(&facts, true, "exe: /usr/bin/fio (exe = */fio) ");
 	facts = make_task(2, 5, "x");
 	assert_false(rules_update(rules, &facts, &task));
-	assert_explains(rules, &facts, false, "exe: it is far away (exe = */fio) ");
+	assert_explains(&facts, false, "exe: it is far away (exe = */fio) ");
 	facts.kernel_thread = true;
-	assert_explains(rules, &facts, false, "exe: none (exe = */fio) ");
-	rules_free(rules);
+	assert_explains(&facts, false, "exe: none (exe = */fio) ");
 }
 
 static void override(uint32_t id, uint32_t pid, bool children, const char *rule)
@@ -295,7 +292,7 @@ static void override(uint32_t id, uint32_t pid, bool children, const char *rule)
 	snprintf(override->override.rule, sizeof(override->override.rule), "%s", rule);
 }
 
-static uint64_t matched_of(struct rules *rules, struct task_facts facts)
+static uint64_t matched_of(struct task_facts facts)
 {
 	struct rules_task task;
 
@@ -304,86 +301,78 @@ static uint64_t matched_of(struct rules *rules, struct task_facts facts)
 }
 
 /* Bits 63, 62 and 61: of process 7, of process 8 and what it starts, of rule b. */
-TEST(test_overrides)
+FIXTURE_TEST(test_overrides)
 {
 	const uint64_t process = 1ULL << 63, family = 1ULL << 62, ruled = 1ULL << 61;
-	struct rules *rules = make_rules(16);
 
 	override(1, 7, false, "");
 	override(2, 8, true, "");
 	override(3, 0, false, "b");
 	rules_set_policy(rules, &policy);
-	assert_true(matched_of(rules, make_task(7, 5, "x")) == process);
-	assert_true(matched_of(rules, make_task(8, 5, "x")) == family);
-	assert_true(matched_of(rules, make_task(9, 5, "ab")) == (ruled | 3));
-	assert_true(matched_of(rules, make_task(10, 5, "x")) == 0);
+	assert_true(matched_of(make_task(7, 5, "x")) == process);
+	assert_true(matched_of(make_task(8, 5, "x")) == family);
+	assert_true(matched_of(make_task(9, 5, "ab")) == (ruled | 3));
+	assert_true(matched_of(make_task(10, 5, "x")) == 0);
 
 	/* Threads belong to both; children, and theirs, to the second. */
-	assert_true(matched_of(rules, (struct task_facts){ 70, .tgid = 7 }) == process);
-	assert_true(matched_of(rules, (struct task_facts){ 71, .tgid = 71, .parent = 7 }) == 0);
-	assert_true(matched_of(rules, (struct task_facts){ 80, .tgid = 80, .start_ns = 6,
-							   .parent = 8 }) == family);
-	assert_true(matched_of(rules, (struct task_facts){ 81, .tgid = 81, .parent = 80 }) ==
+	assert_true(matched_of((struct task_facts){ 70, .tgid = 7 }) == process);
+	assert_true(matched_of((struct task_facts){ 71, .tgid = 71, .parent = 7 }) == 0);
+	assert_true(matched_of((struct task_facts){ 80, .tgid = 80, .start_ns = 6, .parent = 8 }) ==
 		    family);
-	assert_true(matched_of(rules, (struct task_facts){ 82, .tgid = 80 }) == family);
+	assert_true(matched_of((struct task_facts){ 81, .tgid = 81, .parent = 80 }) == family);
+	assert_true(matched_of((struct task_facts){ 82, .tgid = 80 }) == family);
 	/* Its parent is gone, and it is what it was; another with its number is not. */
 	assert_true(rules_end(rules, 8));
-	assert_true(matched_of(rules, (struct task_facts){ 80, .tgid = 80, .start_ns = 6,
-							   .parent = 1 }) == family);
-	assert_true(matched_of(rules, (struct task_facts){ 80, .tgid = 80, .start_ns = 7,
-							   .parent = 1 }) == 0);
+	assert_true(matched_of((struct task_facts){ 80, .tgid = 80, .start_ns = 6, .parent = 1 }) ==
+		    family);
+	assert_true(matched_of((struct task_facts){ 80, .tgid = 80, .start_ns = 7, .parent = 1 }) ==
+		    0);
 	/* Neither is one with the number of the first. */
-	assert_true(matched_of(rules, make_task(7, 6, "x")) == 0);
-	rules_free(rules);
+	assert_true(matched_of(make_task(7, 6, "x")) == 0);
 }
 
 /* What a task belongs to it does under other numbers as well. */
-TEST(test_override_that_move)
+FIXTURE_TEST(test_override_that_move)
 {
-	struct rules *rules = make_rules(16);
 	struct task_facts child = { 80, .tgid = 80, .parent = 8 };
 
 	override(1, 7, false, "");
 	override(2, 8, true, "");
 	rules_set_policy(rules, &policy);
-	matched_of(rules, make_task(8, 5, "x"));
-	assert_true(matched_of(rules, child) == 1ULL << 62);
+	matched_of(make_task(8, 5, "x"));
+	assert_true(matched_of(child) == 1ULL << 62);
 	policy.n_overrides = 0;
 	override(2, 8, true, "");
 	rules_set_policy(rules, &policy);
 	child.parent = 1;
-	assert_true(matched_of(rules, child) == 1ULL << 63);
+	assert_true(matched_of(child) == 1ULL << 63);
 	assert_int_equal(rules_count(rules, 63).tasks, 2);
-	rules_free(rules);
 }
 
 /* Rule a holds while rule c has a task; who had it has it no more after the next look. */
-TEST(test_conditions)
+FIXTURE_TEST(test_conditions)
 {
-	struct rules *rules = make_rules(16);
-
 	strcpy(policy.rules[0].when, "c");
 	policy.rules[2].is_condition = true;
 	rules_set_policy(rules, &policy);
-	assert_true(matched_of(rules, make_task(1, 5, "ab")) == 2);
-	assert_explains(rules, &(struct task_facts){ 1, .tgid = 1, .start_ns = 5, .comm = "a" },
-			false, "comm: a (comm = a*) ");
+	assert_true(matched_of(make_task(1, 5, "ab")) == 2);
+	assert_explains(&(struct task_facts){ 1, .tgid = 1, .start_ns = 5, .comm = "a" }, false,
+			"comm: a (comm = a*) ");
 	assert_false(rules_pop_conditions(rules));
-	assert_true(matched_of(rules, make_task(2, 5, "c")) == 4);
+	assert_true(matched_of(make_task(2, 5, "c")) == 4);
 	assert_true(rules_pop_conditions(rules));
-	assert_true(matched_of(rules, make_task(3, 5, "c")) == 4);
+	assert_true(matched_of(make_task(3, 5, "c")) == 4);
 	assert_false(rules_pop_conditions(rules));
-	assert_true(matched_of(rules, make_task(1, 5, "ab")) == 3);
+	assert_true(matched_of(make_task(1, 5, "ab")) == 3);
 	assert_true(rules_end(rules, 2));
 	assert_false(rules_pop_conditions(rules));
 	assert_true(rules_end(rules, 3));
 	assert_true(rules_pop_conditions(rules));
-	assert_true(matched_of(rules, make_task(1, 5, "ab")) == 2);
-	rules_free(rules);
+	assert_true(matched_of(make_task(1, 5, "ab")) == 2);
 }
 
 /* Process 7, of user 1, hinted by that user to be of a class; since 4. */
-static struct hint *hint(struct rules *rules, const char *class, bool children)
+static struct hint *hint(const char *class, bool children)
 {
 	struct hint hint = {
 		.pid = 7,
@@ -411,69 +400,64 @@ static struct task_facts of_user(uint32_t pid, uint32_t parent, uint64_t start_n
 }
 
 /* Bit 3: behind the rules a, b and c. */
-TEST(test_hints)
+FIXTURE_TEST(test_hints)
 {
-	struct rules *rules = make_rules(16);
-	struct hint *given = hint(rules, "background", true);
+	struct hint *given = hint("background", true);
 	const struct task_facts process = of_user(7, 1, 3, 1);
 
 	assert_string_equal(policy.rules[3].name, "hint/background");
-	assert_true(matched_of(rules, process) == 8);
-	assert_true(matched_of(rules, (struct task_facts){ 70, .tgid = 7, .uid = 1 }) == 8);
-	assert_true(matched_of(rules, of_user(71, 7, 5, 1)) == 8);
-	assert_true(matched_of(rules, of_user(72, 71, 6, 1)) == 8);
+	assert_true(matched_of(process) == 8);
+	assert_true(matched_of((struct task_facts){ 70, .tgid = 7, .uid = 1 }) == 8);
+	assert_true(matched_of(of_user(71, 7, 5, 1)) == 8);
+	assert_true(matched_of(of_user(72, 71, 6, 1)) == 8);
 	/* Of before; of another user; of another process with the number. */
-	assert_true(matched_of(rules, of_user(73, 7, 3, 1)) == 0);
-	assert_true(matched_of(rules, of_user(74, 7, 5, 0)) == 0);
+	assert_true(matched_of(of_user(73, 7, 3, 1)) == 0);
+	assert_true(matched_of(of_user(74, 7, 5, 0)) == 0);
 	/* A thread goes by its process, and not by who started that. */
-	assert_true(matched_of(rules, (struct task_facts){ 75, .tgid = 73, .parent = 7,
-							   .start_ns = 5, .uid = 1 }) == 0);
+	assert_true(matched_of((struct task_facts){ 75, .tgid = 73, .parent = 7, .start_ns = 5,
+						    .uid = 1 }) == 0);
 	assert_int_equal(given->n_tasks, 4);
 	/* It goes on when its first process ends, and ends with the last. */
 	assert_true(rules_end(rules, 7) && rules_end(rules, 70) && rules_end(rules, 71));
-	assert_true(matched_of(rules, of_user(7, 1, 9, 1)) == 0);
-	assert_true(matched_of(rules, of_user(72, 1, 6, 1)) == 8);
+	assert_true(matched_of(of_user(7, 1, 9, 1)) == 0);
+	assert_true(matched_of(of_user(72, 1, 6, 1)) == 8);
 	assert_false(rules_hints(rules)->has_unused);
 	assert_true(rules_end(rules, 72));
 	assert_true(rules_hints(rules)->has_unused);
 	assert_int_equal(given->n_tasks, 0);
-	rules_free(rules);
 }
 
 /*
  * A process that inherited a hint has it after a restart, though who gave it is gone: also where a
  * rule of the policy has found it before. Another task with its number has not.
  */
-TEST(test_heirs)
+FIXTURE_TEST(test_heirs)
 {
-	struct rules *rules = make_rules(16);
-	struct hint *given = hint(rules, "background", true);
+	struct hint *given = hint("background", true);
 	struct task_facts ruled = make_task(90, 5, "ab"), other = make_task(91, 5, "ab");
 	uint64_t by_rules;
 
 	given->any_user = true;
-	by_rules = matched_of(rules, ruled);
+	by_rules = matched_of(ruled);
 	assert_true(by_rules && !(by_rules & 8));
-	assert_true(matched_of(rules, other) == by_rules);
+	assert_true(matched_of(other) == by_rules);
 	rules_add_heir(rules, 90, ruled.start_ns, given);
 	rules_add_heir(rules, 91, other.start_ns + 1, given);
 	rules_add_heir(rules, 92, 5, given);
-	assert_true(matched_of(rules, ruled) == (by_rules | 8));
-	assert_true(matched_of(rules, other) == by_rules);
-	assert_true(matched_of(rules, of_user(92, 1, 5, 1)) == 8);
-	rules_free(rules);
+	assert_true(matched_of(ruled) == (by_rules | 8));
+	assert_true(matched_of(other) == by_rules);
+	assert_true(matched_of(of_user(92, 1, 5, 1)) == 8);
 }
 
 /* One that changes or ends is told of each task that has it, once. */
-TEST(test_hints_that_change)
+FIXTURE_TEST(test_hints_that_change)
 {
-	struct rules *rules = make_rules(16);
-	struct hint *given = hint(rules, "background", true);
+	struct hint *given = hint("background", true);
 	struct rules_task task;
 	uint32_t place = 0;
 
-	assert_true(matched_of(rules, of_user(7, 1, 3, 1)) == 8);
-	assert_true(matched_of(rules, of_user(71, 7, 5, 1)) == 8);
+	assert_true(matched_of(of_user(7, 1, 3, 1)) == 8);
+	assert_true(matched_of(of_user(71, 7, 5, 1)) == 8);
 	assert_false(rules_next_rehinted(rules, &place, &task));
 	hints_remove(rules_hints(rules), given);
 	place = 0;
@@ -488,17 +472,15 @@ TEST(test_hints_that_change)
 	assert_true(hints_fill(rules_hints(rules), &policy));
 	assert_int_equal(policy.n_rules, 3);
 	assert_false(hints_fill(rules_hints(rules), &policy));
-	rules_free(rules);
 }
 
 /*
  * Users' hints take half of the table at most, and one user's no more than leave as many; rules of
  * the policy take all of it.
  */
-TEST(test_hints_leave_room)
+FIXTURE_TEST(test_hints_leave_room)
 {
-	struct rules *rules = make_rules(8);
-	struct hint *given = hint(rules, "background", true);
+	struct hint *given;
 	struct hint other = { .pid = 6,
 			      .uid = 2,
 			      .by_uid = 2,
@@ -508,36 +490,35 @@ TEST(test_hints_leave_room)
 			      .class = "background" };
 	struct task_facts heir = of_user(7, 1, 3, 1);
 
+	make_rules(8);
+	given = hint("background", true);
 	for (uint32_t i = 0; i < 6; i++, heir = of_user(80 + i, 7, 5, 1))
-		assert_true(matched_of(rules, heir) == (i < 2 ? 8 : 0));
+		assert_true(matched_of(heir) == (i < 2 ? 8 : 0));
 	assert_int_equal(given->n_tasks, 2);
 	assert_int_equal(rules_hints(rules)->refused, 4);
 	assert_non_null(hints_add(rules_hints(rules), &other));
 	heir = of_user(6, 1, 3, 2);
 	for (uint32_t i = 0; i < 3; i++, heir = of_user(70 + i, 6, 5, 2))
-		assert_true(matched_of(rules, heir) == (i < 1 ? 8 : 0));
+		assert_true(matched_of(heir) == (i < 1 ? 8 : 0));
 	/* What ends makes room again. */
 	assert_true(rules_end(rules, 81));
-	assert_true(matched_of(rules, of_user(80, 7, 5, 1)) == 8);
-	assert_true(matched_of(rules, make_task(90, 5, "ab")) == 3);
+	assert_true(matched_of(of_user(80, 7, 5, 1)) == 8);
+	assert_true(matched_of(make_task(90, 5, "ab")) == 3);
 	given->any_user = true;
-	assert_true(matched_of(rules, of_user(91, 7, 5, 1)) == 8);
-	rules_free(rules);
+	assert_true(matched_of(of_user(91, 7, 5, 1)) == 8);
 }
 
 /* The class that came first keeps its place where there is no room for two. */
-TEST(test_hints_without_room)
+FIXTURE_TEST(test_hints_without_room)
 {
-	struct rules *rules = make_rules(16);
 	struct hint other = { .pid = 8, .class = "tail-latency" };
 
 	policy.n_overrides = POLICY_RULES_MAX - 4;
-	hint(rules, "background", true);
+	hint("background", true);
 	assert_non_null(hints_add(rules_hints(rules), &other));
 	assert_false(hints_fill(rules_hints(rules), &policy));
 	assert_int_equal(hints_rule(&policy, "background"), 3);
 	assert_int_equal(hints_rule(&policy, "tail-latency"), -1);
-	rules_free(rules);
 }
 
 /* Ids are nobody's after theirs; the table refuses, and throws nobody out. */

@@ -6,19 +6,31 @@
 
 #include "daemon/history/past.h"
 
-static struct topology *make_topology(void)
-{
-	struct topology *topology = calloc(1, sizeof(*topology) + 2 * sizeof(topology->domains[0]));
+static struct topology *topology;
+static struct stats *stats;
 
+static int set_up(void **state)
+{
+	topology = calloc(1, sizeof(*topology) + 2 * sizeof(topology->domains[0]));
 	topology->n_domains = 2;
 	for (int i = 0; i < 2; i++)
 		topology->domains[i] = (struct topology_domain){
 			.n_opps = 3, .opp_khz = { 400000, 800000, 1200000 }, .capacity = 1024
 		};
-	return topology;
+	stats = stats_new(topology);
+	return 0;
 }
 
-static uint64_t ns(const struct stats *stats, uint32_t domain, uint32_t opp)
+static int tear_down(void **state)
+{
+	stats_free(stats);
+	free(topology);
+	return 0;
+}
+
+#define FIXTURE_TEST(name) TEST_WITH(name, set_up, tear_down)
+
+static uint64_t ns(uint32_t domain, uint32_t opp)
 {
 	uint64_t sum = 0;
 
@@ -27,88 +39,65 @@ static uint64_t ns(const struct stats *stats, uint32_t domain, uint32_t opp)
 	return sum;
 }
 
-static void assert_times(struct stats *stats, uint32_t domain, uint64_t now_ns, uint64_t first_ns,
-			 uint64_t second_ns, uint64_t third_ns)
+static void assert_times(uint32_t domain, uint64_t now_ns, uint64_t first_ns, uint64_t second_ns,
+			 uint64_t third_ns)
 {
 	stats_catch_up(stats, now_ns);
-	assert_int_equal(ns(stats, domain, 0), first_ns);
-	assert_int_equal(ns(stats, domain, 1), second_ns);
-	assert_int_equal(ns(stats, domain, 2), third_ns);
+	assert_int_equal(ns(domain, 0), first_ns);
+	assert_int_equal(ns(domain, 1), second_ns);
+	assert_int_equal(ns(domain, 2), third_ns);
 }
 
-TEST(test_time_goes_to_the_target)
+FIXTURE_TEST(test_time_goes_to_the_target)
 {
-	struct topology *topology = make_topology();
-	struct stats *stats = stats_new(topology);
-
-	assert_times(stats, 0, 1000, 0, 0, 0);
+	assert_times(0, 1000, 0, 0, 0);
 	stats_set_target(stats, 0, 400000, 1000);
-	assert_times(stats, 0, 1500, 500, 0, 0);
+	assert_times(0, 1500, 500, 0, 0);
 	stats_set_target(stats, 0, 1200000, 2000);
-	assert_times(stats, 0, 2000, 1000, 0, 0);
-	assert_times(stats, 0, 2100, 1000, 0, 100);
+	assert_times(0, 2000, 1000, 0, 0);
+	assert_times(0, 2100, 1000, 0, 100);
 	stats_set_target(stats, 0, 1200000, 2200);
-	assert_times(stats, 0, 2300, 1000, 0, 300);
+	assert_times(0, 2300, 1000, 0, 300);
 	stats_set_target(stats, 0, 400000, 2300);
-	assert_times(stats, 0, 2301, 1001, 0, 300);
-	assert_times(stats, 1, 2301, 0, 0, 0);
-	stats_free(stats);
-	free(topology);
+	assert_times(0, 2301, 1001, 0, 300);
+	assert_times(1, 2301, 0, 0, 0);
 }
 
-TEST(test_no_time_for_what_is_released)
+FIXTURE_TEST(test_no_time_for_what_is_released)
 {
-	struct topology *topology = make_topology();
-	struct stats *stats = stats_new(topology);
-
 	stats_set_target(stats, 1, 800000, 1000);
 	stats_set_target(stats, 1, 0, 3000);
 	stats_set_target(stats, 1, 0, 4000);
-	assert_times(stats, 1, 9000, 0, 2000, 0);
+	assert_times(1, 9000, 0, 2000, 0);
 	/* Asked for before the last change: not back in time. */
 	stats_set_target(stats, 1, 800000, 9000);
-	assert_times(stats, 1, 8000, 0, 2000, 0);
-	stats_free(stats);
-	free(topology);
+	assert_times(1, 8000, 0, 2000, 0);
 }
 
-TEST(test_one_more_opp)
+FIXTURE_TEST(test_one_more_opp)
 {
-	struct topology *topology = make_topology();
-	struct stats *stats = stats_new(topology);
-
 	stats_set_target(stats, 0, 1200000, 1000);
 	stats_set_target(stats, 1, 400000, 1000);
 	stats_catch_up(stats, 1500);
 	assert_int_equal(stats_add_opp(stats, 0), 0);
 	topology->domains[0].opp_khz[topology->domains[0].n_opps++] = 1600000;
-	assert_times(stats, 0, 1600, 0, 0, 600);
-	assert_times(stats, 1, 1600, 600, 0, 0);
+	assert_times(0, 1600, 0, 0, 600);
+	assert_times(1, 1600, 600, 0, 0);
 	stats_set_target(stats, 0, 1600000, 2000);
-	assert_times(stats, 0, 2100, 0, 0, 1000);
-	assert_int_equal(ns(stats, 0, 3), 100);
-	assert_times(stats, 1, 2100, 1100, 0, 0);
-	stats_free(stats);
-	free(topology);
+	assert_times(0, 2100, 0, 0, 1000);
+	assert_int_equal(ns(0, 3), 100);
+	assert_times(1, 2100, 1100, 0, 0);
 }
 
 /* A target that was no OPP counts for none. */
-TEST(test_no_opp)
+FIXTURE_TEST(test_no_opp)
 {
-	struct topology *topology = make_topology();
-	struct stats *stats = stats_new(topology);
-
 	stats_set_target(stats, 0, 1300000, 1000);
-	assert_times(stats, 0, 1500, 0, 0, 0);
-	stats_free(stats);
-	free(topology);
+	assert_times(0, 1500, 0, 0, 0);
 }
 
-TEST(test_time_by_reason)
+FIXTURE_TEST(test_time_by_reason)
 {
-	struct topology *topology = make_topology();
-	struct stats *stats = stats_new(topology);
-
 	stats_set_target(stats, 0, 800000, 0);
 	stats_set_reason(stats, 0, REASON_IO_BOOST, 100);
 	/* The target is the same, and why is not. */
@@ -117,14 +106,10 @@ TEST(test_time_by_reason)
 	assert_int_equal(stats_ns(stats, 0, 1, REASON_IDLE), 100);
 	assert_int_equal(stats_ns(stats, 0, 1, REASON_IO_BOOST), 1000);
 	assert_int_equal(stats_ns(stats, 0, 1, REASON_UTILISATION), 300);
-	stats_free(stats);
-	free(topology);
 }
 
-TEST(test_gains_are_bounded)
+FIXTURE_TEST(test_gains_are_bounded)
 {
-	struct topology *topology = make_topology();
-	struct stats *stats = stats_new(topology);
 	uint64_t ios = 0;
 	uint32_t n = 0;
 
@@ -140,15 +125,10 @@ TEST(test_gains_are_bounded)
 	assert_int_equal(n, STATS_GAINS_MAX);
 	assert_string_equal(stats_gain(stats, n - 1)->comm, "others");
 	assert_int_equal(ios, 4 * STATS_GAINS_MAX);
-	stats_free(stats);
-	free(topology);
 }
 
-TEST(test_decisions_by_reason)
+FIXTURE_TEST(test_decisions_by_reason)
 {
-	struct topology *topology = make_topology();
-	struct stats *stats = stats_new(topology);
-
 	stats_add_decision(stats, &(struct decision){ .reason = REASON_IDLE });
 	for (int i = 0; i < 2; i++)
 		stats_add_decision(stats, &(struct decision){ .reason = REASON_IO_BOOST,
@@ -158,6 +138,4 @@ TEST(test_decisions_by_reason)
 	assert_int_equal(stats_decisions(stats, REASON_IDLE), 1);
 	assert_int_equal(stats_decisions(stats, REASON_IO_BOOST), 2);
 	assert_int_equal(stats_decisions(stats, REASON_UTILISATION), 0);
-	stats_free(stats);
-	free(topology);
 }
