@@ -15,24 +15,19 @@
 
 #include "shared/cleanup.h"
 
-const char *control_name(enum control control)
-{
-	static const char *const names[] = {
-		[CONTROL_GOVERNOR] = "scaling_governor",
-		[CONTROL_SETSPEED] = "scaling_setspeed",
-		[CONTROL_MIN_FREQ] = "scaling_min_freq",
-		[CONTROL_MAX_FREQ] = "scaling_max_freq",
-		[CONTROL_PREFERENCE] = "energy_performance_preference",
-		[CONTROL_BOOST] = "boost",
-	};
-
-	return names[control];
-}
+const char *const control_names[] = {
+	[CONTROL_GOVERNOR] = "scaling_governor",
+	[CONTROL_SETSPEED] = "scaling_setspeed",
+	[CONTROL_MIN_FREQ] = "scaling_min_freq",
+	[CONTROL_MAX_FREQ] = "scaling_max_freq",
+	[CONTROL_PREFERENCE] = "energy_performance_preference",
+	[CONTROL_BOOST] = "boost",
+};
 
 void control_path(enum control control, uint32_t policy, char ret[static CONTROL_PATH_SIZE])
 {
 	snprintf(ret, CONTROL_PATH_SIZE, CONTROL_DIRECTORY "/policy%u/%s", policy,
-		 control_name(control));
+		 control_names[control]);
 }
 
 void control_tunables_path(uint32_t policy, const char *governor,

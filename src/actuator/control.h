@@ -30,7 +30,7 @@ enum control {
 };
 
 /* The name of its file. */
-const char *control_name(enum control control);
+extern const char *const control_names[];
 
 #define CONTROL_PATH_SIZE 128
 

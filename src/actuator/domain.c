@@ -18,19 +18,11 @@
 #include "shared/cleanup.h"
 #include "wakegov/abi.h"
 
-const char *actuator_state_name(enum actuator_state state)
-{
-	static const char *const names[] = {
-		[ACTUATOR_STATE_RELEASED] = "released",
-		[ACTUATOR_STATE_OBSERVED] = "observed",
-		[ACTUATOR_STATE_DRIVEN] = "driven",
-		[ACTUATOR_STATE_YIELDED] = "yielded",
-		[ACTUATOR_STATE_OFFLINE] = "offline",
-		[ACTUATOR_STATE_HANDED_BACK] = "handed-back",
-	};
-
-	return names[state];
-}
+const char *const actuator_state_names[] = {
+	[ACTUATOR_STATE_RELEASED] = "released", [ACTUATOR_STATE_OBSERVED] = "observed",
+	[ACTUATOR_STATE_DRIVEN] = "driven",	[ACTUATOR_STATE_YIELDED] = "yielded",
+	[ACTUATOR_STATE_OFFLINE] = "offline",	[ACTUATOR_STATE_HANDED_BACK] = "handed-back",
+};
 
 int actuator_domain_init(struct actuator_domain *domain, const struct topology_domain *info,
 			 struct saved_values *saved)
@@ -40,9 +32,9 @@ int actuator_domain_init(struct actuator_domain *domain, const struct topology_d
 		const char *file;
 	} const files[] = {
 		{ &domain->cur_freq_fd, "scaling_cur_freq" },
-		{ &domain->governor_fd, control_name(CONTROL_GOVERNOR) },
-		{ &domain->min_freq_fd, control_name(CONTROL_MIN_FREQ) },
-		{ &domain->max_freq_fd, control_name(CONTROL_MAX_FREQ) },
+		{ &domain->governor_fd, control_names[CONTROL_GOVERNOR] },
+		{ &domain->min_freq_fd, control_names[CONTROL_MIN_FREQ] },
+		{ &domain->max_freq_fd, control_names[CONTROL_MAX_FREQ] },
 		{ &domain->hardware_max_fd, "cpuinfo_max_freq" },
 	};
 	_cleanup_close_ int measurement_fd = -1;
@@ -182,12 +174,12 @@ int actuator_domain_explain_file(struct actuator_domain *domain, int error, cons
 
 int actuator_domain_open(struct actuator_domain *domain, enum control control)
 {
-	int fd = control_open(domain->info->first_cpu, control_name(control), O_RDWR);
+	int fd = control_open(domain->info->first_cpu, control_names[control], O_RDWR);
 
 	if (fd == -ENOENT)
 		return actuator_domain_explain(domain, -EOPNOTSUPP, "there is no %s",
-					       control_name(control));
-	return fd < 0 ? actuator_domain_explain_file(domain, fd, control_name(control)) : fd;
+					       control_names[control]);
+	return fd < 0 ? actuator_domain_explain_file(domain, fd, control_names[control]) : fd;
 }
 
 int actuator_domain_hold(struct actuator_domain *domain)
@@ -237,7 +229,7 @@ int actuator_domain_yield(struct actuator_domain *domain, enum control control, 
 	r = restore_others(domain->saved, domain->info->first_cpu, control, ours);
 	return actuator_domain_explain(
 		domain, ACTUATOR_TAKEN_OVER, "another program set %s to %s%s%s",
-		control_name(control), value,
+		control_names[control], value,
 		r < 0 ? "; the originals file cannot be written: " : "", r < 0 ? strerror(-r) : "");
 }
 

@@ -101,7 +101,7 @@ struct actuator_domain {
 };
 
 /* "released", "observed", "driven", "yielded", "offline", "handed-back" */
-const char *actuator_state_name(enum actuator_state state);
+extern const char *const actuator_state_names[];
 
 /*
  * Opens the controls for reading. info and saved are borrowed until deinit. Returns 0 or a negative

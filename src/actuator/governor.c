@@ -126,7 +126,7 @@ static int explain_refusal(struct actuator_domain *domain, int error)
 	char offered[128] = "none", driver[32] = "of this domain";
 
 	if (error == -EACCES || error == -EPERM || error == -EROFS)
-		return actuator_domain_explain_file(domain, error, control_name(CONTROL_GOVERNOR));
+		return actuator_domain_explain_file(domain, error, control_names[CONTROL_GOVERNOR]);
 
 	control_read_file(policy, "scaling_available_governors", offered, sizeof(offered));
 	control_read_file(policy, "scaling_driver", driver, sizeof(driver));
@@ -164,7 +164,7 @@ static int set_governor(struct actuator_domain *domain, const char *governor)
 	if (r < 0)
 		return r == -EBUSY ? r
 				   : actuator_domain_explain_file(domain, r,
-								  control_name(CONTROL_GOVERNOR));
+								  control_names[CONTROL_GOVERNOR]);
 	if (strcmp(current, GOVERNOR_USERSPACE) == 0)
 		return 1;
 	return explain_refusal(domain, error ? -error : -EINVAL);
@@ -182,14 +182,14 @@ static int save_and_set(struct actuator_domain *domain)
 	if (r == -EBUSY)
 		return r;
 	if (r < 0)
-		return actuator_domain_explain_file(domain, r, control_name(CONTROL_GOVERNOR));
+		return actuator_domain_explain_file(domain, r, control_names[CONTROL_GOVERNOR]);
 
 	entries[n++] = saved_entry(policy, CONTROL_GOVERNOR, governor, GOVERNOR_USERSPACE);
 	if (strcmp(governor, GOVERNOR_USERSPACE) == 0) {
 		r = control_read_u32(domain->setspeed_fd, &khz);
 		if (r < 0)
 			return actuator_domain_explain_file(domain, r,
-							    control_name(CONTROL_SETSPEED));
+							    control_names[CONTROL_SETSPEED]);
 		entries[n++] = saved_entry_khz(policy, CONTROL_SETSPEED, khz);
 	}
 	r = save_with_tunables(domain, governor, entries, n);

@@ -71,7 +71,7 @@ int range_acquire(struct actuator_domain *domain)
 	if (r == -EBUSY)
 		return r;
 	if (r < 0)
-		return actuator_domain_explain_file(domain, r, control_name(CONTROL_MAX_FREQ));
+		return actuator_domain_explain_file(domain, r, control_names[CONTROL_MAX_FREQ]);
 	entries[0] = saved_entry_khz(policy, CONTROL_MIN_FREQ, now.min_khz);
 	entries[1] = saved_entry_khz(policy, CONTROL_MAX_FREQ, now.max_khz);
 	r = actuator_domain_save(domain, entries, ARRAY_SIZE(entries));

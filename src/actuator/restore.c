@@ -402,9 +402,9 @@ int restore_saved(const char *directory, restore_report_t report, void *userdata
 
 void restore_describe(const struct restore_result *result, char *ret_text, size_t size)
 {
-	bool no_min = !strcmp(result->name, control_name(CONTROL_MIN_FREQ)) &&
+	bool no_min = !strcmp(result->name, control_names[CONTROL_MIN_FREQ]) &&
 		      !strcmp(result->value, LIMIT_NO_MIN);
-	bool no_max = !strcmp(result->name, control_name(CONTROL_MAX_FREQ)) &&
+	bool no_max = !strcmp(result->name, control_names[CONTROL_MAX_FREQ]) &&
 		      !strcmp(result->value, LIMIT_NO_MAX);
 	const char *value = no_min || no_max ? "no limit" : result->value;
 	char domain[24] = "", name[96];

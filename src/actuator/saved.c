@@ -212,7 +212,7 @@ static bool parse_line(const char *line, struct saved_value *ret)
 	if (sscanf(line, "%127s %31s %31s", path, value, ours) != 3)
 		return false;
 	mark = strchr(ours, SAVED_ANY[0]);
-	if (mark && mark > ours && strstr(path, control_name(CONTROL_PREFERENCE))) {
+	if (mark && mark > ours && strstr(path, control_names[CONTROL_PREFERENCE])) {
 		hidden = true;
 		*mark = '\0';
 	}

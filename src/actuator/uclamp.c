@@ -26,7 +26,7 @@ static int check_governor(struct actuator_domain *domain, char ret_governor[CONT
 	if (r == -EBUSY)
 		return actuator_domain_mark_offline(domain);
 	if (r < 0)
-		return actuator_domain_explain_file(domain, r, control_name(CONTROL_GOVERNOR));
+		return actuator_domain_explain_file(domain, r, control_names[CONTROL_GOVERNOR]);
 	return strcmp(ret_governor, GOVERNOR_SCHEDUTIL) == 0 ? ACTUATOR_DONE : ACTUATOR_TAKEN_OVER;
 }
 

@@ -118,29 +118,17 @@ int actuator_watch_fd(const struct actuator_watch *watch)
 	return watch->fd;
 }
 
-static int handle_event(struct actuator_watch *watch, const struct inotify_event *event,
-			actuator_watch_touched_t touched, void *userdata)
+static void handle_event(struct actuator_watch *watch, const struct inotify_event *event)
 {
-	int calls = 0;
-
-	for (size_t i = 0; i < watch->n; i++) {
-		struct watched *watched = &watch->watched[i];
-
+	for (size_t i = 0; i < watch->n; i++)
 		if (event->mask & IN_Q_OVERFLOW ||
-		    (event->mask & IN_CLOSE_WRITE && event->wd == watched->wd)) {
-			watched->domain->touched |= 1u << watched->control;
-			touched(userdata, watched->domain, watched->control);
-			calls++;
-		}
-	}
-	return calls;
+		    (event->mask & IN_CLOSE_WRITE && event->wd == watch->watched[i].wd))
+			watch->watched[i].domain->touched |= 1u << watch->watched[i].control;
 }
 
-int actuator_watch_read(struct actuator_watch *watch, actuator_watch_touched_t touched,
-			void *userdata)
+void actuator_watch_read(struct actuator_watch *watch)
 {
 	char events[EVENTS_SIZE] __attribute__((aligned(__alignof__(struct inotify_event))));
-	int calls = 0;
 	ssize_t n;
 
 	while ((n = read(watch->fd, events, sizeof(events))) > 0) {
@@ -148,10 +136,9 @@ int actuator_watch_read(struct actuator_watch *watch, actuator_watch_touched_t t
 
 		for (ssize_t at = 0; at < n; at += (ssize_t)sizeof(*event) + event->len) {
 			event = (const void *)(events + at);
-			calls += handle_event(watch, event, touched, userdata);
+			handle_event(watch, event);
 		}
 	}
-	return n < 0 && errno != EAGAIN ? -errno : calls;
 }
 
 int hotplug_open(void)

@@ -20,10 +20,6 @@
 struct actuator_domain;
 struct actuator_watch;
 
-/* Another program wrote to the control; if to a limit, the limits must be read again. */
-typedef void (*actuator_watch_touched_t)(void *userdata, struct actuator_domain *domain,
-					 enum control control);
-
 /* Returns 0 or a negative errno. Free the watch before the domains that it watches. */
 int actuator_watch_new(struct actuator_watch **ret);
 struct actuator_watch *actuator_watch_free(struct actuator_watch *watch);
@@ -38,11 +34,10 @@ int actuator_watch_add(struct actuator_watch *watch, struct actuator_domain *dom
 int actuator_watch_fd(const struct actuator_watch *watch);
 
 /*
- * Reads all waiting events: sets domain->touched and calls `touched` for each. After a queue
- * overflow every control counts as touched. Returns the number of calls or a negative errno.
+ * Reads all waiting events: sets domain->touched of the controls that another program wrote. After
+ * a queue overflow every control counts as touched.
  */
-int actuator_watch_read(struct actuator_watch *watch, actuator_watch_touched_t touched,
-			void *userdata);
+void actuator_watch_read(struct actuator_watch *watch);
 
 /*
  * Opens a non-blocking socket for the event loop (EPOLLIN) with the kernel's uevents on CPUs. Its

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/field.h"
 #include "core/topology.h"
 #include "shared/cleanup.h"
 #include "shared/time.h"
@@ -18,7 +19,7 @@
 #define FIELD_OF(_struct, _field, _form)                                                           \
 	.offset = offsetof(struct _struct, _field), .size = sizeof(((struct _struct *)0)->_field), \
 	.form = POLICY_FORM_##_form
-#define FIELD(_field, _form) FIELD_OF(policy, _field, _form)
+#define SETS(_field, _form) FIELD_OF(policy, _field, _form)
 #define DOMAIN_FIELD(_field, _form) \
 	FIELD_OF(policy_domain, _field, _form), .domain_bit = POLICY_DOMAIN_BIT(_field)
 #define RANGE(_units, _least, _most) \
@@ -30,16 +31,16 @@ static const struct policy_key keys[] = {
 	  .words = { [POLICY_BACKEND_AUTO] = "auto", [POLICY_BACKEND_UCLAMP] = "uclamp",
 		     [POLICY_BACKEND_SETSPEED] = "setspeed",
 		     [POLICY_BACKEND_LIMITS] = "limits", [POLICY_BACKEND_OBSERVE] = "observe" },
-	  FIELD(backend, NUMBER) },
+	  SETS(backend, NUMBER) },
 	{ POLICY_SECTION_WAKEGOV, "max-tasks", "1024", RANGE(none, "16", "1024"),
-	  FIELD(max_tasks, NUMBER) },
+	  SETS(max_tasks, NUMBER) },
 	{ POLICY_SECTION_WAKEGOV, "max-decisions", "512", RANGE(none, "16", "65536"),
-	  FIELD(max_decisions, NUMBER) },
+	  SETS(max_decisions, NUMBER) },
 	{ POLICY_SECTION_WAKEGOV, "max-ruled-tasks", "16384", RANGE(none, "16", "65536"),
-	  FIELD(max_ruled_tasks, NUMBER) },
+	  SETS(max_ruled_tasks, NUMBER) },
 
 	{ POLICY_SECTION_WAKEGOV, "history", "yes", .words = { [false] = "no", [true] = "yes" },
-	  FIELD(history, NUMBER) },
+	  SETS(history, NUMBER) },
 
 	{ POLICY_SECTION_DOMAIN, "min-frequency", "none",
 	  .words = { "none" }, RANGE(frequency, "1MHz", "100GHz"),
@@ -60,7 +61,7 @@ static const struct policy_key keys[] = {
 	  .words = { [POLICY_REFERENCE_AUTO] = "auto", [POLICY_REFERENCE_TURBO_4C] = "turbo-4c",
 		     [POLICY_REFERENCE_TURBO_1C] = "turbo-1c", [POLICY_REFERENCE_BASE] = "base" },
 	  RANGE(frequency, "1MHz", "100GHz"),
-	  DOMAIN_FIELD(reference, REFERENCE) },
+	  DOMAIN_FIELD(reference, NUMBER) },
 	{ POLICY_SECTION_DOMAIN, "energy-preference", "none",
 	  .words = { [POLICY_PREFERENCE_NONE] = "none", [POLICY_PREFERENCE_DEFAULT] = "default",
 		     [POLICY_PREFERENCE_PERFORMANCE] = "performance",
@@ -70,47 +71,47 @@ static const struct policy_key keys[] = {
 	  DOMAIN_FIELD(preference, NUMBER) },
 
 	{ POLICY_SECTION_UTILISATION, "chains", "on", .words = { [false] = "off", [true] = "on" },
-	  FIELD(chains, NUMBER) },
+	  SETS(chains, NUMBER) },
 	{ POLICY_SECTION_UTILISATION, "waiting", "4W", .words = { "none" },
-	  RANGE(power, "1mW", "1000W"), FIELD(waiting_uw, NUMBER) },
+	  RANGE(power, "1mW", "1000W"), SETS(waiting_uw, NUMBER) },
 
 	{ POLICY_SECTION_IO_BOOST, "enabled", "yes", .words = { [false] = "no", [true] = "yes" },
-	  FIELD(io_boost.enabled, NUMBER) },
+	  SETS(io_boost.enabled, NUMBER) },
 	{ POLICY_SECTION_IO_BOOST, "min-rate", "500/s", RANGE(rate, "1/s", "1000000/s"),
-	  FIELD(io_boost.min_rate_per_s, NUMBER) },
+	  SETS(io_boost.min_rate_per_s, NUMBER) },
 	{ POLICY_SECTION_IO_BOOST, "window", "10ms", RANGE(duration, "1ms", "1s"),
-	  FIELD(io_boost.window_ns, NUMBER) },
+	  SETS(io_boost.window_ns, NUMBER) },
 	{ POLICY_SECTION_IO_BOOST, "hold", "10ms", RANGE(duration, "1ms", "10s"),
-	  FIELD(io_boost.hold_ns, NUMBER) },
+	  SETS(io_boost.hold_ns, NUMBER) },
 	{ POLICY_SECTION_IO_BOOST, "slack", "2%", RANGE(share, "1%", "50%"),
-	  FIELD(io_boost.slack_percent, NUMBER) },
+	  SETS(io_boost.slack_percent, NUMBER) },
 	{ POLICY_SECTION_IO_BOOST, "min-host-time", "2%", RANGE(share, "0%", "100%"),
-	  FIELD(io_boost.min_host_percent, NUMBER) },
+	  SETS(io_boost.min_host_percent, NUMBER) },
 
 	{ POLICY_SECTION_CAPS, "burst-margin", "500us", RANGE(duration, "0us", "100ms"),
-	  FIELD(caps.burst_margin_ns, NUMBER) },
+	  SETS(caps.burst_margin_ns, NUMBER) },
 	{ POLICY_SECTION_CAPS, "burst-limit", "10ms", RANGE(duration, "1ms", "1s"),
-	  FIELD(caps.burst_limit_ns, NUMBER) },
+	  SETS(caps.burst_limit_ns, NUMBER) },
 	{ POLICY_SECTION_CAPS, "application-clamps", "yes", .words = { [false] = "no", [true] = "yes" },
-	  FIELD(caps.application_clamps, NUMBER) },
+	  SETS(caps.application_clamps, NUMBER) },
 
 	{ POLICY_SECTION_QUERY, "readers", "everyone",
 	  .words = { [POLICY_READERS_EVERYONE] = "everyone", [POLICY_READERS_GROUP] = "group" },
-	  FIELD(query.readers, NUMBER) },
+	  SETS(query.readers, NUMBER) },
 	{ POLICY_SECTION_QUERY, "read-group", "none",
 	  .words = { "none" }, RANGE(group, "0", "4294967294"),
-	  FIELD(query.read_group, GROUP) },
+	  SETS(query.read_group, GROUP) },
 	{ POLICY_SECTION_QUERY, "change-group", "none",
 	  .words = { "none" }, RANGE(group, "0", "4294967294"),
-	  FIELD(query.change_group, GROUP) },
+	  SETS(query.change_group, GROUP) },
 	{ POLICY_SECTION_QUERY, "max-clients", "128", RANGE(none, "1", "1024"),
-	  FIELD(query.max_clients, NUMBER) },
+	  SETS(query.max_clients, NUMBER) },
 	{ POLICY_SECTION_QUERY, "max-hints", "256", RANGE(none, "0", "16384"),
-	  FIELD(query.max_hints, NUMBER) },
+	  SETS(query.max_hints, NUMBER) },
 	{ POLICY_SECTION_QUERY, "max-message", "64KiB", RANGE(size, "1KiB", "16MiB"),
-	  FIELD(query.max_message_bytes, NUMBER) },
+	  SETS(query.max_message_bytes, NUMBER) },
 	{ POLICY_SECTION_QUERY, "client-timeout", "10s", RANGE(duration, "100ms", "10min"),
-	  FIELD(query.client_timeout_ns, NUMBER) },
+	  SETS(query.client_timeout_ns, NUMBER) },
 };
 /* clang-format on */
 
@@ -144,7 +145,7 @@ void policy_init(struct policy *policy)
 	policy->n_classes = ARRAY_SIZE(classes);
 }
 
-static const char *const section_names[POLICY_SECTIONS] = {
+const char *const policy_section_names[POLICY_SECTIONS] = {
 	[POLICY_SECTION_WAKEGOV] = "wakegov",
 	[POLICY_SECTION_DOMAIN] = "domain",
 	[POLICY_SECTION_UTILISATION] = "utilisation",
@@ -165,11 +166,6 @@ const struct policy_key *policy_keys_find(enum policy_section section, const cha
 		if (keys[i].section == section && !strcmp(keys[i].name, name))
 			return &keys[i];
 	return NULL;
-}
-
-const char *policy_section_name(enum policy_section section)
-{
-	return section_names[section];
 }
 
 bool policy_domain_number(const char *name, uint32_t *ret)
@@ -210,47 +206,11 @@ void policy_key_store(const struct policy_key *key, void *base, const struct pol
 	case POLICY_FORM_GROUP:
 		*(uint32_t *)field = is_word ? POLICY_GROUP_NONE : value->number;
 		break;
-	case POLICY_FORM_REFERENCE:
-		*(struct policy_reference *)field = (struct policy_reference){
-			.kind = is_word ? value->number : POLICY_REFERENCE_KHZ,
-			.khz = is_word ? 0 : value->number,
-		};
-		break;
 	case POLICY_FORM_FREQUENCY:
 		*(struct policy_frequency *)field = (struct policy_frequency){
 			.kind = (int)value->kind,
 			.value = value->number,
 		};
-		break;
-	}
-}
-
-void policy_key_load(const struct policy_key *key, const void *base, struct policy_value *ret)
-{
-	const void *field = (const char *)base + key->offset;
-	const struct policy_reference *reference = field;
-	const struct policy_frequency *frequency = field;
-	uint32_t number = key->size == sizeof(bool) ? *(const bool *)field
-						    : *(const uint32_t *)field;
-
-	switch (key->form) {
-	case POLICY_FORM_NUMBER:
-		ret->kind = key->units ? POLICY_VALUE_QUANTITY : POLICY_VALUE_WORD;
-		ret->number = key->size == sizeof(uint64_t) ? *(const uint64_t *)field : number;
-		break;
-	case POLICY_FORM_GROUP:
-		ret->kind = number == POLICY_GROUP_NONE ? POLICY_VALUE_WORD : POLICY_VALUE_QUANTITY;
-		ret->number = number == POLICY_GROUP_NONE ? 0 : number;
-		break;
-	case POLICY_FORM_REFERENCE:
-		ret->kind = reference->kind == POLICY_REFERENCE_KHZ ? POLICY_VALUE_QUANTITY
-								    : POLICY_VALUE_WORD;
-		ret->number = reference->kind == POLICY_REFERENCE_KHZ ? reference->khz
-								      : reference->kind;
-		break;
-	case POLICY_FORM_FREQUENCY:
-		ret->kind = (int)frequency->kind;
-		ret->number = frequency->value;
 		break;
 	}
 }
@@ -312,18 +272,24 @@ int policy_limit_store(struct policy_domain_section *section, const char *name, 
 	return 0;
 }
 
-bool policy_value_allowed(const struct policy_key *key, const struct policy_value *value)
+bool policy_key_is_valid(const struct policy_key *key, const void *base)
 {
-	if (value->kind == POLICY_VALUE_SHARE)
-		return policy_key_takes_share(key) &&
-		       in_range(&policy_units_share, SHARE_LEAST, SHARE_MOST, value->number);
-	if (value->kind == POLICY_VALUE_QUANTITY && key->units &&
-	    in_range(key->units, key->least, key->most, value->number))
+	const struct policy_frequency *frequency = (const void *)((const char *)base + key->offset);
+	bool is_frequency = key->form == POLICY_FORM_FREQUENCY;
+	uint64_t number = is_frequency
+				  ? frequency->value
+				  : field_load(&(struct field){ key->offset, key->size }, base);
+
+	if (is_frequency && frequency->kind == POLICY_FREQUENCY_PERCENT)
+		return in_range(&policy_units_share, SHARE_LEAST, SHARE_MOST, number);
+	if (is_frequency && frequency->kind != POLICY_FREQUENCY_KHZ)
+		return frequency->kind == POLICY_FREQUENCY_NONE && !number;
+	if (key->units && in_range(key->units, key->least, key->most, number))
 		return true;
-	/* A field of ns stores "auto" as 0; "none" is a kind of its own. */
-	if (value->kind == POLICY_VALUE_QUANTITY && policy_key_takes_share(key))
-		return false;
-	return value->number < POLICY_WORDS_MAX && key->words[value->number];
+	if (key->form == POLICY_FORM_GROUP)
+		return number == POLICY_GROUP_NONE;
+	/* A word, such as auto, which a field of ns has as 0. */
+	return !is_frequency && number < POLICY_WORDS_MAX && key->words[number];
 }
 
 char *policy_value_describe(const struct policy_key *key)

@@ -57,7 +57,6 @@ struct policy_key {
 	enum {
 		POLICY_FORM_NUMBER,    /* bool, enum, uint32_t or uint64_t, by its size */
 		POLICY_FORM_GROUP,     /* a word is POLICY_GROUP_NONE */
-		POLICY_FORM_REFERENCE, /* struct policy_reference */
 		POLICY_FORM_FREQUENCY, /* struct policy_frequency */
 	} form;
 	uint32_t domain_bit; /* POLICY_DOMAIN_BIT() of the field; 0: it is of struct policy */
@@ -80,27 +79,19 @@ static inline bool policy_key_takes_share(const struct policy_key *key)
 }
 
 /* "wakegov" for POLICY_SECTION_WAKEGOV. */
-const char *policy_section_name(enum policy_section section);
+extern const char *const policy_section_names[];
 
 /* The number N of a kernel's name of a domain: policyN, without leading zeros. False: it is none.
  */
 bool policy_domain_number(const char *name, uint32_t *ret);
 
-/*
- * base is the struct of the key's field. A word that the field holds as a number, such as auto for
- * 0, is loaded as a quantity.
- */
+/* base is the struct of the key's field. */
 void policy_key_store(const struct policy_key *key, void *base, const struct policy_value *value);
-void policy_key_load(const struct policy_key *key, const void *base, struct policy_value *ret);
+/* Whether the field has a value that policy_key_store() could have given it. */
+bool policy_key_is_valid(const struct policy_key *key, const void *base);
 
 /* Returns -EINVAL for what key does not take, and -ERANGE for what is out of its range. */
 int policy_value_parse(const struct policy_key *key, const char *text, struct policy_value *ret);
-
-/*
- * Whether key takes the value; what policy_key_load() returns always is allowed if the field was
- * stored from policy_value_parse().
- */
-bool policy_value_allowed(const struct policy_key *key, const struct policy_value *value);
 
 /*
  * "auto or a duration from 100us to 1s with its unit (ns, us, ms, s, min)", allocated; NULL when

@@ -72,13 +72,13 @@ static int open_plain(struct policy_reader *reader, const char *name)
 	char list[256] = "";
 
 	for (int i = 0; i < POLICY_SECTIONS; i++) {
-		if (!strcmp(name, policy_section_name(i))) {
+		if (!strcmp(name, policy_section_names[i])) {
 			reader->current = i;
 			reader->domain_section = POLICY_NO_DOMAIN_SECTION;
 			return 0;
 		}
-		strcat(strcat(strcat(list, "["), policy_section_name(i)), "], ");
-		suggest_closest(name, policy_section_name(i), &closest);
+		strcat(strcat(strcat(list, "["), policy_section_names[i]), "], ");
+		suggest_closest(name, policy_section_names[i], &closest);
 	}
 	return policy_refuse(reader, -EINVAL,
 			     "unknown section [%s]; expected one of %s[domain policyN], [class "

@@ -44,7 +44,7 @@ static void print_origins(struct show *show, const char *section, const char *ke
 /* Prints a section of which every key has a value. */
 static void print_plain_section(struct show *show, enum policy_section section)
 {
-	const char *name = policy_section_name(section);
+	const char *name = policy_section_names[section];
 	const struct policy_key *keys;
 	size_t n;
 

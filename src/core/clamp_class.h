@@ -116,4 +116,4 @@ struct task_clamp {
 };
 
 /* Names for people: none, rule, io-boost, neighbour, chain, waited, need. Static strings. */
-const char *clamp_why_name(enum clamp_why why);
+extern const char *const clamp_why_names[];

@@ -343,13 +343,8 @@ uint32_t clamping_own_cap(const struct engine *engine, uint32_t pid, uint32_t do
 	return clamp.cap;
 }
 
-const char *clamp_why_name(enum clamp_why why)
-{
-	static const char *const names[] = {
-		[CLAMP_NONE] = "none",		 [CLAMP_RULE] = "rule", [CLAMP_BOOST] = "io-boost",
-		[CLAMP_NEIGHBOUR] = "neighbour", [CLAMP_NEED] = "need", [CLAMP_CHAIN] = "chain",
-		[CLAMP_WAITED] = "waited",
-	};
-
-	return names[why];
-}
+const char *const clamp_why_names[] = {
+	[CLAMP_NONE] = "none",		 [CLAMP_RULE] = "rule", [CLAMP_BOOST] = "io-boost",
+	[CLAMP_NEIGHBOUR] = "neighbour", [CLAMP_NEED] = "need", [CLAMP_CHAIN] = "chain",
+	[CLAMP_WAITED] = "waited",
+};

@@ -4,47 +4,32 @@
 
 #include "shared/cleanup.h"
 
-const char *reason_name(enum reason reason)
-{
-	static const char *const names[] = {
-		[REASON_IDLE] = "idle",		[REASON_UTILISATION] = "utilisation",
-		[REASON_IO_BOOST] = "io-boost", [REASON_FLOOR] = "floor",
-		[REASON_UNCAPPED] = "uncapped", [REASON_OWN_FLOOR] = "own-floor",
-		[REASON_CHAIN] = "chain",
-	};
+const char *const reason_names[] = {
+	[REASON_IDLE] = "idle",		[REASON_UTILISATION] = "utilisation",
+	[REASON_IO_BOOST] = "io-boost", [REASON_FLOOR] = "floor",
+	[REASON_UNCAPPED] = "uncapped", [REASON_OWN_FLOOR] = "own-floor",
+	[REASON_CHAIN] = "chain",
+};
+_Static_assert(ARRAY_SIZE(reason_names) == REASON_LAST + 1, "each has a name");
 
-	_Static_assert(ARRAY_SIZE(names) == REASON_LAST + 1, "each has a name");
-	return names[reason];
-}
+const char *const limiter_names[] = {
+	[LIMITER_NONE] = "none",
+	[LIMITER_POLICY_MIN] = "policy-min",
+	[LIMITER_POLICY_MAX] = "policy-max",
+	[LIMITER_SCALING_MIN] = "scaling-min",
+	[LIMITER_SCALING_MAX] = "scaling-max",
+	[LIMITER_CAP] = "cap",
+	[LIMITER_OWN_CAP] = "own-cap",
+	[LIMITER_GROUP_CAP] = "group-cap",
+};
+_Static_assert(ARRAY_SIZE(limiter_names) == LIMITER_LAST + 1, "each has a name");
 
-const char *limiter_name(enum limiter limiter)
-{
-	static const char *const names[] = {
-		[LIMITER_NONE] = "none",
-		[LIMITER_POLICY_MIN] = "policy-min",
-		[LIMITER_POLICY_MAX] = "policy-max",
-		[LIMITER_SCALING_MIN] = "scaling-min",
-		[LIMITER_SCALING_MAX] = "scaling-max",
-		[LIMITER_CAP] = "cap",
-		[LIMITER_OWN_CAP] = "own-cap",
-		[LIMITER_GROUP_CAP] = "group-cap",
-	};
-
-	_Static_assert(ARRAY_SIZE(names) == LIMITER_LAST + 1, "each has a name");
-	return names[limiter];
-}
-
-const char *timing_name(enum timing timing)
-{
-	static const char *const names[] = {
-		[TIMING_NOW] = "now",
-		[TIMING_HELD] = "held",
-		[TIMING_RATE_LIMITED] = "rate-limited",
-	};
-
-	_Static_assert(ARRAY_SIZE(names) == TIMING_RATE_LIMITED + 1, "each has a name");
-	return names[timing];
-}
+const char *const timing_names[] = {
+	[TIMING_NOW] = "now",
+	[TIMING_HELD] = "held",
+	[TIMING_RATE_LIMITED] = "rate-limited",
+};
+_Static_assert(ARRAY_SIZE(timing_names) == TIMING_RATE_LIMITED + 1, "each has a name");
 
 void explanation_note(struct explanation *explanation, const struct contender *contender)
 {

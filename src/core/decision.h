@@ -65,9 +65,9 @@ struct decision {
 };
 
 /* Names for people: idle, io-boost, scaling-max, held, … Static strings. */
-const char *reason_name(enum reason reason);
-const char *limiter_name(enum limiter limiter);
-const char *timing_name(enum timing timing);
+extern const char *const reason_names[];
+extern const char *const limiter_names[];
+extern const char *const timing_names[];
 
 #define EXPLANATION_CONTENDERS_MAX 6
 

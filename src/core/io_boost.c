@@ -332,16 +332,11 @@ void io_boost_expire(struct io_boost *boost, uint64_t now_ns)
 		boost->state = IO_BOOST_LAPSED;
 }
 
-const char *io_boost_state_name(enum io_boost_state state)
-{
-	static const char *const names[] = {
-		[IO_BOOST_MEASURING] = "measuring",	[IO_BOOST_DEVICE_BUSY] = "device-busy",
-		[IO_BOOST_AT_LEVEL] = "at-level",	[IO_BOOST_PREDICTED] = "predicted",
-		[IO_BOOST_TRYING] = "trying",		[IO_BOOST_PAYS] = "pays",
-		[IO_BOOST_DOESNT_PAY] = "does-not-pay", [IO_BOOST_CANT_TELL] = "cannot-tell",
-		[IO_BOOST_RULED_OUT] = "ruled-out",	[IO_BOOST_BELOW_RATE] = "below-rate",
-		[IO_BOOST_LAPSED] = "lapsed",
-	};
-
-	return names[state];
-}
+const char *const io_boost_state_names[] = {
+	[IO_BOOST_MEASURING] = "measuring",	[IO_BOOST_DEVICE_BUSY] = "device-busy",
+	[IO_BOOST_AT_LEVEL] = "at-level",	[IO_BOOST_PREDICTED] = "predicted",
+	[IO_BOOST_TRYING] = "trying",		[IO_BOOST_PAYS] = "pays",
+	[IO_BOOST_DOESNT_PAY] = "does-not-pay", [IO_BOOST_CANT_TELL] = "cannot-tell",
+	[IO_BOOST_RULED_OUT] = "ruled-out",	[IO_BOOST_BELOW_RATE] = "below-rate",
+	[IO_BOOST_LAPSED] = "lapsed",
+};

@@ -151,4 +151,4 @@ static inline bool io_boost_is_held(const struct io_boost *boost)
  * measuring, device-busy, at-level, predicted, trying, pays, does-not-pay, cannot-tell, ruled-out,
  * below-rate, lapsed. Static strings.
  */
-const char *io_boost_state_name(enum io_boost_state state);
+extern const char *const io_boost_state_names[];

@@ -41,16 +41,12 @@ struct policy_frequency {
 	uint32_t override;   /* the number of the override that gives it; 0: the policy does */
 };
 
-/* The frequency at which a CPU has its capacity (src/frequency/reference.c). */
-struct policy_reference {
-	enum {
-		POLICY_REFERENCE_AUTO, /* turbo-4c where it is known, else the highest OPP */
-		POLICY_REFERENCE_TURBO_4C,
-		POLICY_REFERENCE_TURBO_1C,
-		POLICY_REFERENCE_BASE,
-		POLICY_REFERENCE_KHZ,
-	} kind;
-	uint32_t khz;
+/* The frequency at which a CPU has its capacity (src/frequency/reference.c); else its kHz. */
+enum policy_reference {
+	POLICY_REFERENCE_AUTO, /* turbo-4c where it is known, else the highest OPP */
+	POLICY_REFERENCE_TURBO_4C,
+	POLICY_REFERENCE_TURBO_1C,
+	POLICY_REFERENCE_BASE,
 };
 
 /* The kernel's words for energy_performance_preference, after the first. */
@@ -71,8 +67,8 @@ struct policy_domain {
 	uint64_t rate_limit_ns; /* least time between two changes; 0: domain_rate_limit_ns() chooses
 				 */
 	uint64_t down_hold_ns;	/* how long a lower OPP must be wanted before it is set */
-	struct policy_reference reference;
-	uint64_t rise_time_ns;		   /* a burst of this length wants the highest OPP */
+	uint32_t reference;	/* enum policy_reference, or kHz */
+	uint64_t rise_time_ns;	/* a burst of this length wants the highest OPP */
 	enum policy_preference preference; /* for drivers that choose frequencies themselves */
 };
 

@@ -40,24 +40,17 @@ json_t *events_decision(const struct topology *topology, const struct decision *
 	return json;
 }
 
-static void put_decision(struct json_out *out, const struct playing *playing,
-			 const struct decision *decision)
-{
-	const struct line_facts facts = {
-		.topology = playing->reader->topology,
-		.rests_on = playing->is_brief
-				    ? &no_explanation
-				    : engine_explanation(playing->engine, decision->domain),
-	};
-
-	engine_line_put_decision(out, decision, &facts);
-}
-
 /* A decision; or a task whose boost changed, NULL where only its pid is left; or else a yield. */
 static void put_event(const struct playing *playing, uint64_t now_ns, uint32_t domain,
 		      const struct decision *decision, uint32_t pid, const struct io_task *task)
 {
 	const struct topology *topology = playing->reader->topology;
+	const struct line_facts facts = {
+		.topology = topology,
+		.rests_on = playing->is_brief || !decision
+				    ? &no_explanation
+				    : engine_explanation(playing->engine, domain),
+	};
 	struct buffer line = { .max = EVENT_MAX };
 	struct json_out out;
 
@@ -70,7 +63,7 @@ static void put_event(const struct playing *playing, uint64_t now_ns, uint32_t d
 	field_nonzero(&out, "pid", pid);
 	json_out_key(&out, "decision");
 	if (decision)
-		put_decision(&out, playing, decision);
+		engine_line_put_decision(&out, decision, &facts);
 	else
 		field_null(&out, NULL);
 	json_out_key(&out, "task");

@@ -447,18 +447,12 @@ void domains_find_conflicts(struct core *core)
 	}
 }
 
-static void verify_touched(void *userdata, struct actuator_domain *actuator, enum control control)
-{
-	struct core *core = userdata;
-
-	for (uint32_t i = 0; i < core->n_domains; i++)
-		if (&core->domains[i].actuator == actuator)
-			domains_verify(core, i);
-}
-
 void domains_verify_touched(struct core *core)
 {
-	actuator_watch_read(core->watch, verify_touched, core);
+	actuator_watch_read(core->watch);
+	for (uint32_t i = 0; i < core->n_domains; i++)
+		if (core->domains[i].actuator.touched)
+			domains_verify(core, i);
 }
 
 /* Returns false without a free place or memory. */

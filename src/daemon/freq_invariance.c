@@ -52,7 +52,7 @@ void freq_invariance_choose_references(struct core *core)
 		uint32_t khz;
 
 		policy_domain_for(&core->policy, info->name, &policy);
-		khz = reference_choose(&policy.reference, known ? &turbo : NULL, &why);
+		khz = reference_choose(policy.reference, known ? &turbo : NULL, &why);
 		if (why)
 			log_warning("%s: frequency-reference is not as the policy wants: %s%s%s",
 				    info->name, why, known ? "" : ": ", known ? "" : unread);

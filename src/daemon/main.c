@@ -76,18 +76,14 @@ static void print_help(void)
 
 /* By the path that errors have; of a drop-in a rule keeps the name alone, which only one of them
  * has. */
-static void print_rule_warning(void *userdata, const struct policy_rule *rule, uint32_t line,
-			       const char *what)
-{
-	const char *path = userdata, *slash = strrchr(path, '/');
-	bool is_dropin = strcmp(slash ? slash + 1 : path, rule->file) != 0;
-
-	printf("%s:%u: [rule %s] %s\n", is_dropin ? rule->file : path, line, rule->name, what);
-}
-
 static void print_warning(void *userdata, const char *line)
 {
-	puts(line);
+	const char *path = userdata, *slash = strrchr(path, '/');
+	int directory = slash ? slash + 1 - path : 0;
+	size_t n = strlen(path + directory);
+	bool is_of_path = !strncmp(line, path + directory, n) && line[n] == ':';
+
+	printf("%.*s%s\n", is_of_path ? directory : 0, path, line);
 }
 
 /* What is doubtful in a policy that could be read. */
@@ -97,8 +93,8 @@ static int check_policy(const struct policy *policy, const char *path)
 
 	/* Without a readable machine, its checks are left out. */
 	if (cpufreq_discover(&topology, NULL, NULL) == 0)
-		policy_machine_check(policy, topology, print_warning, NULL);
-	if (rules_check(policy, topology, print_rule_warning, (void *)path)) {
+		policy_machine_check(policy, topology, print_warning, (void *)path);
+	if (rules_check(policy, topology, print_warning, (void *)path)) {
 		printf("%s: wakegovd accepts it, but see above what can never match\n", path);
 		return EXIT_FAILURE;
 	}

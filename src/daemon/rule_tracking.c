@@ -33,21 +33,15 @@
 #define CHILD_WAIT_NS  (40 * NS_PER_MS)
 #define CHANGES_UNSEEN (POLICY_MATCH_USER | POLICY_MATCH_NICE | POLICY_MATCH_SCHEDULER)
 
-static void warn_of_rule(void *userdata, const struct policy_rule *rule, uint32_t line,
-			 const char *what)
-{
-	log_warning("%s:%u: [rule %s] %s", rule->file, line, rule->name, what);
-}
-
-static void warn_of_policy(void *userdata, const char *line)
+static void warn(void *userdata, const char *line)
 {
 	log_warning("%s", line);
 }
 
 void rule_tracking_check_policy(struct core *core)
 {
-	policy_machine_check(&core->policy, core->topology, warn_of_policy, NULL);
-	rules_check(&core->policy, core->topology, warn_of_rule, NULL);
+	policy_machine_check(&core->policy, core->topology, warn, NULL);
+	rules_check(&core->policy, core->topology, warn, NULL);
 }
 
 /* Warns once per pair of rules. */

@@ -128,8 +128,7 @@ struct turbo {
  * The policy's choice, with decoded turbo (NULL: unknown). Returns the frequency, or 0: the
  * domain's highest OPP. *ret_why is NULL, or a phrase on why the choice differs from the policy.
  */
-uint32_t reference_choose(const struct policy_reference *policy, const struct turbo *turbo,
-			  const char **ret_why);
+uint32_t reference_choose(uint32_t policy, const struct turbo *turbo, const char **ret_why);
 
 /* The files that switch turbo, ended by NULL; a machine has at most one of them. */
 extern const char *const reference_turbo_switches[];

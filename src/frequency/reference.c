@@ -192,18 +192,17 @@ int turbo_of_amd(uint32_t nominal_khz, uint32_t highest_khz, struct turbo *ret,
 	return 0;
 }
 
-uint32_t reference_choose(const struct policy_reference *policy, const struct turbo *turbo,
-			  const char **ret_why)
+uint32_t reference_choose(uint32_t policy, const struct turbo *turbo, const char **ret_why)
 {
 	*ret_why = NULL;
-	if (policy->kind == POLICY_REFERENCE_KHZ)
-		return policy->khz;
+	if (policy > POLICY_REFERENCE_BASE)
+		return policy;
 	if (!turbo) {
-		if (policy->kind != POLICY_REFERENCE_AUTO)
+		if (policy != POLICY_REFERENCE_AUTO)
 			*ret_why = "the turbo registers say nothing";
 		return 0;
 	}
-	switch (policy->kind) {
+	switch (policy) {
 	case POLICY_REFERENCE_BASE:
 		return turbo->base_khz;
 	case POLICY_REFERENCE_TURBO_1C:

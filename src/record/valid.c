@@ -120,21 +120,14 @@ bool record_topology_is_valid(const struct topology *topology)
 /* The keys of a section that `given` names, or those of no domain. */
 static bool are_keys(bool of_domain, const void *base, uint32_t given)
 {
-	struct policy_value value;
 	const struct policy_key *keys;
 	size_t n;
 
 	keys = policy_keys_get(&n);
-	for (size_t i = 0; i < n; i++) {
-		if (of_domain != !!keys[i].domain_bit || keys[i].domain_bit & ~given)
-			continue;
-		if (keys[i].size == sizeof(bool) && ((const uint8_t *)base)[keys[i].offset] > 1)
+	for (size_t i = 0; i < n; i++)
+		if (of_domain == !!keys[i].domain_bit && !(keys[i].domain_bit & ~given) &&
+		    !policy_key_is_valid(&keys[i], base))
 			return false;
-		policy_key_load(&keys[i], base, &value);
-		if ((uint32_t)value.kind > POLICY_VALUE_SHARE ||
-		    !policy_value_allowed(&keys[i], &value))
-			return false;
-	}
 	return true;
 }
 

@@ -19,7 +19,7 @@ struct check {
 	const struct policy *policy;
 	const struct topology *topology;
 	const struct policy_rule *rule;
-	rules_warn_t warn;
+	void (*warn)(void *userdata, const char *line);
 	void *userdata;
 };
 
@@ -28,13 +28,15 @@ __attribute__((format(printf, 3, 4))) static void say(const struct check *check,
 						      const char *format, ...)
 {
 	uint32_t line = key ? policy_rule_key_line(check->rule, key) : 0;
-	char text[512];
+	char text[640];
 	va_list args;
+	int n = snprintf(text, sizeof(text), "%s:%u: [rule %s] ", check->rule->file,
+			 line ?: check->rule->line, check->rule->name);
 
 	va_start(args, format);
-	vsnprintf(text, sizeof(text), format, args);
+	vsnprintf(text + n, sizeof(text) - n, format, args);
 	va_end(args);
-	check->warn(check->userdata, check->rule, line ?: check->rule->line, text);
+	check->warn(check->userdata, text);
 }
 
 /* Whether the pattern matches only one text, itself. */
@@ -263,7 +265,7 @@ static void check_levels(const struct check *check)
 }
 
 uint32_t rules_check(const struct policy *policy, const struct topology *topology,
-		     rules_warn_t warn, void *userdata)
+		     void (*warn)(void *userdata, const char *line), void *userdata)
 {
 	struct check check = {
 		.policy = policy,

@@ -136,20 +136,17 @@ void rules_show(struct rules *rules, uint32_t rule, uint32_t key, const struct t
 		struct match_shown *ret);
 
 /*
- * check.c: warnings about valid but doubtful rules. The rules are applied. Each warning is given
- * once, with the rule's file and the line of the key that it is about, or of the section.
- */
-typedef void (*rules_warn_t)(void *userdata, const struct policy_rule *rule, uint32_t line,
-			     const char *what);
-
-/*
+ * check.c: warnings about valid but doubtful rules. The rules are applied. Each warning is a line,
+ * given once: "FILE:LINE: [rule NAME] …", with the line of the key that it is about, or of the
+ * section.
+ *
  * Warns of each rule that can never match, is never reached, gives nothing, has a second rule of
  * its name, a cap below the lowest OPP or a floor above the cap. topology is NULL for a policy that
  * is only checked, without the machine. Returns the number of rules and patterns that can never
  * match on any machine, or not by unit and cgroup on this one.
  */
 uint32_t rules_check(const struct policy *policy, const struct topology *topology,
-		     rules_warn_t warn, void *userdata);
+		     void (*warn)(void *userdata, const char *line), void *userdata);
 
 /*
  * Finds a domain where the task's floor is above its cap, from two rules: returns the index of the

@@ -52,7 +52,7 @@ static void put_contenders(struct json_out *out, const struct line_facts *facts,
 		const struct contender *contender = &rests_on->contenders[i];
 
 		json_out_open(out, '{');
-		field_text(out, "reason", reason_name(contender->reason));
+		field_text(out, "reason", reason_names[contender->reason]);
 		field_count(out, "cpu", contender->cpu);
 		engine_line_put_contender(out, contender, facts->ask);
 		field_count(out, "demand_cap", contender->cap);
@@ -92,7 +92,7 @@ static void put_clamps(struct json_out *out, const struct explanation *rests_on,
 		if (!clamps[i].khz || clamps[i].khz == UINT32_MAX)
 			continue;
 		json_out_open(out, '{');
-		field_text(out, "by", limiter_name(clamps[i].limiter));
+		field_text(out, "by", limiter_names[clamps[i].limiter]);
 		field_count(out, "khz", clamps[i].khz);
 		field_nonzero(out, "override", clamps[i].override);
 		field_bool(out, "acted", clamps[i].limiter == acted);
@@ -109,7 +109,7 @@ static void put_io(struct json_out *out, const struct line_facts *facts)
 
 	if (!field_open_if(out, "io", facts->rests_on->has_io))
 		return;
-	field_text(out, "state", io_boost_state_name(io->state));
+	field_text(out, "state", io_boost_state_names[io->state]);
 	field_text(out, "device", facts->device);
 	field_count(out, "io_rate_per_s", io->rate_per_s);
 	field_count_if(out, "host_share_permille", is_predicted, io->host_ppm / 1000);
@@ -156,9 +156,9 @@ void engine_line_put_decision(struct json_out *out, const struct decision *decis
 	field_text(out, "domain", info->name);
 	field_count(out, "monotonic_us", decision->now_ns / NS_PER_US);
 	field_nonzero(out, "realtime_us", facts->realtime_us);
-	field_text(out, "reason", reason_name(decision->reason));
-	field_text(out, "limiter", limiter_name(decision->limiter));
-	field_text(out, "timing", timing_name(decision->timing));
+	field_text(out, "reason", reason_names[decision->reason]);
+	field_text(out, "limiter", limiter_names[decision->limiter]);
+	field_text(out, "timing", timing_names[decision->timing]);
 	field_nonzero(out, "previous_khz", decision->previous_khz);
 	field_nonzero(out, "wanted_khz", decision->wanted_khz);
 	field_nonzero(out, "target_khz", decision->target_khz);
@@ -222,7 +222,7 @@ void engine_line_put_task(struct json_out *out, const struct engine *engine,
 	field_count(out, "cpu", task->cpu);
 	field_text(out, "domain",
 		   domain == TOPOLOGY_NO_DOMAIN ? NULL : topology->domains[domain].name);
-	field_text(out, "state", io_boost_state_name(boost->state));
+	field_text(out, "state", io_boost_state_names[boost->state]);
 	field_text(out, "device", device);
 	field_count(out, "io_rate_per_s", boost->rate_per_s);
 	field_count_if(out, "host_share_permille", measured,

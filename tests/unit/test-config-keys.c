@@ -39,15 +39,7 @@ GETTER(headroom, domain.headroom_percent)
 GETTER(rate_limit, domain.rate_limit_ns)
 GETTER(down_hold, domain.down_hold_ns)
 GETTER(rise_time, domain.rise_time_ns)
-
-/* A word's number, or a frequency. */
-static uint64_t get_reference(const struct policy *policy)
-{
-	const struct policy_reference *reference = &policy->domain.reference;
-
-	return reference->kind == POLICY_REFERENCE_KHZ ? reference->khz : reference->kind;
-}
-
+GETTER(reference, domain.reference)
 GETTER(chains, chains)
 GETTER(waiting, waiting_uw)
 GETTER(enabled, io_boost.enabled)
@@ -329,6 +321,6 @@ TEST(test_every_key_has_a_case)
 	assert_int_equal(n, N_CASES);
 	for (size_t i = 0; i < n; i++) {
 		assert_string_equal(keys[i].name, cases[i].key);
-		assert_string_equal(policy_section_name(keys[i].section), cases[i].section);
+		assert_string_equal(policy_section_names[keys[i].section], cases[i].section);
 	}
 }

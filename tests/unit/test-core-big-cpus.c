@@ -51,7 +51,7 @@ WORLD_TEST(test_need_beside_little_cpus, init_unlike)
 	world_start_io(0, 100, 0, &io);
 	boosts_run_to(0, IO_BOOST_DOESNT_PAY, 3 * NS_PER_S);
 	find_last(100, &clamp);
-	assert_string_equal(clamp_why_name(clamp.max_why), "need");
+	assert_string_equal(clamp_why_names[clamp.max_why], "need");
 	keep_busy(2, 380);
 	assert_in_range(world_last(0)->target_khz, LOWEST_KHZ, HIGHEST_KHZ - 1);
 	find_last(100, &clamp);
@@ -59,7 +59,7 @@ WORLD_TEST(test_need_beside_little_cpus, init_unlike)
 	keep_busy(2, 0);
 	boosts_run(300 * NS_PER_MS);
 	find_last(100, &clamp);
-	assert_string_equal(clamp_why_name(clamp.max_why), "need");
+	assert_string_equal(clamp_why_names[clamp.max_why], "need");
 }
 
 /* As the scheduler does: a minimum above the capacity of a little CPU moves the task to a big one.

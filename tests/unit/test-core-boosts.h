@@ -62,7 +62,7 @@ static inline void boosts_run(uint64_t ns)
 static inline void boosts_assert_target(uint32_t domain, uint32_t khz, enum reason reason)
 {
 	assert_int_equal(world_last(domain)->target_khz, khz);
-	assert_string_equal(reason_name(world_last(domain)->reason), reason_name(reason));
+	assert_string_equal(reason_names[world_last(domain)->reason], reason_names[reason]);
 }
 
 static inline void boosts_assert_state(uint32_t task, enum io_boost_state state)
@@ -70,7 +70,7 @@ static inline void boosts_assert_state(uint32_t task, enum io_boost_state state)
 	const struct io_task *t = world_task(task);
 
 	assert_non_null(t);
-	assert_string_equal(io_boost_state_name(t->io_boost.state), io_boost_state_name(state));
+	assert_string_equal(io_boost_state_names[t->io_boost.state], io_boost_state_names[state]);
 }
 
 /* Goes on until the task is in that state, for at most as long; returns how long it took. */

@@ -106,7 +106,7 @@ FIXTURE_TEST(test_demand)
 	assert_int_equal(decision->target_khz, HALF_KHZ);
 	assert_int_equal(decision->want_cap, 640);
 	assert_int_equal(decision->pid, 812);
-	assert_string_equal(reason_name(decision->reason), "chain");
+	assert_string_equal(reason_names[decision->reason], "chain");
 	assert_int_equal(engine_floor_khz(machine.engine, 0), HALF_KHZ);
 	explanation = engine_explanation(machine.engine, 0);
 	assert_int_equal(explanation->contenders[0].partner, 811);

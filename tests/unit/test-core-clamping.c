@@ -99,7 +99,7 @@ WORLD_TEST(test_neighbour, begin)
 	run_co_runner(PID, CAP_30);
 	assert_true(engine_pop_clamp(world->engine, &clamp));
 	assert_int_equal(clamp.max_cap, 307);
-	assert_string_equal(clamp_why_name(clamp.max_why), "neighbour");
+	assert_string_equal(clamp_why_names[clamp.max_why], "neighbour");
 	assert_int_equal(clamp.max_rule, 0);
 	/* Its own cap, where that is lower. */
 	match(PID, CAP_30);
@@ -196,7 +196,7 @@ WORLD_TEST(test_boost, begin)
 	boosts_start_paying(0, 0, &io);
 	find_last(100, &clamp);
 	assert_in_range(clamp.min_cap, 1, TOPOLOGY_CAPACITY_MAX);
-	assert_string_equal(clamp_why_name(clamp.min_why), "io-boost");
+	assert_string_equal(clamp_why_names[clamp.min_why], "io-boost");
 	/* Its cap bounds the boost. */
 	match(100, CAP_30);
 	find_last(100, &clamp);
@@ -320,7 +320,7 @@ WORLD_TEST(test_io_is_never_held_down, begin)
 	world_round();
 	find_last(100, &clamp);
 	assert_int_equal(clamp.max_cap, 307);
-	assert_string_equal(clamp_why_name(clamp.max_why), "neighbour");
+	assert_string_equal(clamp_why_names[clamp.max_why], "neighbour");
 }
 
 /* Two domains driven by clamps, where the kernel boosts what waits for I/O. */
@@ -369,7 +369,7 @@ WORLD_TEST(test_need, NULL)
 	lowest_cap = opp_cap_at_khz(&world->topology->domains[0], LOWEST_KHZ);
 	assert_int_equal(clamp.min_cap, CLAMP_MIN_NONE);
 	assert_int_equal(clamp.max_cap, lowest_cap);
-	assert_string_equal(clamp_why_name(clamp.max_why), "need");
+	assert_string_equal(clamp_why_names[clamp.max_why], "need");
 	/* The need grows with what the domain has to do, and then there is no maximum. */
 	world_switch(1, true);
 	boosts_run(50 * NS_PER_MS);
@@ -401,7 +401,7 @@ WORLD_TEST(test_no_need, NULL)
 	assert_in_range(boosts_group(0)->experiment.tried, 1, 5);
 	find_last(100, &clamp);
 	assert_int_equal(clamp.max_cap, CLAMP_MAX_NONE);
-	assert_string_equal(clamp_why_name(clamp.min_why), "io-boost");
+	assert_string_equal(clamp_why_names[clamp.min_why], "io-boost");
 	assert_int_equal(engine_floor_khz(world->engine, 0), HIGHEST_KHZ);
 	/* Also while another CPU needs as much. */
 	world_switch(1, true);
@@ -524,7 +524,7 @@ WORLD_TEST(test_waited, NULL)
 	keep(PID, true);
 	assert_true(engine_pop_clamp(world->engine, &clamp));
 	assert_int_equal(clamp.min_cap, TOPOLOGY_CAPACITY_MAX);
-	assert_string_equal(clamp_why_name(clamp.min_why), "waited");
+	assert_string_equal(clamp_why_names[clamp.min_why], "waited");
 	keep(PID, true);
 	assert_no_change();
 	match(PID, CAP_30);

@@ -58,7 +58,7 @@ static void decide(struct domain *domain, uint32_t cap, uint64_t now_ns)
 static void assert_decided(const struct domain *domain, uint32_t target_khz, enum timing timing)
 {
 	assert_int_equal(domain->last.target_khz, target_khz);
-	assert_string_equal(timing_name(domain->last.timing), timing_name(timing));
+	assert_string_equal(timing_names[domain->last.timing], timing_names[timing]);
 }
 
 TEST(test_clamps)
@@ -109,8 +109,8 @@ TEST(test_clamps)
 		    domain.last.limiter != cases[i].limiter)
 			print_message("case %zu\n", i);
 		assert_decided(&domain, cases[i].target_khz, TIMING_NOW);
-		assert_string_equal(limiter_name(domain.last.limiter),
-				    limiter_name(cases[i].limiter));
+		assert_string_equal(limiter_names[domain.last.limiter],
+				    limiter_names[cases[i].limiter]);
 	}
 }
 
@@ -166,8 +166,8 @@ TEST(test_overrides)
 		    domain.last.limiter != override_cases[i].limiter)
 			print_message("case %zu\n", i);
 		assert_decided(&domain, override_cases[i].target_khz, TIMING_NOW);
-		assert_string_equal(limiter_name(domain.last.limiter),
-				    limiter_name(override_cases[i].limiter));
+		assert_string_equal(limiter_names[domain.last.limiter],
+				    limiter_names[override_cases[i].limiter]);
 	}
 }
 
@@ -289,7 +289,7 @@ TEST(test_idle_does_not_wait_twice)
 	decide(&domain, 1024, START_NS);
 	decide(&domain, 0, START_NS + RATE_NS);
 	assert_decided(&domain, 800000, TIMING_NOW);
-	assert_string_equal(reason_name(domain.last.reason), "idle");
+	assert_string_equal(reason_names[domain.last.reason], "idle");
 
 	decide(&domain, 1024, START_NS + 2 * RATE_NS);
 	decide(&domain, 0, START_NS + 2 * RATE_NS + 1);
@@ -320,7 +320,7 @@ TEST(test_lowered_limit_is_obeyed)
 	domain.scaling_min_khz = 2000000;
 	decide(&domain, 0, START_NS + 3 * RATE_NS);
 	assert_decided(&domain, 2000000, TIMING_NOW);
-	assert_string_equal(limiter_name(domain.last.limiter), "scaling-min");
+	assert_string_equal(limiter_names[domain.last.limiter], "scaling-min");
 }
 
 TEST(test_decision_names_winner)

@@ -138,7 +138,7 @@ FIXTURE_TEST(test_cap_holds)
 	decision = decide(0);
 	assert_int_equal(decision->target_khz, KHZ_OF_30);
 	assert_int_equal(decision->want_cap, 1280);
-	assert_string_equal(limiter_name(decision->limiter), "cap");
+	assert_string_equal(limiter_names[decision->limiter], "cap");
 	assert_int_equal(decision->capped_pid, 7);
 	assert_int_equal(decision->rule, 1);
 	/* The other domain has nothing to do with it. */
@@ -210,7 +210,7 @@ FIXTURE_TEST(test_uncap)
 	runs(1, 8, NO_CLAMP, true);
 	decision = decide(0);
 	assert_int_equal(decision->target_khz, HIGH_KHZ);
-	assert_string_equal(reason_name(decision->reason), "uncapped");
+	assert_string_equal(reason_names[decision->reason], "uncapped");
 	assert_int_equal(decision->pid, 8);
 	engine_band(machine.engine, 1, &band);
 	assert_false(band.watch_long_running & 1);
@@ -239,7 +239,7 @@ FIXTURE_TEST(test_uncapper_is_named)
 	runs(1, 8, NO_CLAMP, true);
 	decision = decide(0);
 	assert_int_equal(decision->target_khz, HIGH_KHZ);
-	assert_string_equal(reason_name(decision->reason), "utilisation");
+	assert_string_equal(reason_names[decision->reason], "utilisation");
 	assert_int_equal(decision->pid, 8);
 	/* Nobody is, where the cap asks for no less than what is used. */
 	renew();
@@ -265,7 +265,7 @@ FIXTURE_TEST(test_uncap_ends)
 		decide_at(0, machine.now_ns + 4 * NS_PER_MS);
 	}
 	assert_int_equal(engine_last(machine.engine, 0)->target_khz, 1000000);
-	assert_string_equal(reason_name(engine_last(machine.engine, 0)->reason), "utilisation");
+	assert_string_equal(reason_names[engine_last(machine.engine, 0)->reason], "utilisation");
 }
 
 /* It lasts two half-lives of the utilisation, to the nanosecond, and is decided again then. */
@@ -280,7 +280,7 @@ FIXTURE_TEST(test_uncap_lasts)
 	decide(1);
 	runs(0, 8, NO_CLAMP, true);
 	end_ns = decide(0)->now_ns + 65536000;
-	assert_string_equal(reason_name(engine_last(machine.engine, 0)->reason), "uncapped");
+	assert_string_equal(reason_names[engine_last(machine.engine, 0)->reason], "uncapped");
 	for (machine.now_ns = end_ns - 40 * NS_PER_MS; machine.now_ns < end_ns;
 	     machine.now_ns += 10 * NS_PER_MS) {
 		runs(0, 7, CAP_30, true);
@@ -290,10 +290,10 @@ FIXTURE_TEST(test_uncap_lasts)
 	assert_int_equal(engine_next_ns(machine.engine), end_ns);
 	decision = decide_at(0, end_ns - 1);
 	assert_int_equal(decision->target_khz, HIGH_KHZ);
-	assert_string_equal(reason_name(decision->reason), "uncapped");
+	assert_string_equal(reason_names[decision->reason], "uncapped");
 	decision = decide_at(0, end_ns);
 	assert_int_equal(decision->wanted_khz, 1000000);
-	assert_string_equal(reason_name(decision->reason), "utilisation");
+	assert_string_equal(reason_names[decision->reason], "utilisation");
 }
 
 /* Capped tasks that have stopped bound nobody. */
@@ -325,8 +325,8 @@ FIXTURE_TEST(test_floor_beside_cap)
 	runs(1, 9, FLOOR_50, false);
 	decision = decide(0);
 	assert_int_equal(decision->target_khz, KHZ_OF_50);
-	assert_string_equal(reason_name(decision->reason), "floor");
-	assert_string_equal(limiter_name(decision->limiter), "none");
+	assert_string_equal(reason_names[decision->reason], "floor");
+	assert_string_equal(limiter_names[decision->limiter], "none");
 	assert_int_equal(decision->pid, 9);
 	assert_int_equal(decision->rule, 3);
 	assert_int_equal(decision->capped_pid, 0);
@@ -392,7 +392,7 @@ FIXTURE_TEST(test_floor_holds)
 	runs(0, 9, FLOOR_50, false);
 	decision = decide(0);
 	assert_int_equal(decision->target_khz, 2200000);
-	assert_string_equal(reason_name(decision->reason), "floor");
+	assert_string_equal(reason_names[decision->reason], "floor");
 	assert_int_equal(decision->pid, 9);
 	assert_int_equal(decision->rule, 3);
 	assert_int_equal(engine_next_ns(machine.engine), machine.now_ns - 2 * NS_PER_MS + HOLD_NS);
@@ -429,14 +429,14 @@ FIXTURE_TEST(test_response_holds)
 				     });
 	decision = decide(0);
 	assert_int_equal(decision->target_khz, 1400000);
-	assert_string_equal(reason_name(decision->reason), "floor");
+	assert_string_equal(reason_names[decision->reason], "floor");
 	assert_int_equal(decision->rule, 3);
 	runs(0, 9, FLOOR_50, false);
 	ran_ns = machine.now_ns;
 	decision = decide_at(0, ran_ns + 100 * NS_PER_MS - 1);
-	assert_string_equal(reason_name(decision->reason), "floor");
+	assert_string_equal(reason_names[decision->reason], "floor");
 	decision = decide_at(0, ran_ns + 100 * NS_PER_MS);
-	assert_string_equal(reason_name(decision->reason), "utilisation");
+	assert_string_equal(reason_names[decision->reason], "utilisation");
 	decide_at(0, machine.now_ns + HOLD_NS);
 	assert_int_equal(engine_last(machine.engine, 0)->target_khz, LOW_KHZ);
 }

@@ -315,5 +315,5 @@ TEST(test_state_names)
 					     "below-rate",   "lapsed" };
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		assert_string_equal(io_boost_state_name(i), names[i]);
+		assert_string_equal(io_boost_state_names[i], names[i]);
 }

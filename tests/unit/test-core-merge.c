@@ -199,7 +199,7 @@ FIXTURE_TEST(test_watch)
 		assert_int_equal(decision->pid, 0);
 		assert_int_equal(engine_explanation(engine, 0)->n_contenders,
 				 !!watched[i].loads[0].util_cap + !!watched[i].loads[1].util_cap);
-		assert_string_equal(reason_name(decision->reason), "utilisation");
+		assert_string_equal(reason_names[decision->reason], "utilisation");
 		assert_int_equal(engine_next_ns(engine), watched[i].next_ns == NEVER
 								 ? NEVER
 								 : START_NS + watched[i].next_ns);
@@ -296,7 +296,7 @@ FIXTURE_TEST(test_moment)
 		loads[0] = rows[i].load;
 		decision = decide(loads, START_NS + LONG_NS);
 		assert_int_equal(decision->want_cap, (need_cap * 5 + 3) / 4);
-		assert_string_equal(reason_name(decision->reason),
+		assert_string_equal(reason_names[decision->reason],
 				    need_cap ? "utilisation" : "idle");
 	}
 }

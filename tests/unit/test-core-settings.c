@@ -61,7 +61,7 @@ TEST(test_section)
 		.rate_limit_ns = 4,
 		.down_hold_ns = 5,
 		.rise_time_ns = 6,
-		.reference = { .kind = 1, .khz = 7 },
+		.reference = 7,
 		.preference = 2,
 	};
 	struct policy policy;

@@ -39,13 +39,12 @@ static int read_fake(void *userdata, uint32_t reg, uint64_t *ret)
 
 static uint32_t default_khz(uint32_t model, struct fake *fake)
 {
-	const struct policy_reference policy = { .kind = POLICY_REFERENCE_AUTO };
 	struct turbo turbo;
 	const char *why;
 
 	if (turbo_decode(model, read_fake, fake, &turbo, &why) < 0)
 		return 0;
-	return reference_choose(&policy, &turbo, &why);
+	return reference_choose(POLICY_REFERENCE_AUTO, &turbo, &why);
 }
 
 TEST(test_families)
@@ -159,28 +158,28 @@ TEST(test_policy)
 {
 	static const struct turbo turbo = { 2200000, 3600000, 3300000 };
 	static const struct {
-		struct policy_reference policy;
+		uint32_t policy;
 		bool known;
 		uint32_t khz;
 		bool is_said;
 	} cases[] = {
-		{ { POLICY_REFERENCE_AUTO, 0 }, true, 3300000, false },
-		{ { POLICY_REFERENCE_TURBO_4C, 0 }, true, 3300000, false },
-		{ { POLICY_REFERENCE_TURBO_1C, 0 }, true, 3600000, false },
-		{ { POLICY_REFERENCE_BASE, 0 }, true, 2200000, false },
-		{ { POLICY_REFERENCE_KHZ, 2500000 }, true, 2500000, false },
-		{ { POLICY_REFERENCE_KHZ, 2500000 }, false, 2500000, false },
+		{ POLICY_REFERENCE_AUTO, true, 3300000, false },
+		{ POLICY_REFERENCE_TURBO_4C, true, 3300000, false },
+		{ POLICY_REFERENCE_TURBO_1C, true, 3600000, false },
+		{ POLICY_REFERENCE_BASE, true, 2200000, false },
+		{ 2500000, true, 2500000, false },
+		{ 2500000, false, 2500000, false },
 		/* The highest OPP, and that it is not what was asked for. */
-		{ { POLICY_REFERENCE_AUTO, 0 }, false, 0, false },
-		{ { POLICY_REFERENCE_TURBO_1C, 0 }, false, 0, true },
-		{ { POLICY_REFERENCE_BASE, 0 }, false, 0, true },
+		{ POLICY_REFERENCE_AUTO, false, 0, false },
+		{ POLICY_REFERENCE_TURBO_1C, false, 0, true },
+		{ POLICY_REFERENCE_BASE, false, 0, true },
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		const char *why;
 
 		assert_int_equal(
-			reference_choose(&cases[i].policy, cases[i].known ? &turbo : NULL, &why),
+			reference_choose(cases[i].policy, cases[i].known ? &turbo : NULL, &why),
 			cases[i].khz);
 		assert_int_equal(why != NULL, cases[i].is_said);
 	}

@@ -386,12 +386,11 @@ void freq_invariance_measure_cpu(struct core *core, uint32_t cpu, uint64_t now_n
 
 const struct backend backend_observe = { .name = "observe" };
 
-const char *actuator_state_name(enum actuator_state state)
-{
-	return state == ACTUATOR_STATE_YIELDED	 ? "yielded"
-	       : state == ACTUATOR_STATE_OFFLINE ? "offline"
-						 : "driven";
-}
+const char *const actuator_state_names[] = {
+	[ACTUATOR_STATE_YIELDED] = "yielded",
+	[ACTUATOR_STATE_OFFLINE] = "offline",
+	[ACTUATOR_STATE_DRIVEN] = "driven",
+};
 
 int actuator_domain_read_back(struct actuator_domain *domain, uint32_t *ret_khz)
 {

@@ -93,7 +93,7 @@ static void put_times(struct json_out *out, const struct past *past, uint32_t do
 				continue;
 			json_out_open(out, '{');
 			field_count(out, "khz", info->opp_khz[opp]);
-			field_text(out, "reason", reason_name(reason));
+			field_text(out, "reason", reason_names[reason]);
 			field_count(out, "time_us", ns / NS_PER_US);
 			json_out_close(out, '}');
 		}
@@ -148,7 +148,7 @@ static void put_reasons_and_limits(struct json_out *out, const struct past *past
 	field_open(out, "reasons", '[');
 	for (enum reason reason = 0; reason <= REASON_LAST; reason++) {
 		json_out_open(out, '{');
-		field_text(out, "reason", reason_name(reason));
+		field_text(out, "reason", reason_names[reason]);
 		field_count(out, "time_us", sum_us(past, 0, reason));
 		field_count(out, "decisions", stats_decisions(past->stats, reason));
 		json_out_close(out, '}');
@@ -157,7 +157,7 @@ static void put_reasons_and_limits(struct json_out *out, const struct past *past
 	field_open(out, "limits", '[');
 	for (enum limiter limiter = 0; limiter <= LIMITER_LAST; limiter++) {
 		json_out_open(out, '{');
-		field_text(out, "limiter", limiter_name(limiter));
+		field_text(out, "limiter", limiter_names[limiter]);
 		field_count(out, "decisions", stats_limits(past->stats, limiter));
 		json_out_close(out, '}');
 	}

@@ -55,7 +55,7 @@ static void put_limiters(struct json_out *out, struct core *core, uint32_t i)
 		return;
 	if (actuator->state != ACTUATOR_STATE_DRIVEN)
 		put_limiter(&limiters,
-			    &(struct throttle){ .who = actuator_state_name(actuator->state) });
+			    &(struct throttle){ .who = actuator_state_names[actuator->state] });
 	actuator_domain_read_back(actuator, &domain.current_khz);
 	actuator_domain_read_limits(actuator, &domain.scaling_min_khz, &domain.scaling_max_khz);
 	if (actuator->range.is_acquired)

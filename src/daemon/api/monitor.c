@@ -129,7 +129,7 @@ static void publish_boost(struct monitor *monitor, const struct io_task *task, i
 		       .pid = task->pid,
 		       .comm = task->comm,
 		       .task = task,
-		       .previous_state = before < 0 ? NULL : io_boost_state_name(before),
+		       .previous_state = before < 0 ? NULL : io_boost_state_names[before],
 	       });
 }
 

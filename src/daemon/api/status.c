@@ -49,7 +49,7 @@ static void put_tasks(struct json_out *out, const struct engine *engine)
 		uint32_t n_in_state = engine_count_boosts(engine, state);
 
 		json_out_open(out, '{');
-		field_text(out, "state", io_boost_state_name(state));
+		field_text(out, "state", io_boost_state_names[state]);
 		field_count(out, "tasks", n_in_state);
 		json_out_close(out, '}');
 		n += n_in_state;
@@ -190,7 +190,7 @@ void api_put_domain(struct json_out *out, struct core *core, uint32_t domain)
 	json_out_open(out, '{');
 	field_text(out, "name", actuator->info->name);
 	field_text(out, "cpus", governed->cpus);
-	field_text(out, "state", actuator_state_name(actuator->state));
+	field_text(out, "state", actuator_state_names[actuator->state]);
 	field_text(out, "state_why", actuator->why[0] ? actuator->why : NULL);
 	field_text(out, "backend", governed->backend->name);
 	field_nonzero(out, "current_khz", current_khz);
@@ -200,9 +200,9 @@ void api_put_domain(struct json_out *out, struct core *core, uint32_t domain)
 	field_nonzero(out, "lowest_opp_khz", actuator->info->opp_khz[0]);
 	field_nonzero(out, "highest_opp_khz", topology_domain_max_khz(actuator->info));
 	field_count(out, "utilisation_cap", find_utilisation(core, domain));
-	field_text(out, "reason", is_decided ? reason_name(last->reason) : NULL);
-	field_text(out, "limiter", is_decided ? limiter_name(last->limiter) : NULL);
-	field_text(out, "timing", is_decided ? timing_name(last->timing) : NULL);
+	field_text(out, "reason", is_decided ? reason_names[last->reason] : NULL);
+	field_text(out, "limiter", is_decided ? limiter_names[last->limiter] : NULL);
+	field_text(out, "timing", is_decided ? timing_names[last->timing] : NULL);
 	field_nonzero(out, "pid", last->pid);
 	field_text(out, "comm", process_name(last->pid, last->comm, comm));
 	field_count(out, "writes", actuator->writes);

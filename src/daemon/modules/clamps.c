@@ -69,7 +69,7 @@ static void apply_clamp(struct clamps *clamps, struct task_clamp *clamp, uint64_
 	if (r < 0)
 		warn_of_refusal(clamps, clamp, r);
 	log_debug("task %u: clamps %u-%u (%s, %s): %d", clamp->pid, clamp->min_cap, clamp->max_cap,
-		  clamp_why_name(clamp->min_why), clamp_why_name(clamp->max_why), r);
+		  clamp_why_names[clamp->min_why], clamp_why_names[clamp->max_why], r);
 }
 
 #define INSIST_NS NS_PER_S
