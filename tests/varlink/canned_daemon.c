@@ -616,7 +616,6 @@ static void make_explanations(void)
 	made.explanations[0] = made.explanations[1] = made.explanations[2] = boosted;
 	strcpy(made.explanations[0].contenders[0].comm, comms[2]);
 	made.explanations[1].has_io = false;
-	made.explanations[1].rule.name[0] = '\0';
 	made.explanations[1].lowest_khz = 1600000;
 }
 
@@ -661,8 +660,9 @@ static void make_domain(struct canned_daemon *canned, uint32_t i)
 		.want_cap = 1111,
 		.pid = i == 1 ? 0 : FIRST_PID,
 		.reason = i == 1 ? REASON_UTILISATION : REASON_IO_BOOST,
-		.limiter = i == 1 ? LIMITER_NONE : LIMITER_POLICY_MAX,
+		.limiter = i == 1 ? LIMITER_POLICY_MIN : LIMITER_POLICY_MAX,
 		.timing = i == 1 ? TIMING_HELD : TIMING_NOW,
+		.capped_pid = i == 1 ? FIRST_PID : 0,
 	};
 	if (i == 3)
 		made.last[i].reason = REASON_CHAIN;

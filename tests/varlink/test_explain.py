@@ -103,6 +103,7 @@ class Control(ServiceTest):
 
     def test_who_else_limits(self):
         text = self.run_command("policy1")
+        self.assertIn("wakegov.conf:12) caps it, for pid", text)  # though policy-min limits it
         self.assertIn("wakegov would ask for", text)
         self.assertIn("others     thermal: heat: cooling_device0 (Processor) is at step 3 of 7", text)
         self.assertIn("held       2400 MHz would suffice, but not yet for the hold time", text)
