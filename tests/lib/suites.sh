@@ -59,6 +59,7 @@ all   idle       200
 all   stalls     200
 all   stacks     800
 all   kernels    800
+all   schedulers 3000
 all   old_kernels 1600
 all   suspend    200
 all   lab_whole  400
@@ -448,6 +449,16 @@ suite_stalls() {
 # Storage where the kernel's own threads do part of what a program waits for.
 suite_stacks() {
 	in_lab "--machine timed --driver pstate" test_stacks.py
+}
+
+# Schedulers of sched_ext that people use, which cargo builds once.
+suite_schedulers() {
+	local root=$HOME/.cache/wakegov-schedulers
+
+	packages_install clang-19 libelf-dev zlib1g-dev libseccomp-dev pkg-config || return 1
+	BPF_CLANG=clang-19 cargo install --quiet --locked --version 1.1.4 --root "$root" scx_bpfland scx_lavd || return 1
+	ln -sfn "$root" "$BUILD/schedulers"
+	in_lab "--machine timed --driver pstate" test_schedulers.py
 }
 
 # What is found out by lending a machine to another governor.
