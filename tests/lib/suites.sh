@@ -260,6 +260,7 @@ suite_other_drivers() {
 	drivers acpi msr hwp-passive pstate-active amd-passive amd-guided
 	in_lab "--machine timed --driver amd-passive" "test_amd.py Capacity Boost Modes Advice"
 	in_lab "--machine timed --driver amd" "test_amd.py Boost Advice Capacity"
+	in_lab "--machine timed --driver amd-guided --threads 2" "test_timed.py Threads.test_clock Threads.test_cycles"
 	in_lab "--machine timed --driver amd --prefcore" "test_amd.py PreferredCores Capacity Advice DynamicPreference"
 	in_lab "--machine timed --driver amd-passive --prefcore" "test_amd.py PreferredCores Capacity"
 	in_lab "--machine timed --kernel 6.1 --driver amd-passive" "test_amd.py Boost"
@@ -368,6 +369,7 @@ suite_chains() {
 # Plain programs on the timed machine.
 suite_timed() {
 	in_lab "--machine timed --driver pstate" "test_timed.py Timed"
+	in_lab "--machine timed --driver pstate --threads 2" "test_timed.py Threads"
 	# test_capabilities is the last: it sets a counter back, for which the kernel gives up frequency invariance.
 	in_lab "--machine timed --driver pstate" "test_programs.py Machine.test_heat Machine.test_injected_idle" \
 		"test_response.py MeasuredFrequency" "test_programs.py Machine.test_fallback Machine.test_compile

@@ -1,6 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only
 """The timed machine itself: speed is what the driver was asked for, and the counters tell it."""
+import contextlib
 import glob
 import hashlib
 import os
@@ -413,6 +414,55 @@ class IdleStates(unittest.TestCase):
         guest.write(path, 1)
         os.sched_setaffinity(0, {2})
         late_us()
+
+
+class Threads(unittest.TestCase):
+    """With --threads 2, what two threads of a core share: CPUs 0 and 1, and 2 and 3"""
+
+    def setUp(self):
+        self.assertEqual(guest.read("/sys/devices/system/cpu/cpu3/topology/thread_siblings_list"), "2-3")
+        for cpu in range(4):
+            utilisation.keep_limits(self, f"policy{cpu}")
+            set_mhz(cpu, OPPS_MHZ[0])
+        os.sched_setaffinity(0, {0})
+
+    def test_cycles(self):
+        """Two busy threads of a core do 1.2 times the work of one, and two cores twice"""
+        alone = least_ns(loop)
+        for cpu, part in (1, 0.6), (2, 1):
+            with guest.busy_loop(cpu):
+                beside = least_ns(loop)
+            tap.note(f"alone {alone} ns, beside CPU {cpu} {beside} ns")
+            self.assertAlmostEqual(alone / beside, part, delta=0.01)
+
+    def test_clock(self):
+        """A core has the higher frequency that its threads ask for, also by APERF and MPERF"""
+        subprocess.run(["modprobe", "msr"], check=True)
+        fast = least_ns(loop)
+        for mhz in (400, 1800), (1800, 400), (600, 600):
+            for cpu in 1, 0:  # an idle CPU's governor does not look at its limits
+                os.sched_setaffinity(0, {cpu})
+                set_mhz(cpu, mhz[cpu])
+            aperf, mperf = counter(0, APERF), counter(0, MPERF)
+            slow = least_ns(loop)
+            found = (counter(0, APERF) - aperf) / (counter(0, MPERF) - mperf) * BASE_MHZ
+            tap.note(f"{mhz} MHz: {slow} ns, {found:.1f} MHz by APERF and MPERF")
+            self.assertAlmostEqual(fast * 1800 / slow, max(mhz), delta=10)
+            self.assertAlmostEqual(found, max(mhz), delta=5)
+
+    def test_energy(self):
+        """Two busy threads draw 1.2 times as much more than an idle core as one does"""
+        subprocess.run(["modprobe", "msr"], check=True)
+        drawn = []
+        for busy in (), (2,), (2, 3):
+            with contextlib.ExitStack() as loops:
+                for cpu in busy:
+                    loops.enter_context(guest.busy_loop(cpu))
+                start, begin = counter(0, PACKAGE_ENERGY), time.monotonic()
+                time.sleep(0.5)
+                drawn.append((counter(0, PACKAGE_ENERGY) - start) / ENERGY_UNITS / (time.monotonic() - begin))
+        tap.note(f"with no busy thread, one and two {drawn} W")
+        self.assertAlmostEqual((drawn[2] - drawn[0]) / (drawn[1] - drawn[0]), 1.2, delta=0.02)
 
 
 class Driver(unittest.TestCase):

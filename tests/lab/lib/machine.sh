@@ -194,6 +194,7 @@ machine_options() {
 	icount+=${RUN_STALLS:+,$MACHINE_STALLS}${RUN_IDLE_STATES:+,idle=$RUN_IDLE_STATES,uncore=$RUN_UNCORE}
 	[[ -z $RUN_STALLS || $RUN_LLCS == 1 ]] ||
 		icount+=,shared=$MACHINE_SHARED_KIB:$((RUN_CPUS / RUN_LLCS)):$MACHINE_SHARED_NS
+	[ "$RUN_THREADS" = 1 ] || icount+=,threads=$RUN_THREADS
 	icount+=",energy=$(machine_energy "$LAB_DIR/opps")"
 	RUN_QEMU+=(
 		-icount "$icount" -seed "$RUN_SEED" -rtc "base=2030-01-01,clock=vm"
@@ -206,7 +207,11 @@ machine_cpu() {
 	case $RUN_DRIVER in
 	msr | pstate | pstate-active) echo ,x-pstates=on ;;
 	hwp | hwp-passive) echo ,x-pstates=on,x-hwp=on ;;
-	amd | amd-*) echo ,x-pstates=on,x-cppc=on ;;
+	amd | amd-*)
+		echo -n ,x-pstates=on,x-cppc=on
+		# By these leaves the kernel finds the threads of AMD's CPUs.
+		[ "$RUN_THREADS" = 1 ] || echo ,topoext=on,xlevel=0x8000001e
+		;;
 	esac
 }
 

@@ -8,7 +8,7 @@ RUN_BOOT_SECONDS=120 # with few CPUs
 RUN_IDLE_LOOKS=1200 # in a row, ten a second, in which it used no CPU time
 
 run_defaults() {
-	RUN_CLOCK=virtual RUN_KERNEL=sid RUN_INIT=shell RUN_LLCS=1 RUN_PORTS="" RUN_TIMEOUT=1800
+	RUN_CLOCK=virtual RUN_KERNEL=sid RUN_INIT=shell RUN_LLCS=1 RUN_THREADS=1 RUN_PORTS="" RUN_TIMEOUT=1800
 	RUN_MACHINE=stock RUN_DRIVER=acpi RUN_DOMAINS="" RUN_TURBO="" RUN_TRANSITION=0 RUN_SEED=1
 	RUN_STALLS="" RUN_IDLE_STATES="" RUN_LEAKAGE=100 RUN_UNCORE=0 RUN_PREFCORE="" RUN_CARD=no RUN_CPUFREQ=yes RUN_APPEND="" RUN_BUILD=no RUN_CONSOLE=""
 	RUN_PACKAGES="" RUN_SUSPEND=no RUN_CPU_TICKS=0 RUN_ARCH=amd64 RUN_CLUSTERS="" RUN_ROOT=""
@@ -18,7 +18,7 @@ run_defaults() {
 run_parse() {
 	while [ $# -gt 0 ]; do
 		case $1 in
-		--clock | --kernel | --init | --llcs | --ports | --console | --timeout | \
+		--clock | --kernel | --init | --llcs | --threads | --ports | --console | --timeout | \
 			--append | --packages | --machine | --driver | --cpus | --domains | \
 			--turbo | --transition | --energy | --seed | --arch | --clusters)
 			need_value "$1" $#
@@ -58,13 +58,16 @@ run_settle() {
 	fi
 	if [ -z "$RUN_DOMAINS" ]; then
 		RUN_DOMAINS=2x1800,2x1400
-		case $RUN_DRIVER in
+		case $RUN_DRIVER$RUN_THREADS in
+		*2) RUN_DOMAINS=2x1800,2x1800 ;;
 		*pstate* | hwp* | amd*) RUN_DOMAINS=1x1800,1x1800,1x1800,1x1800 ;;
 		esac
 	fi
 	RUN_CPUS=0
 	for part in ${RUN_DOMAINS//,/ }; do
 		RUN_CPUS=$((RUN_CPUS + ${part%%x*}))
+		((RUN_CPUS % RUN_THREADS == 0)) ||
+			die_usage "lab run: --threads: expected domains of whole cores, such as --domains 2x1800,2x1800"
 	done
 	((RUN_CPUS <= 64 && RUN_CPUS % RUN_LLCS == 0)) ||
 		die_usage "lab run: --domains '$RUN_DOMAINS': expected at most 64 CPUs, as many in each LLC"
@@ -72,17 +75,17 @@ run_settle() {
 		die_usage "lab run: --ports and the timed machine know eight domains; --domains can have more CPUs in each"
 	if [ "$RUN_MACHINE" = timed ]; then
 		RUN_CLOCK=own
-	elif [ "$RUN_DRIVER$RUN_TURBO$RUN_TRANSITION$RUN_STALLS$RUN_IDLE_STATES$RUN_CARD" != acpi0no ]; then
-		die_usage "lab run: --driver, --turbo, --transition, --stalls, --card and --energy need --machine timed"
+	elif [ "$RUN_DRIVER$RUN_TURBO$RUN_TRANSITION$RUN_STALLS$RUN_IDLE_STATES$RUN_CARD$RUN_THREADS" != acpi0no1 ]; then
+		die_usage "lab run: --driver, --turbo, --transition, --stalls, --card, --energy and --threads need --machine timed"
 	fi
 }
 
 # Where there is another machine in place of the one that most options are about.
 run_settle_arm64() {
-	local others=$RUN_DRIVER$RUN_INIT$RUN_LLCS$RUN_SUSPEND$RUN_CPUFREQ
+	local others=$RUN_DRIVER$RUN_INIT$RUN_LLCS$RUN_THREADS$RUN_SUSPEND$RUN_CPUFREQ
 
 	others+=$RUN_DOMAINS$RUN_PORTS$RUN_STALLS$RUN_IDLE_STATES$RUN_PACKAGES$RUN_CARD
-	[ "$RUN_MACHINE $others" = "timed acpishell1noyesno" ] ||
+	[ "$RUN_MACHINE $others" = "timed acpishell11noyesno" ] ||
 		die_usage "lab run: --arch arm64 needs --machine timed, and knows of the machine's other options" \
 			"--clusters, --turbo and --transition"
 	[[ $RUN_KERNEL != 6.1* ]] ||
@@ -133,6 +136,8 @@ run_set() {
 	--init=*) die_usage "lab run: --init '$2': expected shell or systemd" ;;
 	--llcs=1 | --llcs=2) RUN_LLCS=$2 ;;
 	--llcs=*) die_usage "lab run: --llcs '$2': expected 1 or 2" ;;
+	--threads=1 | --threads=2) RUN_THREADS=$2 ;;
+	--threads=*) die_usage "lab run: --threads '$2': expected 1 or 2" ;;
 	--ports=*) RUN_PORTS=$(realpath -m -- "$2") ;;
 	--console=*) RUN_CONSOLE=$(realpath -m -- "$2") ;;
 	--timeout=*) need_number --timeout "$2" 1 && RUN_TIMEOUT=$2 ;;
@@ -224,7 +229,7 @@ run_qemu_command() {
 		"${EMULATOR[@]}" -nodefaults -no-user-config -display none -no-reboot
 		# One host thread for all CPUs: with one for each, the kernel patches its own code while
 		# another CPU has the old one translated.
-		-M q35 -accel "tcg,thread=single" -m 2048 -smp "$RUN_CPUS,sockets=$RUN_LLCS,cores=$((RUN_CPUS / RUN_LLCS))"
+		-M q35 -accel "tcg,thread=single" -m 2048 -smp "$RUN_CPUS,sockets=$RUN_LLCS,threads=$RUN_THREADS"
 		# With fast strings (ERMS and its kin) the kernel copies and clears by the byte, each of
 		# which the emulator executes as an instruction.
 		-cpu "max,$model,l3-cache=on,erms=off,fsrm=off,fzrm=off,fsrs=off,fsrc=off$cpu"
