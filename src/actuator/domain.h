@@ -8,7 +8,7 @@
 
 #include "actuator/control.h"
 #include "actuator/limits.h"
-#include "actuator/restore.h"
+#include "actuator/saved.h"
 #include "core/topology.h"
 
 struct saved_value;

@@ -11,7 +11,6 @@
 #include <string.h>
 
 #include "actuator/domain.h"
-#include "actuator/restore.h"
 #include "actuator/saved.h"
 #include "shared/sysfs.h"
 

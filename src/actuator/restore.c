@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Restores entries of the table of saved values. restore_entry() restores one, restore_policy()
- * those of a domain in the order of restore.h, and finish_run() the remaining tunables.
+ * those of a domain in the order of saved.h, and finish_run() the remaining tunables.
  */
-#include "actuator/restore.h"
+#include "actuator/saved.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -14,7 +14,6 @@
 
 #include "actuator/discovery.h"
 #include "actuator/limits.h"
-#include "actuator/saved.h"
 #include "shared/cleanup.h"
 
 /* One restoration of a domain, a CPU or all. */

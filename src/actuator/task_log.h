@@ -18,7 +18,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "actuator/restore.h"
+#include "actuator/saved.h"
 #include "shared/statefile.h"
 
 /* The first member of each entry. */

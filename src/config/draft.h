@@ -12,7 +12,7 @@
 
 #include "config/error.h"
 #include "config/keys.h"
-#include "config/profile.h"
+#include "config/load.h"
 #include "core/settings.h"
 
 /* The file and line that gave a key its value, or, with an empty key, that began a section. */

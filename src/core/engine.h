@@ -19,7 +19,6 @@
 #include "core/clamp_class.h"
 #include "core/decision.h"
 #include "core/input.h"
-#include "core/io_device.h"
 #include "core/io_group.h"
 #include "core/settings.h"
 #include "core/task_table.h"

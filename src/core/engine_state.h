@@ -12,7 +12,6 @@
 #include "core/domain.h"
 #include "core/due.h"
 #include "core/engine.h"
-#include "core/io_device.h"
 #include "core/io_group.h"
 #include "shared/time.h"
 

@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "ctl/command.h"
-#include "ctl/format.h"
 #include "ctl/print.h"
 #include "shared/cleanup.h"
 #include "shared/text.h"

@@ -10,7 +10,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "ctl/format.h"
 #include "ctl/print.h"
 #include "shared/cleanup.h"
 #include "shared/text.h"

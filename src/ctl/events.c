@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "ctl/command.h"
-#include "record/replay.h"
+#include "record/record.h"
 #include "shared/time.h"
 #include "varlink/engine_line.h"
 

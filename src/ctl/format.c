@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Quantities and moments: parsed from the command line, and formatted for people. */
-#include "ctl/format.h"
+#include "ctl/print.h"
 
 #include <errno.h>
 #include <stdarg.h>

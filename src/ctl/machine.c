@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "ctl/format.h"
+#include "ctl/print.h"
 #include "diag/diag.h"
 #include "shared/cleanup.h"
 #include "shared/sysfs.h"

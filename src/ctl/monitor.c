@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include "ctl/command.h"
-#include "ctl/format.h"
 #include "ctl/print.h"
 #include "shared/cleanup.h"
 #include "varlink/caller.h"

@@ -6,7 +6,6 @@
 
 #include "config/keys.h"
 #include "ctl/command.h"
-#include "ctl/format.h"
 #include "ctl/print.h"
 #include "shared/cleanup.h"
 #include "shared/cpu_mask.h"

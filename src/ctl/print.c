@@ -14,7 +14,6 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "ctl/format.h"
 #include "shared/cleanup.h"
 #include "shared/text.h"
 

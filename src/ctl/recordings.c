@@ -6,10 +6,8 @@
 
 #include "config/load.h"
 #include "ctl/command.h"
-#include "ctl/format.h"
 #include "ctl/print.h"
 #include "record/record.h"
-#include "record/replay.h"
 #include "shared/cleanup.h"
 #include "shared/cpu_mask.h"
 #include "shared/time.h"

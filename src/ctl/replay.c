@@ -8,9 +8,8 @@
 #include <string.h>
 
 #include "ctl/command.h"
-#include "ctl/format.h"
 #include "ctl/print.h"
-#include "record/replay.h"
+#include "record/record.h"
 #include "shared/cleanup.h"
 #include "shared/text.h"
 #include "shared/time.h"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* wakegovctl rules: lists rules with their tasks, one rule, or the rules of one task. */
 #include "ctl/command.h"
-#include "ctl/format.h"
 #include "ctl/print.h"
 #include "shared/cleanup.h"
 

@@ -11,7 +11,6 @@
 #include <string.h>
 #include <wchar.h>
 
-#include "ctl/format.h"
 #include "ctl/print.h"
 #include "shared/cleanup.h"
 

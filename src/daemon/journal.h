@@ -14,7 +14,7 @@
  * shared/log.h.
  */
 
-#include "actuator/restore.h"
+#include "actuator/saved.h"
 #include "core/decision.h"
 #include "core/task_table.h"
 

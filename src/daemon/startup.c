@@ -44,7 +44,7 @@ int startup_read_policy(struct policies *policies)
 		return r;
 	}
 	profile_read_choice(policies);
-	return profile_apply(policies, policies->files, &core->policy);
+	return profile_apply(policies, &core->policy);
 }
 
 /*

@@ -3,7 +3,7 @@
  * A new engine loads the state of the recording's beginning and gets the recorded calls; each of
  * its answers is compared with the recorded one.
  */
-#include "record/replay.h"
+#include "record/record.h"
 
 #include <errno.h>
 

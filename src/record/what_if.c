@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "record/replay.h"
+#include "record/record.h"
 #include "shared/time.h"
 
 /* A timer may be late by this much; the recorded round is then the one that it caused. */

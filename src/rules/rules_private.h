@@ -22,10 +22,6 @@ struct texts;
 struct texts *texts_new(process_facts_t read_process, void *userdata);
 struct texts *texts_free(struct texts *texts);
 
-/* match_texts.get() of struct texts. What it returns is borrowed until the next call. */
-const char *texts_get(void *userdata, const struct task_facts *facts, enum policy_match_key key,
-		      const char **ret_unknown);
-
 /* Drops the cached program of a process, which may have changed. */
 void texts_forget_process(struct texts *texts);
 

@@ -165,7 +165,7 @@ static int run_method(const struct query_method *method, const struct call *call
 				json_pack("{ss}", "message", strerror(-r)));
 }
 
-static int route(const struct query_context *context, const struct call *call, struct reply *reply)
+static int route(const struct query_method *methods, const struct call *call, struct reply *reply)
 {
 	const char *dot = strrchr(call->method, '.');
 	const struct description *interface;
@@ -180,7 +180,7 @@ static int route(const struct query_context *context, const struct call *call, s
 					json_pack("{ss%}", "interface", call->method,
 						  (size_t)(dot - call->method)));
 
-	method = interface == &descriptions[0] ? context->methods : service_methods;
+	method = interface == &descriptions[0] ? methods : service_methods;
 	for (; method->name; method++)
 		if (!strcmp(method->name, dot + 1))
 			return run_method(method, call, reply);
@@ -188,15 +188,11 @@ static int route(const struct query_context *context, const struct call *call, s
 				json_pack("{ss}", "method", call->method));
 }
 
-int query_dispatch(const struct query_context *context, const char *message, size_t length,
-		   struct buffer *output)
+int query_dispatch(const struct query_method *methods, const struct call *from, const char *message,
+		   size_t length, struct buffer *output)
 {
 	json_auto_t *parsed = json_loadb(message, length, JSON_REJECT_DUPLICATES, NULL);
-	struct call call = {
-		.userdata = context->userdata,
-		.peer = context->peer,
-		.subscription = context->subscription,
-	};
+	struct call call = *from;
 	struct reply reply;
 	const char *wrong;
 
@@ -206,5 +202,5 @@ int query_dispatch(const struct query_context *context, const char *message, siz
 	reply_init(&reply, output, call.oneway);
 	if (wrong)
 		return reply_send_invalid(&reply, wrong);
-	return route(context, &call, &reply);
+	return route(methods, &call, &reply);
 }

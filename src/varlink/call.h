@@ -115,18 +115,11 @@ struct query_method {
 	struct call_parameter takes[QUERY_PARAMETERS_MAX + 1]; /* ended by one without a name */
 };
 
-/* The caller and the methods. All are borrowed. */
-struct query_context {
-	const struct query_method *methods; /* of io.wakegov */
-	void *userdata;			    /* for them */
-	const struct query_peer *peer;
-	/* Not subscribed at first. If a method subscribes it, the call keeps the connection. */
-	struct subscription *subscription;
-};
-
 /*
- * Appends the reply, if the call wants one, to output. Returns 0; -EBADMSG if the message is no
- * JSON object, -ENOMEM, or -EMSGSIZE if not even an error fits: then the client must be dropped.
+ * Answers a message by the methods of io.wakegov. from has userdata, the peer, and a subscription
+ * that is not subscribed: if a method subscribes it, the call keeps the connection. Appends the
+ * reply, if the call wants one, to output. Returns 0; -EBADMSG if the message is no JSON object,
+ * -ENOMEM, or -EMSGSIZE if not even an error fits: then the client must be dropped.
  */
-int query_dispatch(const struct query_context *context, const char *message, size_t length,
-		   struct buffer *output);
+int query_dispatch(const struct query_method *methods, const struct call *from, const char *message,
+		   size_t length, struct buffer *output);

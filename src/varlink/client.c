@@ -57,8 +57,7 @@ static int send_replies(struct query_client *client)
 /* Answers a bounded number of calls. Returns the number, or a negative errno. */
 static int answer_calls(struct query_client *client)
 {
-	const struct query_context context = {
-		.methods = client->server->methods,
+	const struct call call = {
 		.userdata = client->server->userdata,
 		.peer = &client->peer,
 		.subscription = &client->subscription,
@@ -77,7 +76,8 @@ static int answer_calls(struct query_client *client)
 			break;
 
 		client->replies.max = client->replies.length + QUERY_REPLY_BYTES_MAX;
-		r = query_dispatch(&context, message, length, &client->replies);
+		r = query_dispatch(client->server->methods, &call, message, length,
+				   &client->replies);
 		if (r < 0)
 			return r;
 		frame_reader_pop(&client->calls, length);

@@ -34,7 +34,7 @@ static void check_replies(struct buffer *output)
 }
 
 /* Returns what ends the connection, or 0. */
-static int answer_all(const struct query_context *context, struct frame_reader *calls)
+static int answer_all(const struct call *call, struct frame_reader *calls)
 {
 	struct buffer output = { .max = REPLY_MAX };
 	const char *message;
@@ -42,7 +42,7 @@ static int answer_all(const struct query_context *context, struct frame_reader *
 	int r;
 
 	while ((r = frame_reader_peek(calls, &message, &length)) > 0) {
-		r = query_dispatch(context, message, length, &output);
+		r = query_dispatch(api_methods, call, message, length, &output);
 		if (r != 0 && r != -EBADMSG && r != -EMSGSIZE)
 			abort();
 		if (r == 0)
@@ -72,8 +72,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		.may_change = who & 4,
 		.sees_all = who & 8,
 	};
-	const struct query_context context = {
-		.methods = api_methods,
+	const struct call call = {
 		.userdata = &canned.manager,
 		.peer = &peer,
 		.subscription = &subscription,
@@ -89,7 +88,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		n = data[1] + 1U < size - at ? data[1] + 1U : size - at;
 		r = buffer_append(&calls.input, data + at, n);
 		if (r == 0)
-			r = answer_all(&context, &calls);
+			r = answer_all(&call, &calls);
 	}
 	channel_unsubscribe(&subscription);
 	frame_reader_deinit(&calls);

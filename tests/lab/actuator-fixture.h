@@ -15,7 +15,6 @@
 
 #include "actuator/backend.h"
 #include "actuator/discovery.h"
-#include "actuator/restore.h"
 #include "actuator/saved.h"
 #include "actuator/uclamps.h"
 #include "actuator/watch.h"

@@ -9,7 +9,7 @@
 
 #include "actuator/governor.h"
 #include "actuator/power_controls.h"
-#include "actuator/restore.h"
+#include "actuator/saved.h"
 #include "shared/cleanup.h"
 
 #define POLICY(file) "cpufreq/policy0/" file

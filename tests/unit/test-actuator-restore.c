@@ -8,7 +8,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "actuator/restore.h"
 #include "actuator/saved.h"
 
 #define POLICY(file) "cpufreq/policy0/scaling_" file

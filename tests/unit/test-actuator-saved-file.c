@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "actuator/restore.h"
+#include "actuator/saved.h"
 #include "shared/cleanup.h"
 
 #define POLICY0		   CONTROL_DIRECTORY "/policy0/"

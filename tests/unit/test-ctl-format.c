@@ -7,7 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "ctl/format.h"
+#include "ctl/print.h"
 #include "shared/cleanup.h"
 
 static void assert_text(char *text, const char *expected)

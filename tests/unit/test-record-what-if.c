@@ -4,7 +4,7 @@
 #include "test-record-sim.h"
 
 #include "config/keys.h"
-#include "record/replay.h"
+#include "record/record.h"
 
 static struct test_recording recording;
 static const char *rk3399_path;

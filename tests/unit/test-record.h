@@ -8,7 +8,7 @@
 #include <errno.h>
 #include <stdio.h>
 
-#include "record/replay.h"
+#include "record/record.h"
 
 #define TEST_RECORDING_MAX (1 << 20)
 

@@ -85,13 +85,12 @@ static int dispatch(struct world *world, enum who who, const char *message, stru
 		.may_change = who == OWNER,
 	};
 	struct subscription subscription = { 0 };
-	const struct query_context context = {
-		.methods = methods,
+	const struct call call = {
 		.userdata = world,
 		.peer = &peer,
 		.subscription = &subscription,
 	};
-	int r = query_dispatch(&context, message, strlen(message), output);
+	int r = query_dispatch(methods, &call, message, strlen(message), output);
 
 	channel_unsubscribe(&subscription);
 	return r;

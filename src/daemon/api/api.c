@@ -121,7 +121,8 @@ static int hand_back(const struct call *call, struct reply *reply)
 static int list_profiles(const struct call *call, struct reply *reply)
 {
 	const struct manager *manager = call->userdata;
-	const struct policy_profiles *profiles = policy_files_profiles(manager->policies.files);
+	const struct policy_profiles *profiles =
+		policy_files_profiles(policies_in_force(&manager->policies));
 	const struct profile_choice *choice = &manager->policies.profile;
 	struct json_out *out = reply_begin(reply);
 
@@ -155,7 +156,7 @@ static int choose_profile(const struct call *call, struct reply *reply)
 static int hold_policy(const struct call *call, struct reply *reply)
 {
 	struct manager *manager = call->userdata;
-	struct channel *channel = &manager->policies.hold.channel;
+	struct channel *channel = &manager->policies.hold;
 	_cleanup_free_ char *message = NULL;
 	int r;
 

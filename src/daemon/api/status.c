@@ -342,7 +342,7 @@ int api_show_status(const struct call *call, struct reply *reply)
 	put_hand_back(out, &manager->hand_back);
 	field_count_if(out, "watched_us", manager->watching.since_ns && !core_drives_any(core),
 		       (time_now_ns() - manager->watching.since_ns) / NS_PER_US);
-	field_bool(out, "policy_is_held", manager->policies.hold.original);
+	field_bool(out, "policy_is_held", manager->policies.held);
 	api_put_policy(out, &manager->policies);
 	put_tasks(out, core->engine);
 	field_count(out, "decisions", decision_ring_total(manager->past.ring));

@@ -25,23 +25,23 @@ struct profile_choice {
 	uint64_t rules_again_ns; /* not before */
 };
 
-/* A client's policy. */
-struct policy_hold {
-	struct channel channel;
-	struct policy_files *original; /* policy to return to; NULL: no other one is in force */
-};
-
 struct policies {
 	struct core *core;
 	char *dropin_dir;
 	struct policy_files *files; /* as last read */
+	struct policy_files *held;  /* a client's, in their place; NULL: none */
+	struct channel hold;	    /* which that client listens to */
 	struct profile_choice profile;
-	struct policy_hold hold;
 	uint32_t reloads;
 	char *last_error; /* of a reload; NULL: it was accepted */
 };
 
 extern const struct module policies_module;
+
+static inline const struct policy_files *policies_in_force(const struct policies *policies)
+{
+	return policies->held ?: policies->files;
+}
 
 /*
  * profile.c: which profile is in force, and the switch to another one when a client asks for it or
@@ -53,10 +53,10 @@ extern const struct module policies_module;
  */
 
 /*
- * Applies the profile that should be in force now to the files' policy, with --observe, and notes
- * it as present. Returns 0 or -ENOMEM.
+ * Applies the profile that should be in force now to the policy, with --observe, and notes it as
+ * present. Returns 0 or -ENOMEM.
  */
-int profile_apply(struct policies *policies, const struct policy_files *files, struct policy *ret);
+int profile_apply(struct policies *policies, struct policy *ret);
 
 /* Why the present profile is in force: "chosen", … Static. */
 const char *profile_why(const struct policies *policies);

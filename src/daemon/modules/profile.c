@@ -76,11 +76,15 @@ static bool holds(const struct core *core, const struct policy_when *when)
 	return !when->rule[0] || rule_has_task(core, when->rule);
 }
 
-/* The profile that should be in force now. Borrowed. */
-static const struct policy_profile *pick(const struct policies *policies,
-					 const struct policy_profiles *profiles,
-					 enum profile_why *ret_why)
+static const struct policy_profiles *profiles_of(const struct policies *policies)
 {
+	return policy_files_profiles(policies_in_force(policies));
+}
+
+/* The profile that should be in force now. Borrowed. */
+static const struct policy_profile *pick(const struct policies *policies, enum profile_why *ret_why)
+{
+	const struct policy_profiles *profiles = profiles_of(policies);
 	const struct profile_choice *choice = &policies->profile;
 	const struct policy_profile *profile = policy_profiles_find(profiles, choice->chosen);
 
@@ -95,17 +99,16 @@ static const struct policy_profile *pick(const struct policies *policies,
 	return policy_profiles_find(profiles, POLICY_PROFILE_DEFAULT);
 }
 
-int profile_apply(struct policies *policies, const struct policy_files *files, struct policy *ret)
+int profile_apply(struct policies *policies, struct policy *ret)
 {
 	struct profile_choice *choice = &policies->profile;
-	const struct policy_profiles *profiles = policy_files_profiles(files);
-	const struct policy_profile *profile = pick(policies, profiles, &choice->why);
+	const struct policy_profile *profile = pick(policies, &choice->why);
 	int r;
 
-	if (choice->chosen[0] && !policy_profiles_find(profiles, choice->chosen))
+	if (choice->chosen[0] && !policy_profiles_find(profiles_of(policies), choice->chosen))
 		log_warning("the chosen profile %s is no longer in the policy", choice->chosen);
 	strcpy(choice->name, profile->name);
-	r = policy_files_apply(files, profile, ret);
+	r = policy_files_apply(policies_in_force(policies), profile, ret);
 	if (r == 0 && policies->core->options->observe)
 		ret->backend = POLICY_BACKEND_OBSERVE;
 	return r;
@@ -148,12 +151,11 @@ static void reconsider(struct policies *policies)
 {
 	struct profile_choice *choice = &policies->profile;
 	enum profile_why why;
-	const struct policy_profile *profile = pick(policies,
-						    policy_files_profiles(policies->files), &why);
+	const struct policy_profile *profile = pick(policies, &why);
 	struct policy policy;
 
 	if (strcmp(profile->name, choice->name) != 0) {
-		if (profile_apply(policies, policies->files, &policy) < 0) {
+		if (profile_apply(policies, &policy) < 0) {
 			log_error("out of memory for the profile %s", profile->name);
 			return;
 		}
@@ -185,7 +187,7 @@ static int on_power(sd_event_source *source, int fd, uint32_t revents, void *use
 /* Sets the timer to the next time at which a condition begins or ends. */
 static void arm_clock(struct policies *policies)
 {
-	const struct policy_profiles *profiles = policy_files_profiles(policies->files);
+	const struct policy_profiles *profiles = profiles_of(policies);
 	struct tm local = local_time();
 	uint32_t now_min = local.tm_hour * 60 + local.tm_min, least = MINUTES_PER_DAY;
 	struct itimerspec next = { 0 };
@@ -249,7 +251,7 @@ void profile_check_rules(void *state)
 {
 	struct policies *policies = state;
 	struct profile_choice *choice = &policies->profile;
-	const struct policy_profiles *profiles = policy_files_profiles(policies->files);
+	const struct policy_profiles *profiles = profiles_of(policies);
 	uint32_t met = 0;
 
 	for (uint32_t i = 0; i < profiles->n; i++) {
@@ -278,7 +280,7 @@ int profile_listen(struct policies *policies)
 	static const struct uevent_kind news[] = { { UEVENT_CHANGE },
 						   { UEVENT_ADD },
 						   { UEVENT_REMOVE } };
-	const struct policy_profiles *profiles = policy_files_profiles(policies->files);
+	const struct policy_profiles *profiles = profiles_of(policies);
 	struct profile_choice *choice = &policies->profile;
 	int r = 0;
 
@@ -311,7 +313,7 @@ int profile_listen(struct policies *policies)
 
 int profile_choose(struct policies *policies, const char *name)
 {
-	const struct policy_profiles *profiles = policy_files_profiles(policies->files);
+	const struct policy_profiles *profiles = profiles_of(policies);
 	const char *directory = policies->core->options->run_dir;
 	int r;
 

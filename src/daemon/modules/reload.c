@@ -39,7 +39,7 @@ static int put_into_force(struct policies *policies)
 {
 	struct core *core = policies->core;
 	struct policy policy;
-	int r = profile_apply(policies, policies->files, &policy);
+	int r = profile_apply(policies, &policy);
 
 	if (r < 0)
 		return r;
@@ -57,13 +57,9 @@ static int put_into_force(struct policies *policies)
 
 static int go_back(struct policies *policies)
 {
-	struct policy_hold *hold = &policies->hold;
-
-	if (!hold->original)
+	if (!policies->held)
 		return 0;
-	policy_files_free(policies->files);
-	policies->files = hold->original;
-	hold->original = NULL;
+	policies->held = policy_files_free(policies->held);
 	log_info("the policy of the files is in force again");
 	return put_into_force(policies);
 }
@@ -72,7 +68,7 @@ static void expire(void *state, uint64_t now_ns)
 {
 	struct policies *policies = state;
 
-	if (!channel_has_subscriber(&policies->hold.channel))
+	if (!channel_has_subscriber(&policies->hold))
 		go_back(policies);
 	profile_expire(policies, now_ns);
 }
@@ -84,20 +80,14 @@ static uint64_t next_ns(void *state, uint64_t now_ns)
 
 int policy_hold_start(struct policies *policies, const char *text, char **ret_message)
 {
-	struct policy_hold *hold = &policies->hold;
 	struct policy_files *files;
 	int r = read_text(text, &files, ret_message);
 
 	if (r < 0)
 		return r;
-	/* The end of an earlier client was not noticed yet. */
-	r = go_back(policies);
-	if (r < 0) {
-		policy_files_free(files);
-		return r;
-	}
-	hold->original = policies->files;
-	policies->files = files;
+	/* There is one where the end of an earlier client was not noticed yet. */
+	policy_files_free(policies->held);
+	policies->held = files;
 	log_info("another policy is in force for as long as its client listens");
 	r = put_into_force(policies);
 	if (r < 0)
@@ -114,8 +104,7 @@ static int read_files(struct policies *policies, char **ret_message)
 
 	if (r < 0)
 		return r;
-	/* There is no held policy to return from any more. */
-	policies->hold.original = policy_files_free(policies->hold.original);
+	policies->held = policy_files_free(policies->held);
 	policy_files_free(policies->files);
 	policies->files = files;
 	return 0;
@@ -140,7 +129,7 @@ static int reload(struct policies *policies, char **ret_message)
 				       (int)strcspn(why, "\n"), why);
 		return r;
 	}
-	r = profile_apply(policies, policies->files, &policy);
+	r = profile_apply(policies, &policy);
 	if (r < 0)
 		return r;
 	if (policy.backend != core->policy.backend)
@@ -196,7 +185,7 @@ static void free_policies(void *state)
 {
 	struct policies *policies = state;
 
-	policy_files_free(policies->hold.original);
+	policy_files_free(policies->held);
 	profile_deinit(policies);
 	policy_files_free(policies->files);
 	free(policies->dropin_dir);
