@@ -45,6 +45,7 @@ struct governed {
 	bool yield_said;	/* … and whether the last take-over was named */
 	bool error_logged;	/* a failing write is logged once until a write succeeds */
 	char cpus[256];		/* "0-1", for people */
+	char siblings[256];	/* other domains' CPUs of the same core, in the same way */
 };
 
 static inline bool governed_is_driven(const struct governed *governed)

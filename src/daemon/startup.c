@@ -24,6 +24,7 @@
 #include "shared/cleanup.h"
 #include "shared/log.h"
 #include "shared/statefile.h"
+#include "shared/sysfs.h"
 
 int startup_read_policy(struct policies *policies)
 {
@@ -203,6 +204,23 @@ static void read_limits(void *userdata, int fd, struct wakegov_limits *ret)
 	tracer_read_limits(core->tracer, fd, ret);
 }
 
+/* The CPUs of other domains that share a core, and so a clock, with the domain's first CPU. */
+static void find_siblings(const struct topology *topology, uint32_t domain, char *ret, size_t size)
+{
+	struct cpu_mask core_cpus, siblings = { 0 };
+	char list[256];
+
+	if (!sysfs_read_line(list, sizeof(list),
+			     "/sys/devices/system/cpu/cpu%u/topology/core_cpus_list",
+			     topology->domains[domain].first_cpu) ||
+	    !cpu_mask_parse_list(list, &core_cpus))
+		return;
+	for (uint32_t cpu = 0; cpu < topology->n_cpus; cpu++)
+		if (cpu_mask_has(&core_cpus, cpu) && topology->cpu_domain[cpu] != domain)
+			cpu_mask_add(&siblings, cpu);
+	cpu_mask_print_list(&siblings, ret, size);
+}
+
 static int init_domain(struct core *core, uint32_t i)
 {
 	struct governed *governed = &core->domains[i];
@@ -214,6 +232,7 @@ static int init_domain(struct core *core, uint32_t i)
 	topology_for_each_cpu(core->topology, cpu, i)
 		cpu_mask_add(&cpus, cpu);
 	cpu_mask_print_list(&cpus, governed->cpus, sizeof(governed->cpus));
+	find_siblings(core->topology, i, governed->siblings, sizeof(governed->siblings));
 	r = actuator_domain_init(&governed->actuator, info, core->saved);
 	if (r < 0) {
 		log_error("%s: cannot open its controls: %s", info->name, strerror(-r));

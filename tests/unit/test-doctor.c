@@ -125,7 +125,7 @@ FIXTURE_TEST(test_placement)
 	fake_write("smt/active", "1");
 	examine("/run/none");
 	assert_not_found("placement of tasks");
-	assert_found("note two threads of a core: not known to wakegov");
+	assert_found("note two threads of a core: have one clock");
 	assert_int_equal(umount2("/proc/sys/kernel", MNT_DETACH), 0);
 }
 

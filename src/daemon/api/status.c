@@ -190,6 +190,7 @@ void api_put_domain(struct json_out *out, struct core *core, uint32_t domain)
 	json_out_open(out, '{');
 	field_text(out, "name", actuator->info->name);
 	field_text(out, "cpus", governed->cpus);
+	field_text(out, "siblings", governed->siblings[0] ? governed->siblings : NULL);
 	field_text(out, "state", actuator_state_names[actuator->state]);
 	field_text(out, "state_why", actuator->why[0] ? actuator->why : NULL);
 	field_text(out, "backend", governed->backend->name);

@@ -450,6 +450,22 @@ class Threads(unittest.TestCase):
             self.assertAlmostEqual(fast * 1800 / slow, max(mhz), delta=10)
             self.assertAlmostEqual(found, max(mhz), delta=5)
 
+    def test_said(self):
+        """A cap on one thread holds until the other asks for more, and explain says so"""
+        os.sched_setaffinity(0, {2, 3})  # what looks has no cap
+        for cpu in range(4):
+            guest.write(guest.policy(f"policy{cpu}", "scaling_min_freq"), OPPS_MHZ[-1] * 1000)
+        with guest.BusyLoop(0) as capped, guest.BusyLoop(1) as free, guest.Daemon() as daemon:
+            self.assertEqual([daemon.domain(f"policy{cpu}").get("siblings") for cpu in (0, 3)], ["1", "2"])
+            daemon.call("AddOverride", pid=capped.pid, settings={"cap": "30%"})
+            capped.start()
+            guest.wait_for(lambda: guest.frequency("policy0") < 700000, 5, "the cap")
+            free.start()
+            guest.wait_for(lambda: guest.frequency("policy0") > 1700000, 5, "the core's clock")
+            said = subprocess.run([f"{guest.BUILD}/wakegovctl", "explain", "policy0"], check=True, capture_output=True, text=True).stdout
+            self.assertIn("runs at 1800 MHz", said)
+            self.assertIn("that of CPU 1 too, as threads of a core have one", said)
+
     def test_energy(self):
         """Two busy threads draw 1.2 times as much more than an idle core as one does"""
         subprocess.run(["modprobe", "msr"], check=True)
