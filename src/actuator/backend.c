@@ -79,6 +79,12 @@ int backend_acquire(struct actuator_domain *domain, enum policy_backend wanted,
 	passed_over[0] = '\0';
 	if (cpufreq_find_fault(domain->info->first_cpu, passed_over))
 		named = &backend_observe;
+	if (!named && amd_pstate_is_guided()) {
+		text_append(passed_over, BACKEND_WHY_SIZE,
+			    "not uclamp or setspeed: in amd-pstate's guided mode the CPU itself "
+			    "chooses, up to scaling_max_freq");
+		named = &backend_limits;
+	}
 	if (named) {
 		*ret = named;
 		return named->acquire(domain);

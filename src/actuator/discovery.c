@@ -270,6 +270,14 @@ bool sched_ext_has_all(const char *sys, char ret[static SCHED_EXT_NAME_SIZE])
 	       sysfs_read_line(ret, SCHED_EXT_NAME_SIZE, "%s/kernel/sched_ext/root/ops", sys);
 }
 
+bool amd_pstate_is_guided(void)
+{
+	char mode[CONTROL_VALUE_SIZE];
+
+	return sysfs_read_line(mode, sizeof(mode), "/sys/devices/system/cpu/amd_pstate/status") &&
+	       !strcmp(mode, "guided");
+}
+
 /* With such timers the resolution is a nanosecond; without, a tick. */
 bool tick_is_seen(void)
 {

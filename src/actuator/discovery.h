@@ -81,6 +81,12 @@ static inline uint32_t caches_of_cpu(const struct caches *caches, uint32_t cpu)
 bool sched_ext_has_all(const char *sys, char ret[static SCHED_EXT_NAME_SIZE]);
 
 /*
+ * Whether amd-pstate is in its guided mode: the CPU may run at any frequency from the one that
+ * schedutil chooses up to scaling_max_freq, so that a clamp caps nothing.
+ */
+bool amd_pstate_is_guided(void);
+
+/*
  * Whether wakegov sees the scheduler's tick: it is a high-resolution timer, unless the kernel was
  * started with highres=off or has no clock for it. See tickless_has().
  */

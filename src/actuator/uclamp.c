@@ -43,6 +43,10 @@ static int uclamp_acquire(struct actuator_domain *domain)
 			"the sched_ext scheduler %s has all tasks, and ignores "
 			"clamps",
 			scheduler);
+	if (amd_pstate_is_guided())
+		return actuator_domain_explain(domain, -EOPNOTSUPP,
+					       "amd-pstate's guided mode lets the CPU exceed what "
+					       "schedutil chooses, so clamps cap nothing");
 	r = uclamp_probe();
 	if (r == -EOPNOTSUPP || r == -EINVAL)
 		return actuator_domain_explain(domain, -EOPNOTSUPP,

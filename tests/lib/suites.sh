@@ -241,6 +241,10 @@ drivers() {
 			in_lab "--machine timed --driver $driver --cpus 2" "$CONFORMANCE limits" "$CONFORMANCE cooled" \
 				"test_timed.py Driver"
 			;;
+		amd-guided)
+			in_lab "--machine timed --driver $driver --cpus 2" "$CONFORMANCE setspeed" "$CONFORMANCE limits" \
+				"$CONFORMANCE cooled" "test_timed.py Driver" "test_amd.py Guided OwnClock"
+			;;
 		*)
 			in_lab "--machine timed --driver $driver --cpus 2" "$CONFORMANCE setspeed" "$CONFORMANCE limits" \
 				"$CONFORMANCE cooled" "$CONFORMANCE uclamp" "test_timed.py Driver"

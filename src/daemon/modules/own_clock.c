@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Some CPUs run at their highest frequency whatever they do: a driver whose firmware chooses, or
- * the governor performance under backend = limits. No boost can add to that, and what is traced
- * costs each task some of its time. So once the CPUs were measured at their highest while next to
- * nothing was asked of them, and as long as no rule, limit or preference of the policy asks for
- * more than boosts, the domains go back to the governors from before for 10 s, twice that the next
- * time, and so on to 320 s. At the end of each rest every CPU's mean frequency of the whole rest is
- * measured: a lower one ends this, for ten minutes at least. Without counters of the real frequency
- * there is no rest.
+ * Some CPUs run at their highest frequency whatever they do: a driver whose firmware chooses,
+ * amd-pstate's guided mode, or the governor performance under backend = limits. No boost can add to
+ * that, and what is traced costs each task some of its time. So once the CPUs were measured at
+ * their highest while next to nothing was asked of them, and as long as no rule, limit or
+ * preference of the policy asks for more than boosts, the domains go back to the governors from
+ * before for 10 s, twice that the next time, and so on to 320 s. At the end of each rest every
+ * CPU's mean frequency of the whole rest is measured: a lower one ends this, for ten minutes at
+ * least. Without counters of the real frequency there is no rest.
  */
 #include "daemon/modules/modules.h"
 
+#include "actuator/discovery.h"
 #include "actuator/governor.h"
 #include "core/rule.h"
 #include "daemon/domains.h"
@@ -68,7 +69,8 @@ static bool can_be_fast(const struct governed *governed)
 	control_load(CONTROL_GOVERNOR, policy, governor, sizeof(governor));
 	control_read_file(policy, "scaling_driver", driver, sizeof(driver));
 	return governed->backend->leaves_governor &&
-	       (!strcmp(governor, "performance") || governor_driver_chooses(driver));
+	       (!strcmp(governor, "performance") || governor_driver_chooses(driver) ||
+		amd_pstate_is_guided());
 }
 
 /* The next decisions write their floors again. */

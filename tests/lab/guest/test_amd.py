@@ -94,7 +94,7 @@ class Preference(unittest.TestCase):
         self.assertEqual(guest.read(PREFERENCE), number)
 
 
-@unittest.skipUnless(MODE == "active", "the mode is not active")
+@unittest.skipUnless(MODE in ("active", "guided"), "the mode is neither active nor guided")
 class OwnClock(unittest.TestCase):
     """CPUs that run at their highest frequency whatever they do: no boost can add to that."""
 
@@ -188,6 +188,19 @@ class PreferredCores(unittest.TestCase):
             guest.wait_for(lambda: daemon.domain(name)["target_khz"] == HIGHEST_MHZ * 1000, 5, "the target")
             guest.wait_for(lambda: abs(daemon.domain(name)["current_khz"] - mhz * 1000) < 20000, 5,
                            f"{mhz} MHz")
+
+
+class Guided(unittest.TestCase):
+    def test_cap(self):
+        """auto takes limits, by which a cap holds: beyond what schedutil chooses for a clamp the CPU goes by itself"""
+        os.sched_setaffinity(0, {1})  # what looks has no cap
+        with guest.BusyLoop(0) as loop, guest.Daemon() as daemon:
+            daemon.call("AddOverride", pid=loop.pid, settings={"cap": "30%"})
+            loop.start()
+            guest.wait_for(lambda: guest.frequency("policy0") < 700000, 5, "the cap")
+            self.assertEqual(daemon.domain("policy0")["backend"], "limits")
+        with self.assertRaisesRegex(AssertionError, "clamps cap nothing"), guest.Daemon("[wakegov]\nbackend = uclamp\n"):
+            pass
 
 
 class Modes(unittest.TestCase):

@@ -31,7 +31,7 @@ OFFERS = {"acpi": ("acpi-cpufreq", "uclamp"), "msr": ("acpi-cpufreq", "uclamp"),
           "pstate": ("intel_cpufreq", "uclamp"),
           "hwp-passive": ("intel_cpufreq", "uclamp"), "pstate-active": ("intel_pstate", "limits"),
           "hwp": ("intel_pstate", "limits"), "amd": ("amd-pstate-epp", "limits"),
-          "amd-passive": ("amd-pstate", "uclamp"), "amd-guided": ("amd-pstate", "uclamp")}
+          "amd-passive": ("amd-pstate", "uclamp"), "amd-guided": ("amd-pstate", "limits")}
 # This machine has no APERF and MPERF; their numbers read as 0.
 MEASURED = {"acpi": "as the kernel sets it"}
 # Of MSR TURBO_LIMITS, a byte for each number of busy CPUs, in 100 MHz.
