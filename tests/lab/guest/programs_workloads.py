@@ -273,24 +273,91 @@ print(len(took) / sum(took), took[len(took) // 2] * 1e6, took[len(took) * 99 // 
 """
 
 
-# Somebody at a shell on a terminal, who thinks for 100 ms after each prompt: the mean time of a command, in ms.
-TERMINAL = f"""import os, pty, time
-COMMANDS = ("ls -l {WORK}", "grep -c the {WORK}/text", "sort {WORK}/text | tail -n 1", "wc -l {WORK}/text")
+# Commands that are typed into a terminal, with a pause after each prompt: their mean time in ms, the median and the longest in us.
+def typed(program, pause_s, *commands):
+    return python(f"""import os, pty, time
+COMMANDS = {json.dumps(commands)}
 pid, terminal = pty.fork()
 if not pid:
-    os.execvpe("bash", ["bash", "--norc", "-i"], {{**os.environ, "PS1": "@> ", "TERM": "dumb"}})
+    program = {json.dumps(program)}
+    os.execvpe(program[0], program, {{**os.environ, "PS1": "@> ", "TERM": "dumb"}})
 def prompt():
     got = b""
     while not got.endswith(b"@> "): got += os.read(terminal, 4096)
 prompt()
 took = []
 for number in range(24):
-    time.sleep(0.1)
+    time.sleep({pause_s})
     before = time.monotonic()
     os.write(terminal, COMMANDS[number % len(COMMANDS)].encode() + b"\\n"); prompt()
     took.append((time.monotonic() - before) * 1e6)
 took = sorted(took[4:])
 print(sum(took) / len(took) / 1000, took[len(took) // 2], took[-1])
+""")
+
+
+SHELL = ("bash", "--norc", "-i")
+SSH = ("ssh", "-tt", "-p", "2222", "-i", f"{WORK}/ssh/key", "-o", "StrictHostKeyChecking=no", "-o", "LogLevel=quiet", "127.0.0.1",
+       "PS1=\"@> \" TERM=dumb exec bash --norc -i")
+COMMANDS = (f"ls -l {WORK}", f"grep -c the {WORK}/text", f"sort {WORK}/text | tail -n 1", f"wc -l {WORK}/text")
+
+
+def secure_shell():
+    """A key, and what sshd wants to be there."""
+    text()
+    shell(f"mkdir -p {WORK}/ssh /run/sshd; cd {WORK}/ssh; [ -f key ] || ssh-keygen -q -t ed25519 -N '' -f key; "
+          "grep -q ^sshd: /etc/passwd || echo 'sshd:x:74:65534::/run/sshd:/usr/sbin/nologin' >>/etc/passwd")
+
+
+def sshd():
+    """Without PAM, as the guest has no sessions."""
+    return server(["/usr/sbin/sshd", "-D", "-f", "/dev/null", "-p", "2222", "-h", f"{WORK}/ssh/key", "-o", f"AuthorizedKeysFile={WORK}/ssh/key.pub",
+                   "-o", "StrictModes=no", "-o", "UsePAM=no", "-o", "PermitRootLogin=yes"], listens(2222))
+
+
+def unit():
+    work_folder()
+    shell(f"printf '#include <stdio.h>\nint main(void) {{ return puts(\"x\"); }}\n' >{WORK}/unit.c")
+
+
+def tunnel():
+    """WireGuard to a network namespace, over a pair of veth."""
+    work_folder()
+    shell(f"""modprobe wireguard; modprobe veth; cd {WORK}
+        ip netns add there; ip link add here type veth peer name here netns there
+        for at in "" "ip netns exec there"; do
+            side=${{at:+2}}; side=${{side:-1}}
+            wg genkey >wg$side; wg pubkey <wg$side >wg$side.pub
+        done
+        for at in "" "ip netns exec there"; do
+            side=${{at:+2}}; side=${{side:-1}}; other=$((3 - side))
+            $at ip link add wg0 type wireguard
+            $at wg set wg0 listen-port 51820 private-key wg$side peer $(cat wg$other.pub) allowed-ips 10.2.0.0/24 endpoint 10.1.0.$other:51820
+            $at ip addr add 10.1.0.$side/24 dev here; $at ip addr add 10.2.0.$side/24 dev wg0
+            $at ip link set lo up; $at ip link set here up; $at ip link set wg0 up
+        done""")
+
+
+def far_end():
+    """It answers each 16 KiB by a byte."""
+    return server(["ip", "netns", "exec", "there", "python3", "-c", """import socket
+with socket.create_server(("10.2.0.2", 7777)) as listening:
+    while True:
+        asked, _ = listening.accept()
+        while asked.recv(16384, socket.MSG_WAITALL): asked.send(b"x")"""], listens(7777, "10.2.0.2"))
+
+
+# A message through the tunnel 10 ms after the last one was answered.
+TUNNEL = """import socket, time
+asked, took = socket.create_connection(("10.2.0.2", 7777)), []
+asked.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+for number in range(200):
+    time.sleep(0.01)
+    before = time.monotonic()
+    asked.sendall(bytes(16384)); asked.recv(1)
+    took.append((time.monotonic() - before) * 1e6)
+took = sorted(took[20:])
+print(sum(took) / len(took) / 1000, took[len(took) // 2], took[len(took) * 99 // 100])
 """
 # A collector of figures, each 100 ms by the clock, as monitoring agents are: how many of its rounds of four
 # commands are over after 50 ms, in percent, and how long they take, in us.
@@ -413,7 +480,10 @@ WORKLOADS = (
     # The same, asked by the other end of the network card: by one, two and three tasks.
     *(workload(f"outside-{tasks}", "ms", "lower", frameload(f"outside{tasks}", 5), latency, (network_card,))
       for tasks in (1, 2, 3)),
-    workload("terminal", "ms", "lower", python(TERMINAL), printed, (text,)),
+    workload("terminal", "ms", "lower", typed(SHELL, 0.1, *COMMANDS), printed, (text,)),
+    workload("ssh", "ms", "lower", typed(SSH, 0.1, *COMMANDS), printed, (secure_shell,), sshd),
+    workload("compile", "ms", "lower", typed(SHELL, 1, f"gcc -c {WORK}/unit.c -o {WORK}/unit.o"), printed, (unit,)),
+    workload("tunnel", "ms", "lower", python(TUNNEL), printed, (tunnel,), far_end),
     workload("collector", "% on time", "higher", python(COLLECTOR), printed, (text,)),
     workload("script", "ms", "lower", SCRIPT, completion),
     workload("gitsource", "ms", "lower", GIT_TESTS, completion),

@@ -5,7 +5,7 @@
 table_programs.py [--seed N] [--governors LIST] [--workloads LIST]: a JSON object a line for each workload
 under each governor. A governor is one of cpufreq's, `own` for the one that is there without wakegov
 (schedutil, else the driver's powersave), `wakegov` for wakegovd beside that, or `wakegov_BACKEND`; with `+power` it knows
-what measure-power found. A number is a fixed frequency in MHz. A workload is a row of programs_workloads.py.
+what measure-power found, with `+quiet` or `+performance` it has that profile. A number is a fixed frequency in MHz. A workload is a row of programs_workloads.py.
 """
 import argparse
 import contextlib
@@ -75,6 +75,8 @@ def governed(name):
     guest.set_governor("performance" if backend == "observe" else own_governor())
     with guest.Daemon(f"[wakegov]\nbackend = {backend}\n[utilisation]\nchains = {'off' if extra == 'off' else 'on'}\n" +
                       (measured_power() if extra == "power" else "")) as daemon:
+        if extra in ("quiet", "performance"):
+            daemon.call("ChooseProfile", profile=extra)
         try:
             yield
         finally:

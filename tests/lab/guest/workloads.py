@@ -113,10 +113,10 @@ def server(command, is_up):
         process.wait()
 
 
-def listens(port):
+def listens(port, host="127.0.0.1"):
     def is_up():
         with socket.socket() as probe:
-            return not probe.connect_ex(("127.0.0.1", port))
+            return not probe.connect_ex((host, port))
     return is_up
 
 
