@@ -462,7 +462,7 @@ suite_schedulers() {
 	local root=$HOME/.cache/wakegov-schedulers
 
 	packages_install clang-19 libelf-dev zlib1g-dev libseccomp-dev pkg-config || return 1
-	BPF_CLANG=clang-19 cargo install --quiet --locked --version 1.1.4 --root "$root" scx_bpfland scx_lavd || return 1
+	BPF_CLANG=clang-19 cargo install --quiet --locked --version 1.1.4 --root "$root" scx_bpfland scx_lavd scx_rusty || return 1
 	ln -sfn "$root" "$BUILD/schedulers"
 	in_lab "--machine timed --driver pstate" test_schedulers.py
 }
