@@ -80,10 +80,7 @@ static inline uint32_t caches_of_cpu(const struct caches *caches, uint32_t cpu)
  */
 bool sched_ext_has_all(const char *sys, char ret[static SCHED_EXT_NAME_SIZE]);
 
-/*
- * Whether amd-pstate is in its guided mode: the CPU may run at any frequency from the one that
- * schedutil chooses up to scaling_max_freq, so that a clamp caps nothing.
- */
+/* Whether amd-pstate's mode lets a CPU run faster than schedutil chooses: clamps cap nothing. */
 bool amd_pstate_is_guided(void);
 
 /*

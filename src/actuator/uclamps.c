@@ -217,14 +217,17 @@ static int keep(struct uclamps *clamps, struct uclamped *entry)
 	return r < 0 ? r : UCLAMPS_UNCHANGED;
 }
 
-/* As uclamps_set(), without the rate limit. */
-static int write_now(struct uclamps *clamps, uint32_t pid, struct uclamp ours, uint64_t now_ns)
+/* As uclamps_set() at once; of: whose entry it is for, if its task still has the pid; or NULL. */
+static int write_now(struct uclamps *clamps, uint32_t pid, const struct uclamped *of,
+		     struct uclamp ours, uint64_t now_ns)
 {
 	_cleanup_(live_task_close) struct live_task live;
 	struct uclamped *entry;
 	struct uclamp merged;
 	int r = identify(clamps, pid, &live);
 
+	if (r >= 0 && of && of->task.start != live.task.start)
+		r = -ESRCH;
 	r = r < 0 ? r : find_or_add(clamps, &live.task, &entry);
 	if (r == -ESRCH) {
 		entry = task_log_find(&clamps->log, pid);
@@ -265,7 +268,7 @@ int uclamps_set(struct uclamps *clamps, uint32_t pid, struct uclamp ours, uint64
 		return UCLAMPS_UNCHANGED;
 	if (entry && entry->changed_ns && now_ns < entry->changed_ns + UCLAMPS_RATE_LIMIT_NS)
 		return postpone(clamps, entry, ours);
-	return write_now(clamps, pid, ours, now_ns);
+	return write_now(clamps, pid, NULL, ours, now_ns);
 }
 
 uint64_t uclamps_next_ns(const struct uclamps *clamps)
@@ -285,7 +288,7 @@ int uclamps_check(struct uclamps *clamps, uint32_t pid, uint64_t now_ns)
 		return UCLAMPS_UNCHANGED;
 	if (now_ns < entry->changed_ns + UCLAMPS_RATE_LIMIT_NS)
 		return postpone(clamps, entry, entry->ours);
-	return write_now(clamps, pid, entry->ours, now_ns);
+	return write_now(clamps, pid, entry, entry->ours, now_ns);
 }
 
 void uclamps_check_all(struct uclamps *clamps, uint64_t now_ns)
@@ -294,7 +297,7 @@ void uclamps_check_all(struct uclamps *clamps, uint64_t now_ns)
 
 	while ((entry = task_log_next(&clamps->log, entry)))
 		if (entry->refused)
-			write_now(clamps, entry->task.pid, entry->ours, now_ns);
+			write_now(clamps, entry->task.pid, entry, entry->ours, now_ns);
 		else
 			uclamps_check(clamps, entry->task.pid, now_ns);
 }
@@ -306,7 +309,7 @@ static void restore_children(struct uclamps *clamps, uint64_t now_ns)
 		const struct uclamped *entry = task_log_find(&clamps->log, clamps->children[i]);
 
 		if (entry && entry->inherited)
-			write_now(clamps, entry->task.pid, none, now_ns);
+			write_now(clamps, entry->task.pid, entry, none, now_ns);
 	}
 	clamps->n_children = 0;
 }
@@ -323,7 +326,7 @@ void uclamps_flush(struct uclamps *clamps, uint64_t now_ns)
 		if (entry->pending && now_ns < entry->changed_ns + UCLAMPS_RATE_LIMIT_NS)
 			postpone(clamps, entry, entry->ours);
 		else if (entry->pending)
-			write_now(clamps, entry->task.pid, entry->ours, now_ns);
+			write_now(clamps, entry->task.pid, entry, entry->ours, now_ns);
 }
 
 /* The parent's entry, or its former one, as it may have forked before its last write. */
@@ -372,7 +375,7 @@ int uclamps_forked(struct uclamps *clamps, uint32_t parent, uint32_t child)
 	/* An existing entry may hold clamps that the child inherited from ours as its own. */
 	if (entry && entry->task.start == fresh.task.start) {
 		entry->own = uclamped_own(from, entry->own);
-		return write_now(clamps, child, entry->ours, 0);
+		return write_now(clamps, child, entry, entry->ours, 0);
 	}
 	if (uclamp_equals(fresh.own, fresh.put))
 		return UCLAMPS_UNCHANGED;
