@@ -51,12 +51,6 @@ static int tear_down(void **state)
 	return 0;
 }
 
-static void renew(void)
-{
-	tear_down(NULL);
-	set_up(NULL);
-}
-
 #define FIXTURE_TEST(name) TEST_WITH(name, set_up, tear_down)
 
 /* The CPU is this busy; a chain of this share was there at seen_ns. */
@@ -152,7 +146,7 @@ FIXTURE_TEST(test_looks)
 	uint64_t gaps_ns[2][4];
 
 	for (int own = 0; own < 2; own++) {
-		renew();
+		RENEW();
 		decide(1);
 		for (int look = 0; look < 4; look++) {
 			sample(0, own ? 1000 : 100, 960, machine.now_ns);
@@ -198,7 +192,7 @@ FIXTURE_TEST(test_cap)
 FIXTURE_TEST(test_cap_elsewhere)
 {
 	for (uint32_t capped = 811; capped <= 812; capped++) {
-		renew();
+		RENEW();
 		engine_apply(machine.engine,
 			     &(struct input){ .now_ns = machine.now_ns,
 					      .type = INPUT_TASK_RULES,
@@ -300,7 +294,7 @@ FIXTURE_TEST(test_rate_limited)
 	for (int clamps = 0; clamps < 2; clamps++) {
 		uint64_t fell_ns;
 
-		renew();
+		RENEW();
 		engine_apply(machine.engine, &(struct input){ .now_ns = START_NS,
 							      .type = INPUT_DOMAIN,
 							      .domain = { .active = true,
@@ -341,7 +335,7 @@ FIXTURE_TEST(test_waiting_of_rule)
 			.cpu = { .chain = { DECAY_Q(819), 812, 0, START_NS } },
 		};
 
-		renew();
+		RENEW();
 		machine.policy.rules[0].properties =
 			(struct policy_properties){ .waiting = cases[i].level };
 		engine_set_policy(machine.engine, &machine.policy, START_NS);

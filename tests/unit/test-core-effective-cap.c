@@ -69,12 +69,6 @@ static int tear_down(void **state)
 	return 0;
 }
 
-static void renew(void)
-{
-	tear_down(NULL);
-	set_up(NULL);
-}
-
 #define FIXTURE_TEST(name) TEST_WITH(name, set_up, tear_down)
 
 static void busy(uint32_t cpu, uint32_t util_cap)
@@ -171,7 +165,7 @@ FIXTURE_TEST(test_who_counts)
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		/* In either order, and on either CPU. */
 		for (uint32_t first = 0; first < 2; first++) {
-			renew();
+			RENEW();
 			for (uint32_t j = 0; j < 2; j++) {
 				uint32_t task = first ^ j;
 
@@ -242,7 +236,7 @@ FIXTURE_TEST(test_uncapper_is_named)
 	assert_string_equal(reason_names[decision->reason], "utilisation");
 	assert_int_equal(decision->pid, 8);
 	/* Nobody is, where the cap asks for no less than what is used. */
-	renew();
+	RENEW();
 	busy(0, 100);
 	runs(0, 7, CAP_30, true);
 	decision = decide(0);
@@ -331,7 +325,7 @@ FIXTURE_TEST(test_floor_beside_cap)
 	assert_int_equal(decision->rule, 3);
 	assert_int_equal(decision->capped_pid, 0);
 	/* Demand that is just the cap is not cut: 1.25 · 245.6. */
-	renew();
+	RENEW();
 	busy(0, 245);
 	runs(0, 7, CAP_30, true);
 	decision = decide(0);

@@ -26,6 +26,9 @@
 	}                                                                                  \
 	static void name(void **state)
 
+/* As between two tests, for a test of several cases. */
+#define RENEW() (tear_down(NULL), set_up(NULL))
+
 void tests_add(struct CMUnitTest test);
 
 /*

@@ -273,8 +273,8 @@ print(len(took) / sum(took), took[len(took) // 2] * 1e6, took[len(took) * 99 // 
 """
 
 
-# Commands that are typed into a terminal, with a pause after each prompt: their mean time in ms, the median and the longest in us.
 def typed(program, pause_s, *commands):
+    """Types them at its prompts, each after a pause: their mean time in ms, the median and the longest in us."""
     return python(f"""import os, pty, time
 COMMANDS = {json.dumps(commands)}
 pid, terminal = pty.fork()
@@ -359,6 +359,8 @@ for number in range(200):
 took = sorted(took[20:])
 print(sum(took) / len(took) / 1000, took[len(took) // 2], took[len(took) * 99 // 100])
 """
+
+
 # A collector of figures, each 100 ms by the clock, as monitoring agents are: how many of its rounds of four
 # commands are over after 50 ms, in percent, and how long they take, in us.
 COLLECTOR = f"""import os, time

@@ -5,7 +5,8 @@
 table_programs.py [--seed N] [--governors LIST] [--workloads LIST]: a JSON object a line for each workload
 under each governor. A governor is one of cpufreq's, `own` for the one that is there without wakegov
 (schedutil, else the driver's powersave), `wakegov` for wakegovd beside that, or `wakegov_BACKEND`; with `+power` it knows
-what measure-power found, with `+quiet` or `+performance` it has that profile. A number is a fixed frequency in MHz. A workload is a row of programs_workloads.py.
+what measure-power found, with `+quiet` or `+performance` it has that profile. A number is a fixed frequency in MHz. A
+workload is a row of programs_workloads.py.
 """
 import argparse
 import contextlib

@@ -193,6 +193,7 @@ class PreferredCores(unittest.TestCase):
 class Guided(unittest.TestCase):
     def test_cap(self):
         """auto takes limits, by which a cap holds: beyond what schedutil chooses for a clamp the CPU goes by itself"""
+        self.addCleanup(os.sched_setaffinity, 0, os.sched_getaffinity(0))
         os.sched_setaffinity(0, {1})  # what looks has no cap
         with guest.BusyLoop(0) as loop, guest.Daemon() as daemon:
             daemon.call("AddOverride", pid=loop.pid, settings={"cap": "30%"})

@@ -7,6 +7,7 @@ import os
 import shutil
 import signal
 import subprocess
+import tempfile
 import time
 import unittest
 
@@ -27,12 +28,11 @@ LOADS = [workloads.named(name) for name in (*LEAST, "asked")]
 
 @contextlib.contextmanager
 def scheduler(name):
-    with open(f"/tmp/{name}.log", "w", encoding="utf-8") as log, \
-            subprocess.Popen([f"{BIN}/{name}"], stdout=log, stderr=log) as process:
+    with tempfile.NamedTemporaryFile() as log, subprocess.Popen([f"{BIN}/{name}"], stdout=log, stderr=log) as process:
         try:
             # The verifier takes its time, as this machine executes 450 million instructions a second.
             guest.wait_for(lambda: process.poll() is not None or guest.read(STATE) == "enabled", 180, name)
-            assert process.poll() is None, guest.read(f"/tmp/{name}.log")
+            assert process.poll() is None, guest.read(log.name)
             yield process
         finally:
             process.send_signal(signal.SIGINT)
@@ -74,6 +74,7 @@ class Schedulers(unittest.TestCase):
     def check_limits(self, name):
         """a task's cap, a domain's limit and its floor hold by each backend, and end"""
         domain = f"policy{CPU}"
+        self.addCleanup(os.sched_setaffinity, 0, os.sched_getaffinity(0))
         os.sched_setaffinity(0, set(range(CPU)))  # what looks has no cap, and would lift it there
         with scheduler(name):
             for backend in ("auto", "limits", "setspeed"):

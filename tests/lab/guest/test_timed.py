@@ -93,6 +93,7 @@ class Timed(unittest.TestCase):
     def setUp(self):
         for cpu in range(os.cpu_count()):
             set_mhz(cpu, OPPS_MHZ[0])
+        self.addCleanup(os.sched_setaffinity, 0, os.sched_getaffinity(0))
         os.sched_setaffinity(0, {0})
 
     def check_scales(self, name, measure, delta=0.01):
