@@ -11,8 +11,6 @@
 #include "actuator/saved.h"
 #include "core/topology.h"
 
-struct saved_value;
-struct saved_values;
 struct wakegov_limits;
 
 /* Expected outcomes; failures are negative errno. */
