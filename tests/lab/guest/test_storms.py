@@ -227,6 +227,12 @@ signal.pause()
         self.assertEqual({pid: clamps_of(pid) for pid in tasks if clamps_of(pid) != NO_CLAMPS}, {})
 
 
+def wake(pid):
+    """A task that ran for short beside one with a lower cap has that one's until it next wakes."""
+    os.kill(pid, signal.SIGSTOP)
+    os.kill(pid, signal.SIGCONT)
+
+
 class Storms(CapsTest):
     def setUp(self):
         super().setUp()
@@ -272,11 +278,9 @@ class Storms(CapsTest):
                 if clamps_of(pid) != (0, due_cap(pid))}
 
     def is_right(self, pids):
-        """Who ran for short beside one with a lower cap has that until it next wakes: so it is woken."""
         for pid, ((_, most), due) in self.wrong(pids).items():
             if most < due:
-                os.kill(pid, signal.SIGSTOP)
-                os.kill(pid, signal.SIGCONT)
+                wake(pid)
         time.sleep(0.5)
         return not self.wrong(pids)
 
@@ -322,9 +326,8 @@ class Storms(CapsTest):
         guest.wait_for(lambda: clamps_of(pid) == (0, CAP_OF["name"]), PATIENCE_S, "the cap")
         self.end(capped)
         # As another program would: a clamp of its own, which nobody may take away.
-        self.fork_as(pid, lambda: subprocess.run(["uclampset", "-M", "900", "-p", str(pid)],
-                                                 check=True))
-        guest.wait_for(lambda: clamps_of(pid) == (0, 900), PATIENCE_S, "its own clamp")
+        self.fork_as(pid, lambda: subprocess.run(f"uclampset -M 900 -p {pid}".split(), check=True))
+        guest.wait_for(lambda: wake(pid) or clamps_of(pid) == (0, 900), PATIENCE_S, "its own clamp")
         names = [rule["rule"]["name"] for rule in
                  self.daemon.call("ExplainRules", pid=pid)["rules"] if rule["matches"]]
         self.assertEqual(names, [])
