@@ -84,11 +84,10 @@ static void place_by_minimum(uint32_t *min_cap)
  */
 WORLD_TEST(test_boost_moves_to_big_cpu, init_unlike)
 {
-	const struct fake_io io = TENTH;
 	uint32_t min_cap = CLAMP_MIN_NONE, n_moves = 0, cpu = 2;
 
 	world->devices[0].completion_cpu = cpu;
-	world_start_io(0, 100, cpu, &io);
+	world_start_io(0, 100, cpu, &TENTH);
 	for (uint32_t ms = 0; ms < 3000; ms++) {
 		boosts_run(NS_PER_MS);
 		place_by_minimum(&min_cap);

@@ -5,10 +5,9 @@
 
 BOOSTS_TEST(test_goes_with_task)
 {
-	const struct fake_io io = TENTH;
 	uint64_t changes;
 
-	boosts_start_paying(0, 0, &io);
+	boosts_start_paying(0, 0, &TENTH);
 	boosts_run(200 * NS_PER_MS);
 	world->devices[0].completion_cpu = 3;
 	world_move_task(0, 3);
@@ -37,10 +36,9 @@ static void serve(uint32_t cpu)
 /* What ends the task's waits has its boost, as long as it does, and none in a window without. */
 BOOSTS_TEST(test_goes_with_kernel_thread)
 {
-	const struct fake_io io = TENTH;
 	uint32_t low[2] = { 0 };
 
-	boosts_start_paying(0, 0, &io);
+	boosts_start_paying(0, 0, &TENTH);
 	boosts_run(200 * NS_PER_MS);
 	boosts_assert_target(1, LOWEST_KHZ, REASON_IDLE);
 	serve(3);
@@ -67,14 +65,12 @@ BOOSTS_TEST(test_goes_with_kernel_thread)
 /* The task's own CPU is at the highest frequency anyway, that of the kernel thread is not. */
 BOOSTS_TEST(test_kernel_thread_is_slow)
 {
-	const struct fake_io io = TENTH;
-
 	world_switch(1, true);
 	world_switch(2, true);
 	boosts_run(300 * NS_PER_MS);
 	world_switch(2, false);
 	boosts_run(100 * NS_PER_MS);
-	world_start_io(0, 100, 0, &io);
+	world_start_io(0, 100, 0, &TENTH);
 	boosts_run(NS_PER_S);
 	boosts_assert_state(0, IO_BOOST_AT_LEVEL);
 	world_switch_to(3, true, DECAY_Q(300));
@@ -87,10 +83,8 @@ BOOSTS_TEST(test_kernel_thread_is_slow)
 
 BOOSTS_TEST(test_another_task_holds_it)
 {
-	const struct fake_io io = TENTH;
-
-	boosts_start_paying(0, 0, &io);
-	boosts_start_paying(1, 1, &io);
+	boosts_start_paying(0, 0, &TENTH);
+	boosts_start_paying(1, 1, &TENTH);
 	boosts_run(200 * NS_PER_MS);
 	world_move_task(0, 3);
 	boosts_assert_target(0, 2200000, REASON_IO_BOOST);
@@ -130,10 +124,9 @@ WORLD_TEST(test_capacities_differ, NULL)
 /* To and fro every 20 ms: both are held, and neither goes up and down with it. */
 BOOSTS_TEST(test_flips)
 {
-	const struct fake_io io = TENTH;
 	uint64_t changes[2];
 
-	boosts_start_paying(0, 0, &io);
+	boosts_start_paying(0, 0, &TENTH);
 	for (uint32_t i = 0; i < 10; i++) {
 		boosts_run(20 * NS_PER_MS);
 		world_move_task(0, i % 2 ? 0 : 3);
@@ -160,9 +153,7 @@ BOOSTS_TEST(test_flips)
 /* While it flips before anything is known, a check comes to its end all the same. */
 BOOSTS_TEST(test_flips_from_the_start)
 {
-	const struct fake_io io = TENTH;
-
-	world_start_io(0, 100, 0, &io);
+	world_start_io(0, 100, 0, &TENTH);
 	for (uint32_t i = 0; i < 200; i++) {
 		boosts_run(20 * NS_PER_MS);
 		world_move_task(0, i % 2 ? 0 : 3);
@@ -175,9 +166,7 @@ BOOSTS_TEST(test_flips_from_the_start)
 /* One that dies while it flips is held on neither side. */
 BOOSTS_TEST(test_flips_and_dies)
 {
-	const struct fake_io io = TENTH;
-
-	boosts_start_paying(0, 0, &io);
+	boosts_start_paying(0, 0, &TENTH);
 	for (uint32_t i = 0; i < 10; i++) {
 		boosts_run(20 * NS_PER_MS);
 		world_move_task(0, i % 2 ? 0 : 3);

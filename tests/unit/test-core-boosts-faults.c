@@ -12,9 +12,7 @@ static void assert_nobody_boosted(void)
 /* While it is tried: an answer comes all the same, under the limits that are. */
 BOOSTS_TEST(test_limits_change)
 {
-	const struct fake_io io = TENTH;
-
-	world_start_io(0, 100, 0, &io);
+	world_start_io(0, 100, 0, &TENTH);
 	boosts_run_to(0, IO_BOOST_TRYING, 200 * NS_PER_MS);
 	boosts_run(20 * NS_PER_MS);
 	world_set_limits(0, LOWEST_KHZ, 1600000);
@@ -28,10 +26,9 @@ BOOSTS_TEST(test_limits_change)
 /* Every 75 ms: neither does the answer stay away, nor is it lost. */
 BOOSTS_TEST(test_limits_come_and_go)
 {
-	const struct fake_io io = TENTH;
 	uint32_t boosted = 0;
 
-	world_start_io(0, 100, 0, &io);
+	world_start_io(0, 100, 0, &TENTH);
 	for (uint32_t i = 0; i < 200; i++) {
 		boosts_run(75 * NS_PER_MS);
 		world_set_limits(0, LOWEST_KHZ, i % 2 ? HIGHEST_KHZ : 1800000);
@@ -45,9 +42,7 @@ BOOSTS_TEST(test_limits_come_and_go)
 /* Those of a domain that is not its own say nothing of it. */
 BOOSTS_TEST(test_limits_elsewhere)
 {
-	const struct fake_io io = TENTH;
-
-	world_start_io(0, 100, 0, &io);
+	world_start_io(0, 100, 0, &TENTH);
 	boosts_run_to(0, IO_BOOST_TRYING, 200 * NS_PER_MS);
 	for (uint32_t i = 0; i < 30; i++) {
 		boosts_run(10 * NS_PER_MS);
@@ -60,9 +55,7 @@ BOOSTS_TEST(test_limits_elsewhere)
 /* A result is not lost by it, and the OPP follows. */
 BOOSTS_TEST(test_limits_change_when_it_pays)
 {
-	const struct fake_io io = TENTH;
-
-	boosts_start_paying(0, 0, &io);
+	boosts_start_paying(0, 0, &TENTH);
 	world_set_limits(0, LOWEST_KHZ, 1600000);
 	boosts_run(50 * NS_PER_MS);
 	boosts_assert_state(0, IO_BOOST_PAYS);
@@ -81,10 +74,9 @@ BOOSTS_TEST(test_limits_change_when_it_pays)
 /* The domain is lent while a pair is run, and time passes unseen: that pair says nothing. */
 BOOSTS_TEST(test_lent_in_a_pair)
 {
-	const struct fake_io io = TENTH;
 	uint32_t tried;
 
-	world_start_io(0, 100, 0, &io);
+	world_start_io(0, 100, 0, &TENTH);
 	boosts_run_to(0, IO_BOOST_TRYING, 200 * NS_PER_MS);
 	while (boosts_group(0)->experiment.phase != EXPERIMENT_SECOND_WINDOW ||
 	       !boosts_group(0)->experiment.mark_ns)
@@ -108,10 +100,8 @@ WORLD_TEST(test_device_ends, NULL)
 						    IO_BOOST_PAYS };
 
 	for (size_t i = 0; i < sizeof(when) / sizeof(when[0]); i++) {
-		const struct fake_io io = TENTH;
-
 		boosts_start(NULL);
-		world_start_io(0, 100, 0, &io);
+		world_start_io(0, 100, 0, &TENTH);
 		boosts_run_to(0, when[i], NS_PER_S);
 		world_end_device(0);
 		world_stop_io(0);
@@ -124,7 +114,7 @@ WORLD_TEST(test_device_ends, NULL)
 		assert_null(world_task(0));
 		assert_int_equal(engine_next_ns(world->engine), UINT64_MAX);
 
-		world_start_io(0, 100, 0, &io);
+		world_start_io(0, 100, 0, &TENTH);
 		boosts_run_to(0, IO_BOOST_TRYING, NS_PER_S);
 		assert_int_equal(boosts_group(0)->experiment.tried, 0);
 		boosts_run_to(0, IO_BOOST_PAYS, NS_PER_S);
@@ -135,9 +125,7 @@ WORLD_TEST(test_device_ends, NULL)
 /* The tasks go on: with the next device of that index they are measured anew. */
 BOOSTS_TEST(test_device_is_replaced)
 {
-	const struct fake_io io = TENTH;
-
-	boosts_start_paying(0, 0, &io);
+	boosts_start_paying(0, 0, &TENTH);
 	world_end_device(0);
 	world->devices[0].present = true;
 	world->tasks[0].io = boosts_io(FAKE_IO_PACED, 0, 200, 50);
@@ -150,9 +138,7 @@ BOOSTS_TEST(test_device_is_replaced)
 /* A device that cannot be read is not waited for for ever: a task's own I/Os are enough. */
 BOOSTS_TEST(test_device_not_there)
 {
-	const struct fake_io io = TENTH;
-
-	world_start_io(0, 100, 0, &io);
+	world_start_io(0, 100, 0, &TENTH);
 	world->devices[0].present = false;
 	boosts_run_to(0, IO_BOOST_PAYS, 2 * NS_PER_S);
 	world_stop_io(0);
@@ -166,10 +152,8 @@ WORLD_TEST(test_completions_go_back, NULL)
 	static const enum io_boost_state when[] = { IO_BOOST_TRYING, IO_BOOST_PAYS };
 
 	for (size_t i = 0; i < sizeof(when) / sizeof(when[0]); i++) {
-		const struct fake_io io = TENTH;
-
 		boosts_start(NULL);
-		world_start_io(0, 100, 0, &io);
+		world_start_io(0, 100, 0, &TENTH);
 		boosts_run_to(0, when[i], 2 * NS_PER_S);
 		boosts_run(25 * NS_PER_MS);
 		world->devices[0].completions = 0;
@@ -243,14 +227,13 @@ BOOSTS_TEST(test_ten_thousand_tasks)
 /* Ten thousand on one device, of which a few are followed: one experiment, and it ends. */
 WORLD_TEST(test_full_table_and_device, NULL)
 {
-	const struct fake_io io = TENTH;
 	struct policy policy;
 
 	policy_init(&policy);
 	policy.max_tasks = 16;
 	boosts_start(&policy);
 	for (uint32_t i = 0; i < WORLD_TASKS; i++)
-		world_start_io(i, 100 + i, i % 4, &io);
+		world_start_io(i, 100 + i, i % 4, &TENTH);
 	boosts_run(NS_PER_S);
 	assert_int_equal(io_task_refused(engine_tasks(world->engine)), WORLD_TASKS - 16);
 	for (uint32_t i = 0; i < 16; i++)
@@ -262,9 +245,7 @@ WORLD_TEST(test_full_table_and_device, NULL)
 /* A device end while it is only remembered does not bring a task back to life. */
 BOOSTS_TEST(test_device_ends_after_task)
 {
-	const struct fake_io io = TENTH;
-
-	boosts_start_paying(0, 0, &io);
+	boosts_start_paying(0, 0, &TENTH);
 	world_stop_io(0);
 	boosts_run(50 * NS_PER_MS);
 	assert_int_equal(world->handles_ended, 1);

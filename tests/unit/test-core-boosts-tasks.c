@@ -5,10 +5,8 @@
 /* Alike, on one device: one group, one experiment. */
 BOOSTS_TEST(test_tasks_share_an_experiment)
 {
-	const struct fake_io io = TENTH;
-
 	for (uint32_t i = 0; i < 6; i++)
-		world_start_io(i, 100 + i, i % 4, &io);
+		world_start_io(i, 100 + i, i % 4, &TENTH);
 	boosts_run_to(0, IO_BOOST_TRYING, 200 * NS_PER_MS);
 	boosts_run_to(0, IO_BOOST_PAYS, NS_PER_S);
 	for (uint32_t i = 0; i < 6; i++) {
@@ -21,7 +19,7 @@ BOOSTS_TEST(test_tasks_share_an_experiment)
 	boosts_assert_target(1, 2200000, REASON_IO_BOOST);
 
 	/* One more finds the answer there. */
-	world_start_io(6, 106, 0, &io);
+	world_start_io(6, 106, 0, &TENTH);
 	boosts_run_to(6, IO_BOOST_PAYS, 100 * NS_PER_MS);
 }
 

@@ -5,12 +5,11 @@
 
 BOOSTS_TEST(test_pays)
 {
-	const struct fake_io io = TENTH;
 	struct experiment_estimate found;
 	uint64_t changes;
 	uint32_t pairs;
 
-	world_start_io(0, 100, 1, &io);
+	world_start_io(0, 100, 1, &TENTH);
 	boosts_assert_state(0, IO_BOOST_MEASURING);
 	boosts_run_to(0, IO_BOOST_TRYING, 20 * NS_PER_MS);
 	assert_int_equal(world_task(0)->io_boost.wanted_khz, 2200000);
@@ -244,10 +243,9 @@ WORLD_TEST(test_more_than_slack, NULL)
 
 BOOSTS_TEST(test_lapses)
 {
-	const struct fake_io io = TENTH;
 	uint64_t end_ns;
 
-	boosts_start_paying(3, 0, &io);
+	boosts_start_paying(3, 0, &TENTH);
 	/* In the middle of a window, so that it is no window without I/O that ends it. */
 	world_run_until(world_task(3)->io_boost.next_ns + 5 * NS_PER_MS);
 	world_stop_io(3);
@@ -267,11 +265,10 @@ BOOSTS_TEST(test_lapses)
 /* A tenth of the looks, and over at the same moment. */
 BOOSTS_TEST(test_watched_hold)
 {
-	const struct fake_io io = TENTH;
 	uint64_t samples, end_ns;
 
 	world->watches = true;
-	boosts_start_paying(3, 0, &io);
+	boosts_start_paying(3, 0, &TENTH);
 	boosts_run(100 * NS_PER_MS);
 	samples = world->samples;
 	boosts_run(NS_PER_S);
@@ -290,13 +287,11 @@ BOOSTS_TEST(test_watched_hold)
 /* Its answer is there when it comes back, and looked at again at once. */
 BOOSTS_TEST(test_comes_back)
 {
-	const struct fake_io io = TENTH;
-
-	boosts_start_paying(0, 0, &io);
+	boosts_start_paying(0, 0, &TENTH);
 	world_stop_io(0);
 	boosts_run(30 * NS_PER_S);
 	assert_null(world_task(0));
-	world_start_io(0, 100, 0, &io);
+	world_start_io(0, 100, 0, &TENTH);
 	boosts_run_to(0, IO_BOOST_PAYS, 30 * NS_PER_MS);
 }
 
@@ -323,9 +318,7 @@ BOOSTS_TEST(test_below_rate)
 /* A boosted task that slows down below the rate loses it with the window. */
 BOOSTS_TEST(test_slows_down)
 {
-	const struct fake_io io = TENTH;
-
-	boosts_start_paying(0, 0, &io);
+	boosts_start_paying(0, 0, &TENTH);
 	world->tasks[0].io.device_ns = 4 * NS_PER_MS;
 	boosts_run(500 * NS_PER_MS);
 	assert_int_equal(world->handles_ended, 1);
@@ -361,11 +354,9 @@ BOOSTS_TEST(test_counted_in_vain)
 /* Nothing is written, so nothing can be checked: what would be done is shown. */
 BOOSTS_TEST(test_observed)
 {
-	const struct fake_io io = TENTH;
-
 	world->domains[0].observed = true;
 	world_set_active(0, true);
-	world_start_io(0, 100, 0, &io);
+	world_start_io(0, 100, 0, &TENTH);
 	boosts_run(300 * NS_PER_MS);
 	boosts_assert_state(0, IO_BOOST_PREDICTED);
 	assert_true(world_task(0)->io_boost.granted);
@@ -379,9 +370,7 @@ BOOSTS_TEST(test_observed)
  */
 BOOSTS_TEST(test_level_falls)
 {
-	const struct fake_io io = TENTH;
-
-	world_start_io(0, 100, 0, &io);
+	world_start_io(0, 100, 0, &TENTH);
 	boosts_run_to(0, IO_BOOST_TRYING, 20 * NS_PER_MS);
 	world_switch(1, true);
 	boosts_run_to(0, IO_BOOST_AT_LEVEL, NS_PER_S);
@@ -444,20 +433,19 @@ WORLD_TEST(test_slack, NULL)
 
 WORLD_TEST(test_switched_off, NULL)
 {
-	const struct fake_io io = TENTH;
 	struct policy policy;
 
 	policy_init(&policy);
 	policy.io_boost.enabled = false;
 	boosts_start(&policy);
-	world_start_io(0, 100, 0, &io);
+	world_start_io(0, 100, 0, &TENTH);
 	world_round();
 	assert_int_equal(world->handles_ended, 1);
 	boosts_assert_target(0, LOWEST_KHZ, REASON_IDLE);
 
 	policy.io_boost.enabled = true;
 	world_set_policy(&policy);
-	boosts_start_paying(0, 0, &io);
+	boosts_start_paying(0, 0, &TENTH);
 	policy.io_boost.enabled = false;
 	world_set_policy(&policy);
 	boosts_run(11 * NS_PER_MS);

@@ -33,10 +33,9 @@ BOOSTS_TEST(test_nobody)
 /* From the first moment until its I/O is known, and then a twentieth of the time. */
 BOOSTS_TEST(test_settled)
 {
-	const struct fake_io io = TENTH;
 	uint32_t periods;
 
-	world_start_io(0, 100, 0, &io);
+	world_start_io(0, 100, 0, &TENTH);
 	assert_true(engine_learns(world->engine));
 	boosts_run_to(0, IO_BOOST_PAYS, NS_PER_S);
 	boosts_run(200 * NS_PER_MS);
@@ -53,11 +52,10 @@ BOOSTS_TEST(test_settled)
 /* The domain runs as high without a boost: nothing is tried, nothing followed for it. */
 BOOSTS_TEST(test_at_level)
 {
-	const struct fake_io io = TENTH;
 	uint32_t periods;
 
 	world_set_limits(0, HIGHEST_KHZ, HIGHEST_KHZ);
-	world_start_io(0, 100, 0, &io);
+	world_start_io(0, 100, 0, &TENTH);
 	boosts_run(2 * NS_PER_S);
 	assert_in_range(followed_ms(20000, &periods), 0, 1200);
 	assert_false(io_boost_is_held(&world_task(0)->io_boost));
@@ -95,12 +93,10 @@ BOOSTS_TEST(test_busy_device)
 /* A new task does not wait for the next tracing period. */
 BOOSTS_TEST(test_news)
 {
-	const struct fake_io io = TENTH;
-
-	boosts_start_paying(0, 0, &io);
+	boosts_start_paying(0, 0, &TENTH);
 	while (engine_learns(world->engine))
 		boosts_run(NS_PER_MS);
-	world_start_io(1, 101, 1, &io);
+	world_start_io(1, 101, 1, &TENTH);
 	assert_true(engine_learns(world->engine));
 }
 
