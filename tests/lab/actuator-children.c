@@ -18,7 +18,6 @@ static void take_child(struct fixture *f, pid_t parent, pid_t child)
 /* A child does not keep what its parent was given. */
 TEST("uclamp", test_clamps_of_children)
 {
-	struct fixture *f = *state;
 	pid_t child, pid = task_start_family(&child, f, 300);
 
 	task_expect(child, 0, 300);
@@ -36,7 +35,6 @@ TEST("uclamp", test_clamps_of_children)
 /* One that was gone before it was heard of has handed down what it had inherited. */
 TEST("uclamp", test_clamps_of_grandchildren)
 {
-	struct fixture *f = *state;
 	pid_t child, pid = task_start_family(&child, f, 300), between = task_start(0);
 
 	task_end(between);
@@ -50,7 +48,6 @@ TEST("uclamp", test_clamps_of_grandchildren)
 /* A rule capped one that ended before its child was heard of. */
 TEST("uclamp", test_clamps_of_orphans)
 {
-	struct fixture *f = *state;
 	pid_t child, pid = task_start_family(&child, f, 300);
 
 	task_end(pid);
@@ -64,7 +61,6 @@ TEST("uclamp", test_clamps_of_orphans)
  */
 TEST("uclamp", test_clamps_kept_by_children)
 {
-	struct fixture *f = *state;
 	pid_t child, pid = task_start_family(&child, f, 300);
 	struct uclamps_counts before, after;
 
@@ -85,7 +81,6 @@ TEST("uclamp", test_clamps_kept_by_children)
 TEST("uclamp", test_clamps_of_many_children)
 {
 	enum { CHILDREN = 300 };
-	struct fixture *f = *state;
 	pid_t child, parent = task_start_family(&child, f, 300), children[CHILDREN];
 
 	for (int i = 0; i < CHILDREN; i++) {
@@ -106,7 +101,6 @@ TEST("uclamp", test_clamps_of_many_children)
 /* A rule gave the child its own before its parent was known: what it inherited is not saved. */
 TEST("uclamp", test_clamps_of_children_with_their_own)
 {
-	struct fixture *f = *state;
 	pid_t child, pid = task_start_family(&child, f, 300);
 
 	task_set(f, child, 0, 500);

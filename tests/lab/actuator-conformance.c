@@ -23,7 +23,6 @@
 
 TEST("observe", test_observe_writes_nothing)
 {
-	struct fixture *f = *state;
 	struct actuator_domain *domain = &f->domains[0];
 
 	fixture_watch(f, domain);
@@ -43,8 +42,6 @@ TEST("observe", test_observe_writes_nothing)
 
 TEST("refused", test_refused_without_module)
 {
-	struct fixture *f = *state;
-
 	assert_int_equal(backend->acquire(&f->domains[0]), -EOPNOTSUPP);
 	assert_non_null(strstr(f->domains[0].why, "modprobe cpufreq_userspace"));
 	fixture_assert_as_before(f);
@@ -65,7 +62,6 @@ TEST_WITH("absent", test_absent, NULL, NULL)
 TEST("setspeed limits uclamp", test_discover)
 {
 	static const uint32_t khz[] = { 400000, 600000, 1000000, 1400000, 1800000 };
-	const struct fixture *f = *state;
 	const struct topology *topology = f->topology;
 
 	for (uint32_t cpu = 0; cpu < topology->n_cpus; cpu++)

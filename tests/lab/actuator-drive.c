@@ -7,7 +7,6 @@
 
 TEST("setspeed", test_acquire_saves_first)
 {
-	struct fixture *f = *state;
 	char *text;
 
 	fixture_acquire(f, 0);
@@ -21,8 +20,6 @@ TEST("setspeed", test_acquire_saves_first)
 
 TEST("setspeed limits", test_acquire_without_room_changes_nothing)
 {
-	struct fixture *f = *state;
-
 	fixture_fill_run_dir(f);
 	assert_int_equal(backend->acquire(&f->domains[0]), -ENOSPC);
 	assert_non_null(strstr(f->domains[0].why, "No space left"));
@@ -34,8 +31,6 @@ TEST("setspeed limits", test_acquire_without_room_changes_nothing)
 
 TEST("setspeed limits uclamp", test_apply_each_opp)
 {
-	struct fixture *f = *state;
-
 	for (uint32_t d = 0; d < f->topology->n_domains; d++) {
 		const struct topology_domain *info = &f->topology->domains[d];
 		struct actuator_domain *domain = fixture_acquire(f, d);
@@ -62,7 +57,6 @@ static uint32_t transitions_of(uint32_t policy)
 
 TEST("setspeed limits uclamp", test_apply_unchanged_writes_nothing)
 {
-	struct fixture *f = *state;
 	struct actuator_domain *domain = fixture_acquire(f, 0);
 	uint32_t transitions;
 	uint64_t writes;
@@ -89,7 +83,6 @@ static void expect_read_back(const struct actuator_domain *domain, uint32_t khz)
 
 TEST("setspeed", test_apply_under_limits)
 {
-	struct fixture *f = *state;
 	struct actuator_domain *domain = fixture_acquire(f, 0);
 
 	/* schedutil may have left the domain at the OPP that is asked for. */

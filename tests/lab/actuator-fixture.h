@@ -20,16 +20,21 @@
 #include "actuator/watch.h"
 #include "core/topology.h"
 
-/* A test of a backend that drives, and the suites it belongs to: see actuator-conformance.c. */
+/* A test of a backend that drives, and the suites it belongs to: see actuator-conformance.c. It
+ * gets its fixture, f. */
 #define TEST(suites, name) TEST_WITH(suites, name, fixture_set_up, fixture_tear_down)
-#define TEST_WITH(suites, name, set_up, tear_down)                                          \
-	static void name(void **state);                                                     \
-	__attribute__((constructor)) static void name##_listed(void)                        \
-	{                                                                                   \
-		conformance_add(suites, (struct CMUnitTest)cmocka_unit_test_setup_teardown( \
-						name, set_up, tear_down));                  \
-	}                                                                                   \
-	static void name(void **state)
+#define TEST_WITH(suites, name, set_up, tear_down)                                            \
+	static void name(struct fixture *f);                                                  \
+	static void name##_run(void **state)                                                  \
+	{                                                                                     \
+		name(*state);                                                                 \
+	}                                                                                     \
+	__attribute__((constructor)) static void name##_listed(void)                          \
+	{                                                                                     \
+		conformance_add(suites,                                                       \
+				(struct CMUnitTest){ #name, name##_run, set_up, tear_down }); \
+	}                                                                                     \
+	static void name(struct fixture *f)
 
 void conformance_add(const char *suites, struct CMUnitTest test);
 

@@ -37,7 +37,6 @@ static void expect_limits(uint32_t policy, uint32_t min_khz, uint32_t max_khz)
 
 TEST("limits", test_limits_save_first)
 {
-	struct fixture *f = *state;
 	char *text;
 
 	write_limit(0, "scaling_max_freq", "1400000");
@@ -53,7 +52,6 @@ TEST("limits", test_limits_save_first)
 /* From one window to each other one, the kernel never shows a minimum above the maximum. */
 TEST("limits uclamp", test_limits_never_cross)
 {
-	struct fixture *f = *state;
 	const struct topology_domain *info = &f->topology->domains[0];
 	struct actuator_domain *domain = fixture_acquire(f, 0);
 
@@ -73,7 +71,6 @@ TEST("limits uclamp", test_limits_never_cross)
 /* The cap wins over the floor, and the user's own limits over both. */
 TEST("limits uclamp", test_limits_are_merged)
 {
-	struct fixture *f = *state;
 	struct actuator_domain *domain;
 
 	write_limit(0, "scaling_max_freq", "1400000");
@@ -120,7 +117,6 @@ static pid_t start_loop(int cpu)
  */
 TEST("limits uclamp", test_limits_end_while_idle)
 {
-	struct fixture *f = *state;
 	uint32_t max_khz = topology_domain_max_khz(&f->topology->domains[1]);
 	int n_cpus = (int)f->topology->n_cpus;
 	pid_t loop = start_loop(n_cpus - 1);
@@ -154,7 +150,6 @@ TEST("limits uclamp", test_limits_end_while_idle)
 /* The core is told of others' limits, and never of our own as one of them. */
 TEST("limits uclamp", test_limits_of_others_are_told)
 {
-	struct fixture *f = *state;
 	struct actuator_domain *domain = fixture_acquire(f, 0);
 	uint32_t min_khz, max_khz;
 
@@ -217,7 +212,6 @@ static int cooled_tear_down(void **state)
 /* A limit that is only in force is not the user's: it is not saved, and ends when it ends. */
 TEST_WITH("cooled", test_limits_that_pass, fixture_set_up, cooled_tear_down)
 {
-	struct fixture *f = *state;
 	struct actuator_domain *domain;
 	uint32_t min_khz, max_khz, cooled_khz;
 	char *text;
@@ -246,7 +240,6 @@ TEST_WITH("cooled", test_limits_that_pass, fixture_set_up, cooled_tear_down)
 /* Where we hold nothing of ours, the user's new limit is the one that is put back. */
 TEST("limits uclamp", test_limits_set_while_free)
 {
-	struct fixture *f = *state;
 	struct actuator_domain *domain = fixture_acquire(f, 0);
 	char *text;
 
@@ -268,7 +261,6 @@ TEST("limits uclamp", test_limits_set_while_free)
 /* Over a limit of ours another writer wins, is named, and what else was ours goes back. */
 TEST("limits uclamp", test_limits_taken_over)
 {
-	struct fixture *f = *state;
 	struct actuator_domain *domain = fixture_acquire(f, 0);
 
 	fixture_watch(f, domain);
@@ -288,7 +280,6 @@ TEST("limits uclamp", test_limits_taken_over)
 /* Found without the watch, as a writer through its own mount of sysfs leaves it. */
 TEST("limits uclamp", test_limits_taken_over_unseen)
 {
-	struct fixture *f = *state;
 	struct actuator_domain *domain = fixture_acquire(f, 0);
 
 	ask(domain, 400000, 1000000);
@@ -302,7 +293,6 @@ TEST("limits uclamp", test_limits_taken_over_unseen)
 /* One file that cannot be written: the other one is as before, and the error is counted. */
 TEST("limits uclamp", test_limits_with_one_control_broken)
 {
-	struct fixture *f = *state;
 	struct actuator_domain *domain = fixture_acquire(f, 0);
 	int fd;
 
@@ -321,7 +311,6 @@ TEST("limits uclamp", test_limits_with_one_control_broken)
 
 TEST("limits uclamp", test_limits_after_crash)
 {
-	struct fixture *f = *state;
 	const char *second = f->topology->domains[1].name;
 
 	write_limit(0, "scaling_max_freq", "1400000");
@@ -345,7 +334,6 @@ TEST("limits uclamp", test_limits_after_crash)
 /* A boost or a floor is a minimum of the domain as well; a cap of others does not bound it. */
 TEST("uclamp", test_uclamp_floor_is_a_minimum)
 {
-	struct fixture *f = *state;
 	struct actuator_domain *domain = fixture_acquire(f, 0);
 	struct actuator_request request = {
 		.target_khz = 1400000,

@@ -6,7 +6,6 @@
 
 TEST("setspeed", test_foreign_governor)
 {
-	struct fixture *f = *state;
 	struct actuator_domain *domain = fixture_acquire(f, 0);
 
 	fixture_apply(domain, 600000);
@@ -22,7 +21,6 @@ TEST("setspeed", test_foreign_governor)
 
 TEST("setspeed", test_foreign_governor_found_by_apply)
 {
-	struct fixture *f = *state;
 	struct actuator_domain *domain = fixture_acquire(f, 0);
 
 	fixture_apply(domain, 600000);
@@ -34,7 +32,6 @@ TEST("setspeed", test_foreign_governor_found_by_apply)
 
 TEST("setspeed", test_foreign_governor_found_by_release)
 {
-	struct fixture *f = *state;
 	struct actuator_domain *domain = fixture_acquire(f, 0);
 
 	write_control(0, "scaling_governor", "powersave");
@@ -47,7 +44,6 @@ TEST("setspeed", test_foreign_governor_found_by_release)
 
 TEST("setspeed", test_foreign_speed)
 {
-	struct fixture *f = *state;
 	struct actuator_domain *domain = fixture_acquire(f, 0);
 
 	fixture_watch(f, domain);
@@ -72,7 +68,6 @@ TEST("setspeed", test_foreign_speed)
 
 TEST("setspeed", test_foreign_limits_are_told)
 {
-	struct fixture *f = *state;
 	struct actuator_domain *domain = fixture_acquire(f, 0);
 	uint32_t min_khz, max_khz;
 
@@ -96,7 +91,6 @@ TEST("setspeed", test_foreign_limits_are_told)
 
 TEST("setspeed", test_foreign_governor_is_told)
 {
-	struct fixture *f = *state;
 	struct actuator_domain *domain = fixture_acquire(f, 0);
 
 	fixture_watch(f, domain);
@@ -109,7 +103,6 @@ TEST("setspeed", test_foreign_governor_is_told)
 
 TEST("setspeed limits uclamp", test_sibling_offline_and_online)
 {
-	struct fixture *f = *state;
 	struct actuator_domain *domain = fixture_acquire(f, 1);
 
 	fixture_apply(domain, 1400000);
@@ -129,7 +122,6 @@ TEST("setspeed limits uclamp", test_sibling_offline_and_online)
 
 TEST("setspeed limits uclamp", test_domain_offline_and_online)
 {
-	struct fixture *f = *state;
 	struct actuator_domain *domain = fixture_acquire(f, 1);
 
 	assert_in_range(fixture_apply(domain, 1000000), ACTUATOR_DONE, ACTUATOR_UNCHANGED);
@@ -149,8 +141,6 @@ TEST("setspeed limits uclamp", test_domain_offline_and_online)
 
 TEST("setspeed", test_acquire_with_first_sibling_offline)
 {
-	struct fixture *f = *state;
-
 	set_online(f->second, false);
 	fixture_acquire(f, 1);
 	assert_control(f->second, "scaling_governor", "userspace");
@@ -159,8 +149,6 @@ TEST("setspeed", test_acquire_with_first_sibling_offline)
 
 TEST("setspeed limits uclamp", test_acquire_offline)
 {
-	struct fixture *f = *state;
-
 	fixture_set_second_online(f, false);
 	assert_int_equal(backend->acquire(&f->domains[1]), ACTUATOR_OFFLINE);
 	assert_null(fixture_saved_text(f));
@@ -170,7 +158,6 @@ TEST("setspeed limits uclamp", test_acquire_offline)
 
 TEST("setspeed limits uclamp", test_release_offline)
 {
-	struct fixture *f = *state;
 	struct actuator_domain *domain = fixture_acquire(f, 1);
 
 	fixture_apply(domain, 600000);

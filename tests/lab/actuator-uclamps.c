@@ -42,7 +42,6 @@ static void expect_journal(struct fixture *f, pid_t pid, const char *clamps)
 
 TEST("uclamp", test_clamps_saved_first)
 {
-	struct fixture *f = *state;
 	pid_t pid = task_start(0);
 
 	assert_int_equal(task_set(f, pid, 0, 300), UCLAMPS_DONE);
@@ -55,7 +54,6 @@ TEST("uclamp", test_clamps_saved_first)
 
 TEST("uclamp", test_clamps_without_room)
 {
-	struct fixture *f = *state;
 	pid_t pid = task_start(0);
 
 	fixture_fill_run_dir(f);
@@ -71,7 +69,6 @@ TEST("uclamp", test_clamps_without_room)
  */
 TEST("uclamp", test_clamps_of_siblings_governor)
 {
-	struct fixture *f = *state;
 	uint32_t n = 0;
 
 	for (pid_t pid = 2; pid < 32768; pid++) {
@@ -86,7 +83,6 @@ TEST("uclamp", test_clamps_of_siblings_governor)
 
 TEST("uclamp", test_clamps_unchanged_write_nothing)
 {
-	struct fixture *f = *state;
 	struct uclamps_counts counts;
 	pid_t pid = task_start(0);
 
@@ -101,7 +97,6 @@ TEST("uclamp", test_clamps_unchanged_write_nothing)
 
 TEST("uclamp", test_clamps_rate_limited)
 {
-	struct fixture *f = *state;
 	struct uclamp ours = { 0, 300 };
 	pid_t pid = task_start(0);
 
@@ -121,7 +116,6 @@ TEST("uclamp", test_clamps_rate_limited)
 /* The higher floor, the lower cap, and the cap where they cross; then exactly what was there. */
 TEST("uclamp", test_clamps_merged_with_the_users)
 {
-	struct fixture *f = *state;
 	pid_t pid = task_start(0);
 
 	task_set_by_user(pid, 200, 800);
@@ -139,7 +133,6 @@ TEST("uclamp", test_clamps_merged_with_the_users)
 /* What the user sets while ours is there is merged as well, and what stays in the end. */
 TEST("uclamp", test_clamps_set_by_the_user_meanwhile)
 {
-	struct fixture *f = *state;
 	struct uclamps_counts counts;
 	pid_t pid = task_start(0);
 
@@ -160,7 +153,6 @@ TEST("uclamp", test_clamps_set_by_the_user_meanwhile)
 /* Whoever asks for more than our cap has it until that is noticed, at the rate limit at most. */
 TEST("uclamp", test_clamps_asked_away)
 {
-	struct fixture *f = *state;
 	pid_t pid = task_start(0), other = task_start(0);
 
 	assert_int_equal(uclamps_check(f->clamps, (uint32_t)pid, f->now_ns), UCLAMPS_UNCHANGED);
@@ -190,7 +182,6 @@ TEST("uclamp", test_clamps_asked_away)
 
 TEST("uclamp", test_clamps_released)
 {
-	struct fixture *f = *state;
 	pid_t pids[3] = { task_start(0), task_start(0), task_start(0) };
 
 	task_set_by_user(pids[1], 10, 1000);
@@ -211,7 +202,6 @@ TEST("uclamp", test_clamps_released)
 /* A default minimum goes by the scheduling policy at the restoration, one that was set does not. */
 TEST("uclamp", test_clamps_of_another_policy)
 {
-	struct fixture *f = *state;
 	const struct sched_param highest = { .sched_priority = 1 }, none = { 0 };
 	pid_t comes = task_start(0), goes = task_start(0), set = task_start(0);
 
@@ -235,7 +225,6 @@ TEST("uclamp", test_clamps_of_another_policy)
 
 TEST("uclamp", test_clamps_of_a_task_that_is_gone)
 {
-	struct fixture *f = *state;
 	struct uclamps_counts counts;
 	pid_t pid = task_start(0);
 
@@ -251,7 +240,6 @@ TEST("uclamp", test_clamps_of_a_task_that_is_gone)
 /* A number that came to be another's: that one is not given what was the first one's. */
 TEST("uclamp", test_clamps_of_a_number_used_again)
 {
-	struct fixture *f = *state;
 	pid_t pid = task_start(0);
 
 	task_set(f, pid, 0, 300);
@@ -292,7 +280,6 @@ static int set_known(struct fixture *f, pid_t pid, uint64_t first, uint64_t then
 /* Who is known to live is not looked up, also after the write; who no longer is known is. */
 TEST("uclamp", test_clamps_of_known_tasks)
 {
-	struct fixture *f = *state;
 	pid_t pids[] = { task_start(0), task_start(0), task_start(0) };
 	uint64_t start, other;
 	int fd = task_open(pids[1], &start);
@@ -321,7 +308,6 @@ TEST("uclamp", test_clamps_of_known_tasks)
 /* One task that is not ours to change: it is refused once, and the others go on. */
 TEST("uclamp", test_clamps_refused_for_one)
 {
-	struct fixture *f = *state;
 	pid_t root = task_start(0), mine;
 	int status;
 	pid_t tester;
@@ -353,7 +339,6 @@ TEST("uclamp", test_clamps_refused_for_one)
 /* What a daemon that is killed leaves, its tasks' children that it had not heard of among it. */
 TEST("uclamp", test_clamps_after_crash)
 {
-	struct fixture *f = *state;
 	pid_t child, parent = task_start_family(&child, f, 300), user = task_start(0);
 	pid_t other = task_start(0);
 	int status;
@@ -400,7 +385,6 @@ FILE *__wrap_fopen64(const char *path, const char *mode)
 TEST("uclamp", test_clamps_of_many_heirs_after_crash)
 {
 	enum { FAMILIES = 40 };
-	struct fixture *f = *state;
 	pid_t parents[FAMILIES], children[FAMILIES];
 	int opened_before;
 
@@ -421,7 +405,6 @@ TEST("uclamp", test_clamps_of_many_heirs_after_crash)
 /* Killed between the line and the write: what the line before it says is still ours. */
 TEST("uclamp", test_clamps_after_crash_before_the_write)
 {
-	struct fixture *f = *state;
 	_cleanup_fclose_ FILE *file = NULL;
 	_cleanup_close_ int fd = -1;
 	pid_t pid = task_start(0);
@@ -449,7 +432,6 @@ TEST("uclamp", test_clamps_of_a_spoilt_journal)
 		"word\n",
 		"task 1 1 0-1024 0-300 \n",
 	};
-	struct fixture *f = *state;
 	char path[128];
 
 	snprintf(path, sizeof(path), "%s/clamps", f->run_dir);
@@ -471,7 +453,6 @@ TEST("uclamp", test_clamps_of_a_spoilt_journal)
 /* Caps through a storm of forks, execs and exits, with numbers that come around every moment. */
 TEST("uclamp", test_clamps_in_a_storm)
 {
-	struct fixture *f = *state;
 	pid_t capped = task_start(0), storm;
 
 	storm = fork();
@@ -504,8 +485,6 @@ TEST("uclamp", test_clamps_in_a_storm)
 
 TEST("uclamp", test_uclamp_needs_schedutil)
 {
-	struct fixture *f = *state;
-
 	fixture_govern_all(f, "performance");
 	assert_int_equal(backend->acquire(&f->domains[0]), -EOPNOTSUPP);
 	assert_non_null(strstr(f->domains[0].why, "its governor is performance"));
@@ -522,7 +501,6 @@ TEST("uclamp", test_uclamp_needs_schedutil)
 
 TEST("uclamp", test_uclamp_writes_nothing_to_a_domain)
 {
-	struct fixture *f = *state;
 	struct actuator_domain *domain = fixture_acquire(f, 0);
 	/* What a cap of tasks comes to. */
 	const struct actuator_request request = {
@@ -543,8 +521,6 @@ TEST("uclamp", test_uclamp_writes_nothing_to_a_domain)
 /* A kernel without CONFIG_UCLAMP_TASK. */
 TEST("unclamped", test_uclamp_is_refused)
 {
-	struct fixture *f = *state;
-
 	assert_int_equal(backend->acquire(&f->domains[0]), -EOPNOTSUPP);
 	assert_non_null(strstr(f->domains[0].why, "CONFIG_UCLAMP_TASK"));
 	fixture_assert_as_before(f);

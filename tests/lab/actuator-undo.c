@@ -17,23 +17,20 @@ static void assert_release_restores(struct fixture *f)
 
 TEST("setspeed limits uclamp", test_release_restores)
 {
-	assert_release_restores(*state);
+	assert_release_restores(f);
 }
 
 TEST("setspeed", test_release_restores_userspace)
 {
-	const struct fixture *f = *state;
-
 	write_control(0, "scaling_governor", "userspace");
 	write_control(0, "scaling_setspeed", "600000");
 	write_control(f->second, "scaling_governor", "powersave");
 	write_limit(f->second, "scaling_max_freq", "1000000");
-	assert_release_restores(*state);
+	assert_release_restores(f);
 }
 
 TEST("setspeed", test_crash_then_restore)
 {
-	struct fixture *f = *state;
 	const char *second = f->topology->domains[1].name;
 
 	write_control(f->second, "scaling_governor", "userspace");
@@ -59,8 +56,6 @@ TEST("setspeed", test_crash_then_restore)
 
 TEST("setspeed", test_crash_then_others)
 {
-	struct fixture *f = *state;
-
 	fixture_crash_while_driving(f);
 	write_control(0, "scaling_governor", "performance");
 	assert_int_equal(restore_saved(f->run_dir, fixture_report, f), 0);
@@ -70,8 +65,6 @@ TEST("setspeed", test_crash_then_others)
 
 TEST("setspeed limits uclamp", test_crash_then_start_again)
 {
-	struct fixture *f = *state;
-
 	fixture_crash_while_driving(f);
 	/* Without a restore in between, the first saved values must stand. */
 	fixture_reopen_saved(f);
@@ -87,8 +80,6 @@ TEST("setspeed limits uclamp", test_crash_then_start_again)
 
 TEST("setspeed", test_tunables_released)
 {
-	struct fixture *f = *state;
-
 	write_tunable(RATE_LIMIT, "7777");
 	fixture_snapshot(f);
 	fixture_drive_everything(f);
@@ -108,8 +99,6 @@ TEST("setspeed", test_tunables_released)
 
 TEST("setspeed", test_tunables_after_crash)
 {
-	struct fixture *f = *state;
-
 	write_tunable(RATE_LIMIT, "7777");
 	fixture_snapshot(f);
 	fixture_crash_while_driving(f);
@@ -125,8 +114,6 @@ TEST("setspeed", test_tunables_after_crash)
 
 TEST("setspeed", test_tunables_never_lost)
 {
-	struct fixture *f = *state;
-
 	write_tunable(RATE_LIMIT, "7777");
 	fixture_acquire(f, 0);
 	assert_tunable(RATE_LIMIT, "7777");
@@ -143,8 +130,6 @@ TEST("setspeed", test_tunables_never_lost)
 /* Whoever brings the governor back while we drive the rest has the tunables from then on. */
 TEST("setspeed", test_tunables_brought_back)
 {
-	struct fixture *f = *state;
-
 	write_tunable(RATE_LIMIT, "7777");
 	fixture_drive_everything(f);
 	write_control(0, "scaling_governor", "schedutil");
@@ -158,8 +143,6 @@ TEST("setspeed", test_tunables_brought_back)
 /* The domain that is back first brings them, and the late one leaves them alone. */
 TEST("setspeed", test_tunables_with_a_domain_offline)
 {
-	struct fixture *f = *state;
-
 	write_tunable(RATE_LIMIT, "7777");
 	fixture_drive_everything(f);
 	fixture_set_second_online(f, false);
@@ -181,7 +164,6 @@ TEST("setspeed", test_tunables_with_a_domain_offline)
 TEST("setspeed", test_tunables_that_depend)
 {
 	static const char *const values[][2] = { { "95", "90" }, { "15", "11" } };
-	struct fixture *f = *state;
 
 	for (int i = 0; i < 2; i++) {
 		fixture_govern_all(f, "conservative");

@@ -22,3 +22,12 @@ int setting_begin(void **state);
 int setting_open(struct setting *setting, const struct topology_domain *info);
 
 int setting_tear_down(void **state);
+
+/* A test that gets its setting, s. */
+#define SETTING_TEST(name, set_up)                 \
+	static void name##_of(struct setting *s);  \
+	TEST_WITH(name, set_up, setting_tear_down) \
+	{                                          \
+		name##_of(*state);                 \
+	}                                          \
+	static void name##_of(struct setting *s)

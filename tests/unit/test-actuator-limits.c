@@ -54,7 +54,7 @@ static int set_up(void **state)
 	return backend_limits.acquire(&s->domain);
 }
 
-#define FIXTURE_TEST(name) TEST_WITH(name, set_up, setting_tear_down)
+#define FIXTURE_TEST(name) SETTING_TEST(name, set_up)
 
 static void apply(struct setting *s, uint32_t min_khz, uint32_t max_khz)
 {
@@ -76,8 +76,6 @@ static void assert_saved(struct setting *s, enum control control, const char *va
 /* The thermal limit is not saved, written or restored as the user's. */
 FIXTURE_TEST(test_passing_limit)
 {
-	struct setting *s = *state;
-
 	assert_saved(s, CONTROL_MIN_FREQ, "0");
 	assert_saved(s, CONTROL_MAX_FREQ, "2147483647");
 	apply(s, 400000, 600000);
@@ -106,7 +104,6 @@ TEST(test_report_without_limit)
 /* Limits that are in force late, or never, are ours: the requests tell. */
 FIXTURE_TEST(test_in_force_late)
 {
-	struct setting *s = *state;
 	uint32_t min_khz, max_khz;
 
 	apply(s, 1000000, 1400000);
@@ -122,8 +119,6 @@ FIXTURE_TEST(test_in_force_late)
 /* Another program writes what was there before ours: known at once. */
 FIXTURE_TEST(test_put_back_at_once)
 {
-	struct setting *s = *state;
-
 	apply(s, 0, 1400000);
 	asked_max_khz = 1800000;
 	assert_int_equal(backend_limits.verify(&s->domain), ACTUATOR_TAKEN_OVER);
@@ -140,8 +135,6 @@ FIXTURE_TEST(test_put_back_at_once)
 /* A program that puts back what it found puts back ours: the domain is there to be taken again. */
 FIXTURE_TEST(test_ours_put_back)
 {
-	struct setting *s = *state;
-
 	for (int is_released = 0; is_released < 2; is_released++) {
 		apply(s, 0, 1400000);
 		asked_max_khz = 1000000;
@@ -166,8 +159,6 @@ FIXTURE_TEST(test_ours_put_back)
 /* Set where we hold none, above the thermal limit: what was asked for is saved. */
 FIXTURE_TEST(test_set_while_free)
 {
-	struct setting *s = *state;
-
 	apply(s, 600000, UINT32_MAX);
 	fake_write(MAX, "1000000");
 	asked_max_khz = 1400000;
@@ -183,7 +174,6 @@ FIXTURE_TEST(test_set_while_free)
 /* amd-pstate has a minimum above the lowest OPP while no program requests one, and so it stays. */
 FIXTURE_TEST(test_default_min)
 {
-	struct setting *s = *state;
 	uint32_t min_khz, max_khz;
 
 	actuator_domain_release(&s->domain, &backend_limits, NULL, NULL);
@@ -221,8 +211,6 @@ static void switch_boost(uint32_t khz)
 /* The kernel has written over our limit: no other program has, and ours is written again. */
 FIXTURE_TEST(test_boost_switched)
 {
-	struct setting *s = *state;
-
 	apply(s, 0, 1400000);
 	assert_false(actuator_domain_see_boost(&s->domain));
 	switch_boost(2000000);
@@ -244,8 +232,6 @@ FIXTURE_TEST(test_boost_switched)
  */
 FIXTURE_TEST(test_boost_switched_twice)
 {
-	struct setting *s = *state;
-
 	apply(s, 0, 1400000);
 	switch_boost(2000000);
 	switch_boost(1800000);
@@ -262,7 +248,6 @@ FIXTURE_TEST(test_boost_switched_twice)
  */
 FIXTURE_TEST(test_boost_off_again)
 {
-	struct setting *s = *state;
 	uint32_t min_khz, max_khz;
 
 	apply(s, 0, 1000000);
@@ -277,8 +262,6 @@ FIXTURE_TEST(test_boost_off_again)
 /* Another program's value is not the kernel's, whatever was switched meanwhile. */
 FIXTURE_TEST(test_taken_over_while_boost_is_switched)
 {
-	struct setting *s = *state;
-
 	apply(s, 0, 1400000);
 	switch_boost(2000000);
 	asked_max_khz = 1000000;
@@ -303,7 +286,6 @@ static void put_under_schedutil(void)
 /* A limit that widens waits for schedutil, and the caller does not. */
 FIXTURE_TEST(test_widened)
 {
-	struct setting *s = *state;
 	int r;
 
 	put_under_schedutil();
@@ -319,8 +301,6 @@ FIXTURE_TEST(test_widened)
 /* A visit for a limit that was narrowed meanwhile does not count for the next one. */
 FIXTURE_TEST(test_narrowed_meanwhile)
 {
-	struct setting *s = *state;
-
 	put_under_schedutil();
 	assert_int_equal(ask(s, 1400000), ACTUATOR_DONE);
 	assert_int_equal(ask(s, 1800000), ACTUATOR_NOT_YET);
@@ -332,8 +312,6 @@ FIXTURE_TEST(test_narrowed_meanwhile)
 /* No thread runs on an isolated CPU. */
 FIXTURE_TEST(test_widened_on_isolated_cpus)
 {
-	struct setting *s = *state;
-
 	put_under_schedutil();
 	fake_write("isolated", "0-1");
 	assert_int_equal(ask(s, 600000), ACTUATOR_DONE);

@@ -38,12 +38,10 @@ static int set_up(void **state)
 	return backend_limits.acquire(&s->domain);
 }
 
-#define FIXTURE_TEST(name) TEST_WITH(name, set_up, setting_tear_down)
+#define FIXTURE_TEST(name) SETTING_TEST(name, set_up)
 
 FIXTURE_TEST(test_set_and_restored)
 {
-	struct setting *s = *state;
-
 	assert_int_equal(preference_set(&s->domain, NULL), PREFERENCE_UNCHANGED);
 	assert_int_equal(preference_set(&s->domain, "balance_performance"), PREFERENCE_UNCHANGED);
 	assert_int_equal(s->saved->n, 2);
@@ -72,8 +70,6 @@ int __wrap_control_load(enum control control, uint32_t number, char *ret_value, 
 
 FIXTURE_TEST(test_unnamed)
 {
-	struct setting *s = *state;
-
 	is_unnamed = true;
 	assert_int_equal(preference_set(&s->domain, "power"), PREFERENCE_UNNAMED);
 	is_unnamed = false;
@@ -112,8 +108,6 @@ static bool set_until_kill(struct setting *s, const char *word, unsigned int wri
 
 FIXTURE_TEST(test_killed_amid_a_change)
 {
-	struct setting *s = *state;
-
 	for (const char *const *word = (const char *const[]){ "balance_power", NULL, "" };
 	     !*word || **word; word++) {
 		unsigned int write = 1;
@@ -134,8 +128,6 @@ FIXTURE_TEST(test_killed_amid_a_change)
 
 FIXTURE_TEST(test_set_back_by_a_reload)
 {
-	struct setting *s = *state;
-
 	assert_int_equal(preference_set(&s->domain, "power"), PREFERENCE_DONE);
 	assert_int_equal(preference_set(&s->domain, NULL), PREFERENCE_DONE);
 	fake_assert(PREFERENCE, "balance_performance");
@@ -144,8 +136,6 @@ FIXTURE_TEST(test_set_back_by_a_reload)
 /* The firmware's own value has a number, which is not among those offered. */
 FIXTURE_TEST(test_number_set_back)
 {
-	struct setting *s = *state;
-
 	fake_write(PREFERENCE, "100");
 	assert_int_equal(preference_set(&s->domain, "power"), PREFERENCE_DONE);
 	assert_int_equal(preference_set(&s->domain, NULL), PREFERENCE_DONE);
@@ -158,7 +148,6 @@ FIXTURE_TEST(test_unknown_frequency)
 {
 	static const struct backend *const backends[] = { &backend_observe, &backend_limits };
 	const struct actuator_request request = { 400000, 400000, 400000, 400000, 400000 };
-	struct setting *s = *state;
 	uint32_t khz = 1;
 
 	fake_write(POLICY("scaling_cur_freq"), "<unknown>");
@@ -185,8 +174,6 @@ FIXTURE_TEST(test_drivers)
 /* The kernel would answer EBUSY, each time again. */
 FIXTURE_TEST(test_not_written_under_performance)
 {
-	struct setting *s = *state;
-
 	fake_write(POLICY("scaling_governor"), "performance");
 	fake_write(PREFERENCE, "performance");
 	assert_int_equal(preference_set(&s->domain, "power"), PREFERENCE_REFUSED);
@@ -197,8 +184,6 @@ FIXTURE_TEST(test_not_written_under_performance)
 
 FIXTURE_TEST(test_not_offered)
 {
-	struct setting *s = *state;
-
 	fake_write(POLICY("energy_performance_available_preferences"), "default performance");
 	assert_int_equal(preference_set(&s->domain, "power"), -EINVAL);
 	fake_write(POLICY("energy_performance_available_preferences"), "balance_power");
@@ -208,16 +193,12 @@ FIXTURE_TEST(test_not_offered)
 
 FIXTURE_TEST(test_missing)
 {
-	struct setting *s = *state;
-
 	remove(FAKE_CPU "/" PREFERENCE);
 	assert_int_equal(preference_set(&s->domain, "power"), PREFERENCE_MISSING);
 }
 
 FIXTURE_TEST(test_of_somebody_else)
 {
-	struct setting *s = *state;
-
 	assert_int_equal(preference_set(&s->domain, "power"), PREFERENCE_DONE);
 	fake_write(PREFERENCE, "performance");
 	assert_int_equal(preference_set(&s->domain, "balance_power"), PREFERENCE_FOREIGN);
@@ -232,7 +213,6 @@ FIXTURE_TEST(test_of_somebody_else)
 FIXTURE_TEST(test_hidden_by_performance)
 {
 	static const char *const words_after[] = { "power", "performance" };
-	struct setting *s = *state;
 
 	for (size_t i = 0; i < ARRAY_SIZE(words_after); i++) {
 		assert_int_equal(preference_set(&s->domain, "power"), PREFERENCE_DONE);
@@ -256,7 +236,6 @@ FIXTURE_TEST(test_hidden_by_performance)
 FIXTURE_TEST(test_hidden_at_the_end)
 {
 	static const char *const words_after[] = { "power", "performance" };
-	struct setting *s = *state;
 
 	for (size_t i = 0; i < ARRAY_SIZE(words_after); i++) {
 		assert_int_equal(preference_set(&s->domain, "power"), PREFERENCE_DONE);
@@ -280,8 +259,6 @@ FIXTURE_TEST(test_hidden_at_the_end)
 /* amd-pstate's own choice is left to it, also where ours stood before, and on the way out. */
 FIXTURE_TEST(test_dynamic)
 {
-	struct setting *s = *state;
-
 	fake_write("amd_pstate/dynamic_epp", "enabled");
 	assert_int_equal(preference_set(&s->domain, "power"), PREFERENCE_DYNAMIC);
 	fake_assert(PREFERENCE, "balance_performance");

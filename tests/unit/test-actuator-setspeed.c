@@ -25,7 +25,7 @@ static int set_up(void **state)
 	return setting_begin(state) < 0 ? -1 : setting_open(*state, &info);
 }
 
-#define FIXTURE_TEST(name) TEST_WITH(name, set_up, setting_tear_down)
+#define FIXTURE_TEST(name) SETTING_TEST(name, set_up)
 
 static int apply(const struct backend *backend, struct actuator_domain *domain, uint32_t khz)
 {
@@ -56,7 +56,6 @@ int clock_getres(clockid_t clock, struct timespec *ret)
 FIXTURE_TEST(test_unseen_ticks_are_refused)
 {
 	const struct backend *const backends[] = { &backend_setspeed, &backend_limits };
-	struct setting *s = *state;
 
 	resolution_ns = 4000000;
 	for (size_t i = 0; i < ARRAY_SIZE(backends); i++) {
@@ -79,7 +78,6 @@ FIXTURE_TEST(test_tickless_is_refused)
 		{ "(null)", ACTUATOR_DONE }, { "", ACTUATOR_DONE },
 	};
 	const struct backend *const backends[] = { &backend_setspeed, &backend_limits };
-	struct setting *s = *state;
 
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		fake_write("nohz_full", "%s", cases[i].list);
@@ -96,8 +94,6 @@ FIXTURE_TEST(test_tickless_is_refused)
 
 FIXTURE_TEST(test_acquire_and_release)
 {
-	struct setting *s = *state;
-
 	assert_int_equal(backend_setspeed.acquire(&s->domain), ACTUATOR_DONE);
 	fake_assert(POLICY("governor"), "userspace");
 	assert_int_equal(s->saved->n, 1);
@@ -119,8 +115,6 @@ FIXTURE_TEST(test_acquire_and_release)
 /* At a limit, scaling_setspeed may be what a request was clamped to: it is written once. */
 FIXTURE_TEST(test_request_at_a_limit_is_not_trusted)
 {
-	struct setting *s = *state;
-
 	fake_write(POLICY("governor"), "userspace");
 	fake_write(POLICY("max_freq"), "1000000");
 	assert_int_equal(backend_setspeed.acquire(&s->domain), ACTUATOR_DONE);
@@ -132,8 +126,6 @@ FIXTURE_TEST(test_request_at_a_limit_is_not_trusted)
 
 FIXTURE_TEST(test_no_room_to_save)
 {
-	struct setting *s = *state;
-
 	fake_fill(s->run_dir);
 	assert_int_equal(backend_setspeed.acquire(&s->domain), -ENOSPC);
 	assert_string_equal(s->domain.why, "the original values cannot be saved in /run (No space "
@@ -152,8 +144,6 @@ static void make_read_only(const char *path)
 
 FIXTURE_TEST(test_read_only_sys)
 {
-	struct setting *s = *state;
-
 	make_read_only(FAKE_CPU "/" POLICY("setspeed"));
 	assert_int_equal(backend_setspeed.acquire(&s->domain), -EROFS);
 	assert_non_null(strstr(s->domain.why, "ProtectKernelTunables=no"));
@@ -213,7 +203,6 @@ TEST(test_refusals)
 
 FIXTURE_TEST(test_read_back)
 {
-	struct setting *s = *state;
 	static const struct {
 		const char *current, *max;
 		uint64_t mismatches;
@@ -249,8 +238,6 @@ static void assert_released(struct setting *s, const char *governor, const char 
 /* What the other program found was ours: it is not the value from before us. */
 FIXTURE_TEST(test_governor_put_back)
 {
-	struct setting *s = *state;
-
 	for (int is_taken_again = 0; is_taken_again < 2; is_taken_again++) {
 		fake_write(POLICY("governor"), "schedutil");
 		assert_int_equal(backend_setspeed.acquire(&s->domain), ACTUATOR_DONE);
@@ -287,8 +274,6 @@ static void give_up_speed(struct setting *s, const char *governor)
 /* It has the governor with its speed; where it puts ours back, what was before us is restored. */
 FIXTURE_TEST(test_speed_put_back)
 {
-	struct setting *s = *state;
-
 	give_up_speed(s, "schedutil");
 	assert_released(s, "userspace", "1000000");
 	give_up_speed(s, "schedutil");
@@ -304,8 +289,6 @@ FIXTURE_TEST(test_speed_put_back)
 /* A write of another program that its close will tell of, caught in between. */
 FIXTURE_TEST(test_unknown_speed_is_not_written_over_at_once)
 {
-	struct setting *s = *state;
-
 	assert_int_equal(backend_setspeed.acquire(&s->domain), ACTUATOR_DONE);
 	assert_int_equal(apply(&backend_setspeed, &s->domain, 600000), ACTUATOR_DONE);
 	fake_write(POLICY("setspeed"), "1400000");
@@ -320,8 +303,6 @@ FIXTURE_TEST(test_unknown_speed_is_not_written_over_at_once)
 /* The kernel restarted its governor, as after a resume: nobody's value, so ours is written. */
 FIXTURE_TEST(test_unknown_speed_of_nobody_is_written_over)
 {
-	struct setting *s = *state;
-
 	assert_int_equal(backend_setspeed.acquire(&s->domain), ACTUATOR_DONE);
 	assert_int_equal(apply(&backend_setspeed, &s->domain, 600000), ACTUATOR_DONE);
 	fake_write(POLICY("setspeed"), "1400000");
@@ -335,8 +316,6 @@ FIXTURE_TEST(test_unknown_speed_of_nobody_is_written_over)
 /* intel_pstate, passive: a request is only the least, so the most goes along with it. */
 FIXTURE_TEST(test_hwp_is_pinned)
 {
-	struct setting *s = *state;
-
 	fake_write(POLICY("driver"), "intel_cpufreq");
 	assert_int_equal(backend_setspeed.acquire(&s->domain), ACTUATOR_DONE);
 	assert_int_equal(s->saved->n, 1); /* without HWP nothing needs to go along */
@@ -362,8 +341,6 @@ FIXTURE_TEST(test_hwp_is_pinned)
 /* Whoever takes the governor has it, and the limits that went along with it are put back. */
 FIXTURE_TEST(test_hwp_is_let_go)
 {
-	struct setting *s = *state;
-
 	fake_write(POLICY("driver"), "intel_cpufreq");
 	fake_write("cpufreq/policy0/energy_performance_preference", "default");
 	assert_int_equal(backend_setspeed.acquire(&s->domain), ACTUATOR_DONE);
@@ -376,8 +353,6 @@ FIXTURE_TEST(test_hwp_is_let_go)
 
 FIXTURE_TEST(test_hwp_limit_of_somebody_else)
 {
-	struct setting *s = *state;
-
 	fake_write(POLICY("driver"), "intel_cpufreq");
 	fake_write("cpufreq/policy0/energy_performance_preference", "default");
 	assert_int_equal(backend_setspeed.acquire(&s->domain), ACTUATOR_DONE);
@@ -392,8 +367,6 @@ FIXTURE_TEST(test_hwp_limit_of_somebody_else)
 
 FIXTURE_TEST(test_release_of_a_full_disk)
 {
-	struct setting *s = *state;
-
 	assert_int_equal(backend_setspeed.acquire(&s->domain), ACTUATOR_DONE);
 	fake_fill(s->run_dir);
 	assert_int_equal(actuator_domain_release(&s->domain, &backend_setspeed, NULL, NULL),
