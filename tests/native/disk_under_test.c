@@ -43,17 +43,19 @@ int disk_index_of(const struct native *native, const char *name)
 	return -1;
 }
 
-void disk_find(struct native *native, struct disk_under_test *ret)
+struct disk_under_test disk_find(struct native *native)
 {
+	struct disk_under_test disk;
 	int index;
 
-	find_name(native->file, ret->name);
+	find_name(native->file, disk.name);
 	work_wait(work_read("native-few", NATIVE_CPU, native->file, 10, 0));
 	native_consume(native);
-	index = disk_index_of(native, ret->name);
+	index = disk_index_of(native, disk.name);
 	if (index < 0)
-		fail_msg("%s is not seen", ret->name);
-	ret->index = index;
+		fail_msg("%s is not seen", disk.name);
+	disk.index = index;
+	return disk;
 }
 
 struct input_device disk_read(const struct native *native, const struct disk_under_test *disk)

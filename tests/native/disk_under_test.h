@@ -11,7 +11,7 @@ struct disk_under_test {
 };
 
 /* Fails the test when the tracer has not seen the disk after some reads from the file. */
-void disk_find(struct native *native, struct disk_under_test *ret);
+struct disk_under_test disk_find(struct native *native);
 
 /* The index of a device that the tracer has seen, or -1. */
 int disk_index_of(const struct native *native, const char *name);

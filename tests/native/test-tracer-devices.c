@@ -18,6 +18,15 @@ static struct measure run(struct native *native, const struct disk_under_test *d
 	return change;
 }
 
+/* What a task that does this to the file is seen to do. */
+static struct measure see(struct native *native, pid_t (*work)(const char *, int))
+{
+	struct disk_under_test disk = disk_find(native);
+
+	native_watch(native, 0);
+	return run(native, &disk, work("native-work", native->file));
+}
+
 struct job {
 	const char *engine, *depth;
 	bool never_waits; /* as far as in_iowait tells */
@@ -38,7 +47,7 @@ NATIVE_TEST(test_fio)
 		print_message("skipped: no fio\n");
 		skip();
 	}
-	disk_find(native, &disk);
+	disk = disk_find(native);
 	for (size_t i = 0; i < sizeof(jobs) / sizeof(jobs[0]); i++) {
 		char engine[32], depth[32];
 		const char *const options[] = { "--direct=1", "--rw=randread", "--bs=4k",
@@ -61,13 +70,8 @@ NATIVE_TEST(test_fio)
 
 NATIVE_TEST(test_page_faults)
 {
-	struct native *native = *state;
-	struct disk_under_test disk;
-	struct measure change;
+	const struct measure change = see(*state, work_fault);
 
-	disk_find(native, &disk);
-	native_watch(native, 0);
-	change = run(native, &disk, work_fault("native-fault", native->file));
 	assert_true(change.told);
 	assert_true(change.ios > 250);
 	assert_true(change.worked_ns > 0);
@@ -75,26 +79,16 @@ NATIVE_TEST(test_page_faults)
 
 NATIVE_TEST(test_readahead)
 {
-	struct native *native = *state;
-	struct disk_under_test disk;
-	struct measure change;
+	const struct measure change = see(*state, work_read_buffered);
 
-	disk_find(native, &disk);
-	native_watch(native, 0);
-	change = run(native, &disk, work_read_buffered("native-ahead", native->file));
 	assert_true(change.completions > 50);
 }
 
 /* Kernel threads send what it wrote: it is not the writer's I/O. */
 NATIVE_TEST(test_writeback)
 {
-	struct native *native = *state;
-	struct disk_under_test disk;
-	struct measure change;
+	const struct measure change = see(*state, work_write_buffered);
 
-	disk_find(native, &disk);
-	native_watch(native, 0);
-	change = run(native, &disk, work_write_buffered("native-write", native->file));
 	assert_true(change.completions > 50);
 	assert_true(change.ios < change.completions / 4);
 }
@@ -126,7 +120,7 @@ NATIVE_TEST(test_many_tasks)
 	/* A disk that others use too has little for each of so many. */
 	policy.min_rate_per_s = 50;
 	tracer_set_policy(native->tracer, &policy);
-	disk_find(native, &disk);
+	disk = disk_find(native);
 	pid = work_fio(native->file, options);
 	usleep(2000000);
 	native_consume(native);

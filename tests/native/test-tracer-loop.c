@@ -33,12 +33,11 @@ static uint64_t completions_of(const struct native *native, uint32_t index)
 NATIVE_TEST(test_loop_on_disk)
 {
 	struct native *native = *state;
-	struct disk_under_test disk;
 	struct loop loop;
 	struct input input;
 	int index;
 
-	disk_find(native, &disk);
+	disk_find(native);
 	loop_new(&loop, native->file);
 	index = read_some(native, loop.name, loop.device);
 	assert_true(index >= 0);

@@ -49,12 +49,11 @@ static struct input_task wait_for_starts(struct native *native, uint64_t before)
 NATIVE_TEST(test_count_only)
 {
 	struct native *native = *state;
-	struct disk_under_test disk;
 	struct input_task before, after;
 	uint64_t now_ns, wakeups;
 	pid_t pid;
 
-	disk_find(native, &disk);
+	disk_find(native);
 	native_watch(native, 0);
 	pid = start_work(native, NULL);
 	tracer_learn(native->tracer, false);

@@ -45,11 +45,10 @@ static bool tells_apart(const struct measure *plain, const struct measure *burni
 NATIVE_TEST(test_psync)
 {
 	struct native *native = *state;
-	struct disk_under_test disk;
+	struct disk_under_test disk = disk_find(native);
 	struct measure plain, burning, sleeping;
 	bool apart = false;
 
-	disk_find(native, &disk);
 	native_watch(native, 0);
 	for (int i = 0; i < QUIET_TRIES && !apart; i++) {
 		plain = run(native, &disk,
@@ -71,11 +70,10 @@ NATIVE_TEST(test_psync)
 NATIVE_TEST(test_waits_for_its_cpu)
 {
 	struct native *native = *state;
-	struct disk_under_test disk;
+	struct disk_under_test disk = disk_find(native);
 	struct measure change;
 	pid_t others[2];
 
-	disk_find(native, &disk);
 	work_start_ordinary(true);
 	for (uint32_t i = 0; i < 2; i++)
 		others[i] = work_compute("native-other", NATIVE_OTHER, native->file, 20000);
@@ -123,10 +121,9 @@ static struct measure run_queue(struct native *native, const struct disk_under_t
 NATIVE_TEST(test_queues)
 {
 	struct native *native = *state;
-	struct disk_under_test disk;
+	struct disk_under_test disk = disk_find(native);
 	struct measure change;
 
-	disk_find(native, &disk);
 	change = run_queue(native, &disk, (struct work_uring){ .depth = 8 }, 8.8);
 	assert_true(depth(&change) > 5 && depth(&change) < 8.8);
 	assert_true(change.waits > 0);
@@ -147,7 +144,7 @@ NATIVE_TEST(test_queues)
 NATIVE_TEST(test_workers)
 {
 	struct native *native = *state;
-	struct disk_under_test disk;
+	struct disk_under_test disk = disk_find(native);
 	const struct work_uring work = {
 		.name = "native-uring",
 		.cpu = NATIVE_OTHER,
@@ -158,7 +155,6 @@ NATIVE_TEST(test_workers)
 	struct measure change;
 	pid_t pid;
 
-	disk_find(native, &disk);
 	native_watch(native, 0);
 	pid = work_uring(&work);
 	change = measure(native, &disk, pid);
@@ -181,11 +177,10 @@ NATIVE_TEST(test_workers)
 NATIVE_TEST(test_several_tasks)
 {
 	struct native *native = *state;
-	struct disk_under_test disk;
+	struct disk_under_test disk = disk_find(native);
 	struct measure change;
 	pid_t others[2];
 
-	disk_find(native, &disk);
 	for (uint32_t i = 0; i < 2; i++) {
 		struct work_uring work = { "native-other", NATIVE_CPU, native->file, 16 };
 
@@ -208,11 +203,10 @@ NATIVE_TEST(test_reader_beside_writes)
 		"--iodepth=32", "--thread=1",	  NULL
 	};
 	struct native *native = *state;
-	struct disk_under_test disk;
+	struct disk_under_test disk = disk_find(native);
 	struct measure change;
 	pid_t writer;
 
-	disk_find(native, &disk);
 	writer = work_fio(native->file, options);
 	native_watch(native, 0);
 	/* Slow reads of others count in part. */
@@ -237,7 +231,7 @@ NATIVE_TEST(test_two_devices)
 	pid_t pid;
 	int index;
 
-	disk_find(native, &disk);
+	disk = disk_find(native);
 	loop_new(&loop, -1);
 	native_watch(native, 0);
 	pid = work_read_two("native-two", NATIVE_OTHER, native->file, loop.device);
