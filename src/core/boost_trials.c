@@ -13,7 +13,6 @@
  */
 
 #include "core/boosts.h"
-#include "core/clamping.h"
 #include "core/experiment_params.h"
 #include "core/io_model.h"
 

@@ -3,7 +3,6 @@
 #include <stddef.h>
 
 #include "core/boosts.h"
-#include "core/clamping.h"
 #include "core/io_model.h"
 #include "core/opp.h"
 #include "core/rule.h"

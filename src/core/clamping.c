@@ -12,7 +12,7 @@
  */
 #include <string.h>
 
-#include "core/clamping.h"
+#include "core/engine_state.h"
 #include "core/opp.h"
 #include "core/rule.h"
 

@@ -5,7 +5,6 @@
  * nothing.
  */
 #include "core/boosts.h"
-#include "core/clamping.h"
 #include "core/io_model.h"
 #include "core/opp.h"
 #include "wakegov/decay.h"

@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "core/boosts.h"
-#include "core/clamping.h"
 
 /* Offsets of the engine's parts in bytes; each part extends to the next. */
 struct layout {

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "core/boosts.h"
-#include "core/clamping.h"
 #include "core/io_model.h"
 #include "core/opp.h"
 #include "core/rule.h"

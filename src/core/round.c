@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "core/boosts.h"
-#include "core/clamping.h"
 #include "core/opp.h"
 #include "core/rule.h"
 
