@@ -3,15 +3,13 @@
  * Writes the policy's energy preference while the control is ours. A preference that another
  * program sets stays. If the performance governor hides the control, ours is written later.
  */
-#include "actuator/power_controls.h"
+#include "actuator/governor.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "actuator/domain.h"
-#include "actuator/saved.h"
 #include "shared/sysfs.h"
 
 #define AVAILABLE_FILE "energy_performance_available_preferences"

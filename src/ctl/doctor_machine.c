@@ -17,7 +17,6 @@
 #include "actuator/control.h"
 #include "actuator/discovery.h"
 #include "actuator/governor.h"
-#include "actuator/power_controls.h"
 #include "actuator/task.h"
 #include "core/opp.h"
 #include "core/topology.h"

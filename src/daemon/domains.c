@@ -12,7 +12,6 @@
 #include "actuator/backend.h"
 #include "actuator/discovery.h"
 #include "actuator/governor.h"
-#include "actuator/power_controls.h"
 #include "core/opp.h"
 #include "daemon/journal.h"
 #include "daemon/module.h"

@@ -8,7 +8,6 @@
 #include <sys/stat.h>
 
 #include "actuator/governor.h"
-#include "actuator/power_controls.h"
 #include "actuator/saved.h"
 #include "shared/cleanup.h"
 
