@@ -223,15 +223,22 @@ static bool read_last_level(uint32_t cpu, struct cpu_mask *ret)
 	return highest > 1;
 }
 
+bool topology_read_cpus(uint32_t cpu, const char *of, struct cpu_mask *ret)
+{
+	char list[LIST_SIZE];
+
+	return sysfs_read_line(list, sizeof(list), CPU_DIRECTORY "/topology/%s_cpus_list", cpu,
+			       of) &&
+	       cpu_mask_parse_list(list, ret);
+}
+
 /* A cluster that is one core's threads does not count. */
 static bool read_cluster(uint32_t cpu, struct cpu_mask *ret)
 {
-	char cluster[LIST_SIZE], core[LIST_SIZE];
+	struct cpu_mask core;
 
-	return sysfs_read_line(cluster, sizeof(cluster),
-			       CPU_DIRECTORY "/topology/cluster_cpus_list", cpu) &&
-	       sysfs_read_line(core, sizeof(core), CPU_DIRECTORY "/topology/core_cpus_list", cpu) &&
-	       strcmp(cluster, core) != 0 && cpu_mask_parse_list(cluster, ret);
+	return topology_read_cpus(cpu, "cluster", ret) && topology_read_cpus(cpu, "core", &core) &&
+	       !cpu_mask_equals(ret, &core);
 }
 
 /* Adds no cache for a CPU that already belongs to one. */

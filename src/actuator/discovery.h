@@ -48,6 +48,9 @@ uint32_t cpufreq_discover_capacity(uint32_t policy);
  */
 int cpufreq_discover_opps(struct topology_domain *domain);
 
+/* The online CPUs of a CPU's "core" or "cluster". Returns false where the kernel does not say. */
+bool topology_read_cpus(uint32_t cpu, const char *of, struct cpu_mask *ret);
+
 /*
  * The last-level caches, among which tasks are placed. If all CPUs share one, the clusters below it
  * that have more than one core take their place.

@@ -24,7 +24,6 @@
 #include "shared/cleanup.h"
 #include "shared/log.h"
 #include "shared/statefile.h"
-#include "shared/sysfs.h"
 
 int startup_read_policy(struct policies *policies)
 {
@@ -208,12 +207,8 @@ static void read_limits(void *userdata, int fd, struct wakegov_limits *ret)
 static void find_siblings(const struct topology *topology, uint32_t domain, char *ret, size_t size)
 {
 	struct cpu_mask core_cpus, siblings = { 0 };
-	char list[256];
 
-	if (!sysfs_read_line(list, sizeof(list),
-			     "/sys/devices/system/cpu/cpu%u/topology/core_cpus_list",
-			     topology->domains[domain].first_cpu) ||
-	    !cpu_mask_parse_list(list, &core_cpus))
+	if (!topology_read_cpus(topology->domains[domain].first_cpu, "core", &core_cpus))
 		return;
 	for (uint32_t cpu = 0; cpu < topology->n_cpus; cpu++)
 		if (cpu_mask_has(&core_cpus, cpu) && topology->cpu_domain[cpu] != domain)
