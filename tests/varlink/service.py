@@ -7,6 +7,7 @@ Environment:
 """
 
 import contextlib
+import functools
 import json
 import os
 import select
@@ -162,6 +163,10 @@ class ServiceTest(unittest.TestCase):
         raw = Raw(self.path)
         self.addCleanup(raw.socket.close)
         return raw
+
+    @functools.cached_property
+    def raw(self):
+        return self.connect()
 
     def assert_error(self, reply, name, **parameters):
         self.assertEqual(reply, {"error": name, "parameters": parameters})

@@ -17,10 +17,6 @@ OK, REFUSED, USAGE = range(3)
 
 @needs_fixture
 class Methods(ServiceTest):
-    def setUp(self):
-        super().setUp()
-        self.raw = self.connect()
-
     def explain(self, **parameters):
         return self.raw.call("io.wakegov.Explain", parameters)
 

@@ -79,13 +79,12 @@ class Protocol(ServiceTest):
         self.assertIn("tasks", raw.receive()["parameters"])
 
     def test_names_that_are_not_known(self):
-        raw = self.connect()
         for method in ("io.wakegov.Missing", "io.wakegov.status", "org.varlink.service.X",
                        "io.wakegov."):
-            self.assert_error(raw.call(method), "org.varlink.service.MethodNotFound",
+            self.assert_error(self.raw.call(method), "org.varlink.service.MethodNotFound",
                               method=method)
         for interface in ("com.example", "io", "io.wakegov.Status", "io.wakegovx", ""):
-            self.assert_error(raw.call(interface + ".Status"),
+            self.assert_error(self.raw.call(interface + ".Status"),
                               "org.varlink.service.InterfaceNotFound", interface=interface)
 
     def test_pipelined_calls_are_answered_in_order(self):
@@ -98,18 +97,16 @@ class Protocol(ServiceTest):
         self.assertIn("version", raw.receive()["parameters"])
 
     def test_oneway_gets_no_reply(self):
-        raw = self.connect()
         for method in ("io.wakegov.Tasks", "io.wakegov.Missing", "com.example.X"):
-            raw.send_call(method, oneway=True)
-        raw.send_call("io.wakegov.Status", {"wrong": 1}, oneway=True)
-        self.assertIn("decisions", raw.call("io.wakegov.Decisions")["parameters"])
-        self.assertTrue(raw.is_silent())
+            self.raw.send_call(method, oneway=True)
+        self.raw.send_call("io.wakegov.Status", {"wrong": 1}, oneway=True)
+        self.assertIn("decisions", self.raw.call("io.wakegov.Decisions")["parameters"])
+        self.assertTrue(self.raw.is_silent())
 
     def test_message_in_pieces(self):
-        raw = self.connect()
         for byte in STATUS:
-            raw.send(bytes([byte]))
-        self.assertIn("version", raw.receive()["parameters"])
+            self.raw.send(bytes([byte]))
+        self.assertIn("version", self.raw.receive()["parameters"])
 
     def test_reply_after_the_client_has_finished_sending(self):
         raw = self.connect()

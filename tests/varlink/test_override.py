@@ -21,7 +21,6 @@ def error_of(reply):
 class Methods(ServiceTest):
     def setUp(self):
         super().setUp()
-        self.raw = self.connect()
         for override in self.overrides():
             self.call("CancelOverride", id=override["id"])
 

@@ -14,10 +14,6 @@ OK, REFUSED, USAGE = range(3)
 
 @needs_fixture
 class Methods(ServiceTest):
-    def setUp(self):
-        super().setUp()
-        self.raw = self.connect()
-
     def test_refused(self):
         call = self.raw.call
         self.assert_error(call("io.wakegov.ExplainRules", {"pid": 5}), "io.wakegov.NoSuchTask",
