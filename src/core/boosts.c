@@ -322,14 +322,19 @@ uint32_t boosts_level(const struct engine *engine, const struct io_task *task)
 	return least;
 }
 
-/* Adds the task's I/O since the last sample to its group and its device. */
+/*
+ * Adds the task's I/O since the last sample to its group and its device. All of the time counts as
+ * at the level of its end, which counters measured in between: at the sample before, soon after
+ * arms were switched, only what the domain asked for is known, and a thread of the same core may
+ * ask for more.
+ */
 static void tally(struct engine *engine, const struct io_boost *before, const struct io_task *task)
 {
 	const struct io_boost *boost = &task->io_boost;
 	bool has_device = boost->device != IO_BOOST_NO_DEVICE;
 	uint32_t since = has_device ? before->io_starts : before->io_waits;
 	uint32_t n = has_device ? boost->io_starts : boost->io_waits;
-	uint64_t ns = boost->seen_ns - before->seen_ns, level;
+	uint64_t ns = boost->seen_ns - before->seen_ns, level = boost->level;
 	struct io_group *group;
 
 	if (!before->seen_ns)
@@ -343,7 +348,6 @@ static void tally(struct engine *engine, const struct io_boost *before, const st
 	group = &engine->groups[boost->group];
 	group->tally.ios += n;
 	group->tally.time_ns += ns;
-	level = ((uint64_t)before->level + boost->level) / 2;
 	if (group->experiment.phase && boosts_level(engine, task) < level)
 		level = boosts_level(engine, task);
 	group->tally.level_ns += level * ns;

@@ -87,7 +87,7 @@ enum frequency_outcome {
  * frequency set by the kernel (0: unknown), and reported_ns the time of that. Intervals with a
  * change of it, or shorter than FREQUENCY_LEAST_NS, are not measured.
  */
-#define FREQUENCY_LEAST_NS 5000000ULL
+#define FREQUENCY_LEAST_NS 3000000ULL /* a boost's experiment looks each 4 ms */
 
 enum frequency_outcome frequency_measure(struct frequency *frequency, uint32_t cpu, uint64_t now_ns,
 					 uint32_t reported_khz, uint64_t reported_ns,

@@ -191,6 +191,17 @@ def null_blk(function="null_blk_create", *arguments):
     return f"/dev/{name}"
 
 
+def reads_of(device):
+    """Completed since the start of the machine."""
+    return int(read(f"/sys/block/{device.removeprefix('/dev/')}/stat").split()[0])
+
+
+def reads_per_second(device):
+    before, start = reads_of(device), time.monotonic()
+    time.sleep(1)
+    return (reads_of(device) - before) / (time.monotonic() - start)
+
+
 def start_load(*arguments):
     return subprocess.Popen([f"{BUILD}/tests/lab/freqload", *arguments], stdout=subprocess.PIPE,
                             stderr=subprocess.PIPE, text=True)

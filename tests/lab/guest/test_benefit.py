@@ -32,11 +32,6 @@ def reads_per_second(device):
     return json.loads(output)["jobs"][0]["read"]["iops"]
 
 
-def reads_of(device):
-    """Completed since the start of the machine."""
-    return int(guest.read(f"/sys/block/{device.removeprefix('/dev/')}/stat").split()[0])
-
-
 def states_of(daemon, comm):
     """Of the tasks with I/O that have this name."""
     return [task["state"] for task in daemon.call("Tasks")["tasks"] if task["comm"] == comm]
@@ -70,8 +65,8 @@ class Benefit(unittest.TestCase):
         with guest.Daemon() as daemon:
             truth = reads_per_second(self.device) / alone
             load = fio(self.device, 60)
-            reads = reads_of(self.device)  # what fio does before the first is not its work
-            guest.wait_for(lambda: reads_of(self.device) > reads + 1000, 10, "fio reads")
+            reads = guest.reads_of(self.device)  # what fio does before the first is not its work
+            guest.wait_for(lambda: guest.reads_of(self.device) > reads + 1000, 10, "fio reads")
             answer, found = figures(start_benefit("--against", "powersave", "--for", "16s",
                                                   "--block", "1s"))
             load.terminate()

@@ -144,13 +144,8 @@ class Boost(unittest.TestCase):
                         if program["name"] in ("block_io_start", "block_rq_issue")
                         and program["state"] not in ("unused", "missing"))
 
-        def reads():
-            return int(guest.read(f"/sys/block/{guest.NULL_BLK['null_blk_create']}/stat").split()[0])
-
         guest.wait_for(lambda: state() == "not-needed", 5, "only bytes are counted")
-        before, start = reads(), time.monotonic()
-        time.sleep(1)
-        rate = (reads() - before) / (time.monotonic() - start)
+        rate = guest.reads_per_second(guest.NULL_BLK["null_blk_create"])
         found = [task["io_rate_per_s"] for task in self.daemon.call("Tasks")["tasks"]
                  if task["pid"] in load.threads()]
         tap.note(f"{found} I/O/s of {rate:.0f}")

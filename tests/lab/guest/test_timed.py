@@ -467,6 +467,23 @@ class Threads(unittest.TestCase):
             self.assertIn("runs at 1800 MHz", said)
             self.assertIn("that of CPU 1 too, as threads of a core have one", said)
 
+    def test_reader(self):
+        """A reader that began beside a busy thread is as fast as the clock makes it when that one is done"""
+        os.sched_setaffinity(0, {2, 3})
+        for cpu in range(4):
+            guest.write(guest.policy(f"policy{cpu}", "scaling_min_freq"), OPPS_MHZ[-1] * 1000)
+        disk = guest.null_blk()
+        for backend in "setspeed", "limits", "uclamp":
+            with guest.Daemon(f"[wakegov]\nbackend = {backend}\n"):
+                with guest.busy_loop(1):
+                    reader = guest.start_load("psync", "--file", disk, "--cpus", "0", "--time", "5")
+                    time.sleep(2)
+                time.sleep(1)
+                rate = guest.reads_per_second(disk)
+                reader.communicate()
+            tap.note(f"{backend}: {rate:.0f} reads per second")
+            self.assertGreater(rate, 3700)  # 3,900 at 1800 MHz and 2,200 at 400
+
     def test_energy(self):
         """Two busy threads draw 1.2 times as much more than an idle core as one does"""
         subprocess.run(["modprobe", "msr"], check=True)
