@@ -9,8 +9,8 @@ import re
 import guest
 from stacks import STACKS, null_blk
 from workloads import (CPU, DISK, WORK, bound_disk, chainload, cold, completion, drifting_disk, ext4, fio,
-                       fio_command, frameload, hackbench, input_devices, latency_disk, listens, network_card, objects,
-                       printed, python, remount, server, shell, tbench, tbench_command, tbench_server, turns,
+                       fio_command, fio_sync, frameload, hackbench, input_devices, latency_disk, listens, log, network_card, objects,
+                       printed, python, remount, repeated, server, shell, tbench, tbench_command, tbench_server, turns,
                        work_folder, workload)
 
 TREE = f"{DISK}/tree"
@@ -181,13 +181,6 @@ def memcaslap(text):
     return float(re.search(r"TPS: (\d+)", text)[1]), None, None
 
 
-def fio_sync(text):
-    """Of writes that end with their fdatasync(), whose latency is given."""
-    job = json.loads(text[text.index("{"):])["jobs"][0]
-    percentile = job["sync"]["lat_ns"]["percentile"]
-    return job["write"]["iops"], percentile["50.000000"] / 1000, percentile["99.000000"] / 1000
-
-
 def cyclictest(text):
     counts = {int(us): int(count) for us, count in re.findall(r"^(\d{6}) (\d+)", text, re.M)}
     total, seen, found = sum(counts.values()), 0, {}
@@ -199,20 +192,12 @@ def cyclictest(text):
     return None, found[50], found[99]
 
 
-SQLITE_COMMITS = f"""import os, sqlite3, time
+SQLITE_COMMITS = repeated("db.execute(\"insert into t values(?, ?)\", (1, now)); db.commit()", f"""import sqlite3
 for suffix in ("", "-journal"):
     if os.path.exists("{DISK}/d" + suffix): os.unlink("{DISK}/d" + suffix)
 os.sched_setaffinity(0, {{{CPU}}})
 db = sqlite3.connect("{DISK}/d")
-db.execute("create table t(a, b)"); db.commit()
-start = time.monotonic(); took = []; now = start
-while now < start + 1.5:
-    db.execute("insert into t values(?, ?)", (1, now)); db.commit()
-    before, now = now, time.monotonic()
-    if before > start + 0.5: took.append(now - before)
-took.sort()
-print(len(took) / sum(took), took[len(took) // 2] * 1e6, took[len(took) * 99 // 100] * 1e6)
-"""
+db.execute("create table t(a, b)"); db.commit()""", 1.5)
 SQLITE_READS = f"""import os, random, sqlite3, time
 os.sched_setaffinity(0, {{{CPU}}})
 db = sqlite3.connect("{DISK}/read.db")
@@ -246,12 +231,6 @@ print(len(late), late[len(late) // 2] * 1e6, late[len(late) * 99 // 100] * 1e6)
 """
 
 
-# A log: each record makes it longer, so that its size is written as well, through the journal.
-FDATASYNC = (f"rm -f {DISK}/log; fio --name=x --filename={DISK}/log --size=64m --fallocate=none --create_on_open=1 "
-             "--ioengine=psync --rw=write --bs=4k --fdatasync=1 --ramp_time=500ms --runtime=1s --time_based "
-             f"--thread --cpus_allowed={CPU} --output-format=json")
-
-
 def pgbench_command(*options, clients=4):
     return (f"rm -f {WORK}/pg.*; {PG_BIN}/pgbench -n -c {clients} -T 2 -h /tmp -U postgres -l "
             f"--log-prefix={WORK}/pg {' '.join(options)} postgres >/dev/null; cat {WORK}/pg.*")
@@ -259,18 +238,9 @@ def pgbench_command(*options, clients=4):
 
 # Rounds of a pool's map(): the main thread, two threads that hand tasks out and take results in, and
 # three processes wait for each other.
-POOL = """import multiprocessing, time
+POOL = repeated("pool.map(work, [1500] * 6)", """import multiprocessing
 def work(n): return sum(i * i for i in range(n))
-took = []
-with multiprocessing.Pool(3) as pool:
-    start = now = time.monotonic()
-    while now < start + 2:
-        pool.map(work, [1500] * 6)
-        before, now = now, time.monotonic()
-        if before > start + 0.5: took.append(now - before)
-took.sort()
-print(len(took) / sum(took), took[len(took) // 2] * 1e6, took[len(took) * 99 // 100] * 1e6)
-"""
+pool = multiprocessing.Pool(3)""")
 
 
 def typed(program, pause_s, *commands):
@@ -424,7 +394,7 @@ WORKLOADS = (
              (bound_disk,)),
     workload("fio-drift", "IOPS", "higher", fio_command("psync", "/dev/mapper/drift", order="read"),
              fio, (drifting_disk,)),
-    workload("sqlite-commit", "commits/s", "higher", python(SQLITE_COMMITS), printed, (ext4,)),
+    workload("sqlite-commit", "commits/s", "higher", SQLITE_COMMITS, printed, (ext4,)),
     workload("sqlite-read", "rows/s", "higher", python(SQLITE_READS), printed, (sqlite,), cold),
     workload("pgbench-read", "tps", "higher", pgbench_command("-S"), pgbench, (postgres,),
              cold_postgres),
@@ -440,7 +410,7 @@ WORKLOADS = (
     workload("tbench4-2s", "MB/s", "higher", tbench_command(4, 2), tbench, (), tbench_server),
     workload("redis-aof", "requests/s", "higher",
              "redis-benchmark -t set -c 2 -n 2000 --csv", redis_benchmark, (ext4,), redis),
-    workload("fdatasync", "writes/s", "higher", FDATASYNC, fio_sync, (ext4,)),
+    workload("fdatasync", "writes/s", "higher", log(DISK), fio_sync, (ext4,)),
     workload("memcached", "requests/s", "higher", "memcaslap -s 127.0.0.1 -t 2s -T 1 -c 4 -w 1k", memcaslap, (),
              memcached),
     workload("rsync", "ms", "lower", f"rsync -a {TREE}/src {DISK}/copy", completion, (tree,),
@@ -491,7 +461,7 @@ WORKLOADS = (
     workload("gitsource", "ms", "lower", GIT_TESTS, completion),
     *(workload(f"go-{mode}", unit, "higher", f"${{LAB_GOLOAD:?lab table programs builds it}} {mode}", printed)
       for mode, unit in (("channel", "rounds/s"), ("pool", "jobs/s"))),
-    workload("pool", "maps/s", "higher", python(POOL), printed),
+    workload("pool", "maps/s", "higher", POOL, printed),
     workload("cyclictest", "ms", "lower",
              "cyclictest --policy=other -t1 -i 3000 -l 400 -q -h 4000", cyclictest),
     *STACKS,

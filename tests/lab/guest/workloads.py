@@ -132,6 +132,13 @@ def fio(text):
     return job["iops"], percentile["50.000000"] / 1000, percentile["99.000000"] / 1000
 
 
+def fio_sync(text):
+    """Of writes that end with their fdatasync(), whose latency is given."""
+    job = json.loads(text[text.index("{"):])["jobs"][0]
+    percentile = job["sync"]["lat_ns"]["percentile"]
+    return job["write"]["iops"], percentile["50.000000"] / 1000, percentile["99.000000"] / 1000
+
+
 def printed(text):
     """What our own small loops print."""
     return tuple(float(word) for word in text.split())
@@ -162,12 +169,34 @@ def fio_command(engine, device, depth=1, order="randread"):
             f"--cpus_allowed={CPU} --output-format=json")
 
 
+def log(folder):
+    """Each record makes it longer, so that its size is written as well, through the journal."""
+    return (f"rm -f {folder}/log; fio --name=x --filename={folder}/log --size=64m --fallocate=none --create_on_open=1 "
+            "--ioengine=psync --rw=write --bs=4k --fdatasync=1 --ramp_time=500ms --runtime=1s --time_based "
+            f"--thread --cpus_allowed={CPU} --output-format=json")
+
+
 def python(text):
     return f"python3 -c '{text}'"
 
 
-def tbench_command(clients, seconds=5):
-    return f"tbench -c /usr/share/dbench/client.txt -t {seconds} {clients} 127.0.0.1"
+def repeated(step, begin="", seconds=2):
+    """Python that does the step again and again: how often a second, the median and the 99th percentile in us, all
+    but for the first half second."""
+    return python(f"""import os, time
+{begin}
+took = []; start = now = time.monotonic()
+while now < start + {seconds}:
+    {step}
+    before, now = now, time.monotonic()
+    if before > start + 0.5: took.append(now - before)
+took.sort()
+print(len(took) / sum(took), took[len(took) // 2] * 1e6, took[len(took) * 99 // 100] * 1e6)
+""")
+
+
+def tbench_command(clients, seconds=5, host="127.0.0.1"):
+    return f"tbench -c /usr/share/dbench/client.txt -t {seconds} {clients} {host}"
 
 
 def chainload(mode):
