@@ -36,27 +36,16 @@ enum context {
 	OF_PIECE = 1 << 4,    /* … has woken no other task in its present piece */
 };
 
-/* ksoftirqd/N: its work was raised by other tasks. */
-static inline bool is_softirq_thread(const struct task_struct *task)
-{
-	static const union {
-		char comm[sizeof(__u64)];
-		__u64 number;
-	} ksoftirq = { { 'k', 's', 'o', 'f', 't', 'i', 'r', 'q' } };
-
-	return *(const __u64 *)(const void *)task->comm == ksoftirq.number &&
-	       task->flags & PF_KTHREAD;
-}
-
 /*
  * Whether the current task has no part in this wake-up. A wake-up by an unrelated softirq before
- * the next switch is attributed to this task; we cannot tell them apart.
+ * the next switch is attributed to this task; we cannot tell them apart. The work of ksoftirqd/N
+ * was raised by other tasks.
  */
 static inline bool is_bystander(const struct wakegov_cpu *cpu, __u32 interrupts)
 {
 	if (!interrupts || (interrupts == IN_SOFTIRQ && cpu->context & SENT_PACKET))
 		return false;
-	return interrupts != IN_SOFTIRQ || !is_softirq_thread(bpf_get_current_task_btf());
+	return interrupts != IN_SOFTIRQ || !is_kernels(bpf_get_current_task_btf(), "ksoftirq");
 }
 
 /* A packet to this machine, or one from outside. A softirq that sends changes nothing. */

@@ -205,13 +205,7 @@ static inline __u32 sleeps_after(switch_arguments arguments)
  */
 static inline bool injects_idle(const struct task_struct *task)
 {
-	static const union {
-		char comm[sizeof(__u64)];
-		__u64 number;
-	} inject = { { 'i', 'd', 'l', 'e', '_', 'i', 'n', 'j' } };
-
-	return task->prio < MAX_RT_PRIO && task->flags & PF_KTHREAD &&
-	       *(const __u64 *)(const void *)task->comm == inject.number;
+	return task->prio < MAX_RT_PRIO && is_kernels(task, "idle_inj");
 }
 
 /* A switch between two tasks does not change how busy the CPU is. */

@@ -263,3 +263,12 @@ struct bpf_iter__task {
 #define SCHED_IDLE	     5	 /* include/uapi/linux/sched.h */
 #define MAX_RT_PRIO	     100 /* include/linux/sched/prio.h; lower numbers are real-time */
 #define DEFAULT_PRIO	     120 /* the same: nice 0 */
+
+/* Whether it is a thread of the kernel whose name begins with these eight characters. */
+static inline bool is_kernels(const struct task_struct *task, const char *name)
+{
+	__u64 begin;
+
+	__builtin_memcpy(&begin, name, sizeof(begin));
+	return *(const __u64 *)(const void *)task->comm == begin && task->flags & PF_KTHREAD;
+}

@@ -107,7 +107,7 @@ static uint32_t khz_of_ratio(const struct engine *engine, const struct domain *d
 
 static void mark_domains_due(struct engine *engine, const struct io_task *task)
 {
-	engine_mark_cpu(engine, task->cpu);
+	engine_mark_due(engine, task->cpu);
 	if (task->flip.holds)
 		engine_mark_domain(engine, task->flip.domain);
 }
@@ -128,7 +128,7 @@ static void want(struct engine *engine, struct io_task *task, uint32_t khz)
 		return;
 	task->io_boost.wanted_khz = khz;
 	if (task->io_boost.granted)
-		engine_mark_cpu(engine, task->cpu);
+		engine_mark_due(engine, task->cpu);
 }
 
 /* The highest capacity that rules allow the task's boost to ask of the domain: 0…1024. */
@@ -293,7 +293,7 @@ void boosts_move_task(struct engine *engine, struct io_task *task, uint32_t from
 
 	if (from == topology_domain_of(engine->topology, task->cpu))
 		return;
-	engine_mark_cpu(engine, from_cpu);
+	engine_mark_due(engine, from_cpu);
 	mark_domains_due(engine, task);
 	task->flip = (struct task_flip){ .until_ns = now_ns + FLIP_NS };
 	if (flips && from != TOPOLOGY_NO_DOMAIN) {
@@ -369,7 +369,7 @@ void boosts_sample_task(struct engine *engine, struct io_task *task, const struc
 {
 	tally(engine, before, task);
 	if (!before->seen_ns)
-		engine_mark_cpu(engine, task->cpu); /* its domain's target is used from now on */
+		engine_mark_due(engine, task->cpu); /* its domain's target is used from now on */
 	if (task->io_boost.device != IO_BOOST_NO_DEVICE)
 		attend_device(engine, task->io_boost.device, now_ns);
 	boosts_settle_task(engine, task, now_ns);

@@ -112,11 +112,6 @@ void engine_set_tap(struct engine *engine, engine_tap_t tap, void *userdata)
 	engine->tap_userdata = userdata;
 }
 
-static bool is_same(const struct policy_frequency *one, const struct policy_frequency *other)
-{
-	return one->kind == other->kind && one->value == other->value;
-}
-
 /* Clamps and what is known of capped tasks follow from these alone. */
 static bool has_same_clamps(const struct policy *one, const struct policy *other)
 {
@@ -145,7 +140,8 @@ void engine_set_policy(struct engine *engine, const struct policy *policy, uint6
 
 		engine_merge_domain(engine, i);
 		engine_mark_domain(engine, i);
-		if (!is_same(&before.min, &after->min) || !is_same(&before.max, &after->max))
+		if (memcmp(&before.min, &after->min, sizeof(before.min)) ||
+		    memcmp(&before.max, &after->max, sizeof(before.max)))
 			boosts_disturb(engine, i, now_ns);
 	}
 	if (!same_clamps)

@@ -188,15 +188,6 @@ static inline void engine_mark_domain(const struct engine *engine, uint32_t inde
 	engine_plan_domain(engine, index);
 }
 
-/* The same for the domain of a CPU, if it has one. */
-static inline void engine_mark_cpu(const struct engine *engine, uint32_t cpu)
-{
-	uint32_t index = topology_domain_of(engine->topology, cpu);
-
-	if (index != TOPOLOGY_NO_DOMAIN)
-		engine_mark_domain(engine, index);
-}
-
 /* Whether a clamp also chooses among CPUs of unlike capacity. */
 static inline bool engine_places_by_clamps(const struct engine *engine, uint32_t domain)
 {

@@ -14,11 +14,6 @@
 /* A CPU that goes idle during a decision makes its domain due again, without an event. */
 #define DECISIONS_MOST 4
 
-void engine_mark_due(struct engine *engine, uint32_t cpu)
-{
-	engine_mark_cpu(engine, cpu);
-}
-
 static void apply_cpu(struct engine *engine, const struct input_cpu *input, uint64_t now_ns)
 {
 	bool is_served = now_ns < input->served_ns + ENGINE_CHAIN_HOLD_NS;
@@ -36,7 +31,7 @@ static void apply_cpu(struct engine *engine, const struct input_cpu *input, uint
 	engine->cpus[input->cpu].served_ns = input->served_ns;
 	if (served)
 		served->served = true;
-	engine_mark_cpu(engine, input->cpu);
+	engine_mark_due(engine, input->cpu);
 }
 
 /* The task's entry: its present one, its former one, or a new one. NULL: the table is full. */
@@ -93,7 +88,7 @@ static void apply_task_end(struct engine *engine, uint32_t pid)
 
 	if (!task)
 		return;
-	engine_mark_cpu(engine, task->cpu);
+	engine_mark_due(engine, task->cpu);
 	if (task->flip.holds)
 		engine_mark_domain(engine, task->flip.domain);
 	boosts_forget_task(engine, task);
