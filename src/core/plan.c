@@ -93,13 +93,20 @@ static void plan_decay(const struct engine *engine, struct domain *domain,
 		domain->next_ns = at_ns;
 }
 
+/* The looks at all domains are at once. */
+static bool is_look(uint64_t at_ns)
+{
+	return at_ns % LOOK_NS == 0;
+}
+
 /* When a domain that is waited for until then is decided for again: with others. */
 static uint64_t end_with_others(const struct engine *engine, uint64_t until_ns)
 {
 	uint64_t at_ns = UINT64_MAX;
 
 	for (uint32_t i = 0; i < engine->topology->n_domains; i++)
-		if (engine->due_ns[i] >= until_ns && engine->due_ns[i] < at_ns)
+		if (engine->due_ns[i] >= until_ns && engine->due_ns[i] < at_ns &&
+		    !is_look(engine->due_ns[i]))
 			at_ns = engine->due_ns[i];
 	/* One that was raised a moment later is due a moment after this one would be. */
 	return at_ns < until_ns + WAITED_STEP_NS * 5 / 4 ? at_ns : until_ns + WAITED_STEP_NS;
@@ -110,7 +117,7 @@ static uint64_t end_with_others(const struct engine *engine, uint64_t until_ns)
  * no longer ends waits: decides again at the end of the hold time of the one that asks for most, if
  * that is above the lowest OPP. As long as the same floor comes of it, and no CPU asks for more by
  * itself, the time to the next look doubles: each wakes up the daemon. What is waited for is over
- * soon, and then costs power.
+ * soon, and then costs power; a look before that would end it early, and the next piece be slow.
  */
 static void plan_chains(const struct engine *engine, struct domain *domain,
 			const struct demand *demand, uint64_t now_ns)
@@ -147,7 +154,8 @@ static void plan_chains(const struct engine *engine, struct domain *domain,
 		until_ns = end_with_others(engine, until_ns);
 	if (until_ns < now_ns + domain->chain_gap_ns)
 		until_ns = now_ns + domain->chain_gap_ns;
-	if (until_ns > now_ns && until_ns < domain->next_ns)
+	if (until_ns > now_ns &&
+	    (until_ns < domain->next_ns || (waited_for && is_look(domain->next_ns))))
 		domain->next_ns = until_ns;
 }
 
