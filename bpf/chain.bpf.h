@@ -273,7 +273,7 @@ static __noinline int hurry(struct wakegov_cpu *cpu, struct chain_task *chain,
 		return 0;
 	}
 	cpu->context |= OF_INPUT;
-	if (task->flags & PF_KTHREAD) /* it only hands on what others wait for */
+	if (task->flags & PF_KTHREAD && !chain->works)
 		return 0;
 	chain->cpu_next = bpf_get_smp_processor_id() + 1;
 	need_q = chain->flags & CHAIN_INPUT ? CHAIN_ONE : cpu->waiting_q;

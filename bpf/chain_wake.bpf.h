@@ -40,6 +40,27 @@ static __noinline int prepare_piece(struct chain_task *chain, __u32 need_q)
 }
 
 /*
+ * Most kernel threads only hand on what others wait for, as one that flushes a terminal does. One
+ * that worked for this long at full capacity in one of its last runs, as who encrypts a tunnel's
+ * packets does, is waited for as well. With twice the time, a run may take as much longer at a low
+ * clock; with half, the daemon's own work takes as long as what is saved.
+ */
+#define WORKS_NS 100000
+
+static inline void note_worker(struct chain_task *chain, const struct task_struct *task)
+{
+	const struct wakegov_cpu *cpu = cpu_at(chain->cpu_next - 1);
+	__u64 ran_ns = task->se.sum_exec_runtime - task->se.prev_sum_exec_runtime;
+
+	if (cpu)
+		ran_ns = ran_ns * (cpu->load.level_q >> DECAY_Q_SHIFT) / 1024;
+	if (ran_ns >= WORKS_NS)
+		chain->works = PIECE_FADE;
+	else
+		chain->works -= chain->works > 0;
+}
+
+/*
  * An input event, or the current task at its work, wakes this one, which may have been met by no
  * tick so far.
  */
@@ -68,6 +89,8 @@ static __noinline int wake_by_input(struct wakegov_cpu *cpu, struct task_struct 
 	if (chain) {
 		chain->input_ns = until_ns;
 		chain->flags |= flags;
+		if (task->flags & PF_KTHREAD)
+			note_worker(chain, task);
 		if (is_event)
 			prepare_piece(chain, CHAIN_ONE);
 	}

@@ -147,7 +147,7 @@ struct sched_avg {
 };
 
 struct sched_entity {
-	__u64 sum_exec_runtime;
+	__u64 sum_exec_runtime, prev_sum_exec_runtime;
 	struct sched_avg avg;
 	struct cfs_rq *cfs_rq; /* of the CPU, whatever the task's class */
 };

@@ -360,7 +360,7 @@ suite_harmless() {
 	in_lab "--machine timed --driver pstate --cpus 2 --packages dbench,rt-tests,redis-server,redis-tools" \
 		"test_harmless.py Harmless.test_instructions" \
 		"test_realtime.py Alone Setspeed Limits Uclamp"
-	in_lab "--machine timed --driver pstate --card" "test_harmless.py Harmless.test_psync Harmless.test_pool" \
+	in_lab "--machine timed --driver pstate --card --packages wireguard-tools" "test_harmless.py Harmless.test_psync Harmless.test_pool" \
 		"test_harmless.py Harmless.test_not_left Commands Kept"
 }
 

@@ -93,7 +93,7 @@ MOST_DUE_US, MOST_ENERGY = 40000, (1, 1, 0.75)
 class Commands(guest.EachBackend, unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.loads = [programs_workloads.named(name) for name in ("terminal", "collector", "report", "asked", "handed", "outside-3")]
+        cls.loads = [programs_workloads.named(name) for name in ("terminal", "collector", "report", "asked", "handed", "tunnel", "outside-3")]
         programs.set_up(cls.loads)
         cls.fastest, cls.own = cls.measured("performance", cls.loads[1:3] + cls.loads[-1:]), cls.measured("own", cls.loads)
 
