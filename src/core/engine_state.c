@@ -199,14 +199,6 @@ static void find_capacities(struct engine *engine)
 	}
 }
 
-void engine_mark_due(struct engine *engine, uint32_t cpu)
-{
-	uint32_t index = topology_domain_of(engine->topology, cpu);
-
-	if (index != TOPOLOGY_NO_DOMAIN)
-		engine_mark_domain(engine, index);
-}
-
 void engine_link(struct engine *engine)
 {
 	const struct topology *topology = engine->topology;

@@ -170,6 +170,14 @@ static bool is_looked_at(const struct engine *engine, const struct domain *domai
 	       !engine_uses_target(engine, domain->last.domain);
 }
 
+void engine_mark_due(struct engine *engine, uint32_t cpu)
+{
+	uint32_t index = topology_domain_of(engine->topology, cpu);
+
+	if (index != TOPOLOGY_NO_DOMAIN)
+		engine_mark_domain(engine, index);
+}
+
 void engine_plan_next(const struct engine *engine, struct domain *domain,
 		      const struct demand *demand, uint64_t now_ns)
 {
