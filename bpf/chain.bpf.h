@@ -8,7 +8,7 @@
  * machine is received as soon as its sender enables softirqs. A network card raises the same one.
  *
  * Tasks woken by an input event such as a key press, directly or through others, count as the
- * event's work, as if their chain had always worked. input.bpf.h selects the events.
+ * event's work, as if their chain had always worked.
  *
  * Only tasks with a place are followed (chain_place.bpf.h); all others cost one test.
  */
@@ -37,9 +37,8 @@ enum context {
 };
 
 /*
- * Whether the current task has no part in this wake-up. A wake-up by an unrelated softirq before
- * the next switch is attributed to this task; we cannot tell them apart. The work of ksoftirqd/N
- * was raised by other tasks.
+ * Whether the current task has no part in this wake-up, as ksoftirqd/N, whose work others raised. A
+ * wake-up by an unrelated softirq is attributed to the task; we cannot tell them apart.
  */
 static inline bool is_bystander(const struct wakegov_cpu *cpu, __u32 interrupts)
 {
@@ -257,6 +256,12 @@ static inline void resume_current(struct wakegov_cpu *cpu, struct chain_task *ch
 
 #define CHAIN_HURRIES (CHAIN_INPUT | CHAIN_WAITED)
 
+/*
+ * A task waits for I/O in work that is waited for: until its end, the kernel threads that work do
+ * it for that task, as who decrypts what is read. The interrupt that wakes them does not say it.
+ */
+static __u64 io_awaited_ns;
+
 /* The current task, at a switch to it and at each tick, during work that is waited for. */
 static __noinline int hurry(struct wakegov_cpu *cpu, struct chain_task *chain,
 			    const struct task_struct *task, __u64 now_ns)
@@ -275,6 +280,8 @@ static __noinline int hurry(struct wakegov_cpu *cpu, struct chain_task *chain,
 	cpu->context |= OF_INPUT;
 	if (task->flags & PF_KTHREAD && !chain->works)
 		return 0;
+	if (io_awaited_ns && !(task->flags & PF_KTHREAD))
+		io_awaited_ns = 0;
 	chain->cpu_next = bpf_get_smp_processor_id() + 1;
 	need_q = chain->flags & CHAIN_INPUT ? CHAIN_ONE : cpu->waiting_q;
 	if (!is_no_news(cpu, need_q, now_ns))
@@ -305,6 +312,29 @@ static __noinline struct wakegov_slot *serve(struct wakegov_cpu *cpu, __u32 pid)
 	return slot;
 }
 
+/*
+ * Most kernel threads only hand on what others wait for, as one that flushes a terminal does. One
+ * that worked for this long at full capacity in one of its last runs, as who encrypts packets does,
+ * is waited for as well. With twice the time, a run may take as much longer at a low clock; with
+ * half, the daemon's own work takes as long as what is saved.
+ */
+#define WORKS_NS 100000
+
+static __noinline void leave_flagged(const struct wakegov_cpu *cpu, struct chain_task *chain,
+				     const struct task_struct *task)
+{
+	__u64 ran_ns = task->se.sum_exec_runtime - task->se.prev_sum_exec_runtime;
+
+	if (chain->flags & CHAIN_HURRIES && is_in_iowait(task))
+		io_awaited_ns = chain->input_ns;
+	if (!(chain->flags & CHAIN_KERNEL))
+		return;
+	if (ran_ns * (cpu->load.level_q >> DECAY_Q_SHIFT) / 1024 >= WORKS_NS)
+		chain->works = PIECE_FADE;
+	else
+		chain->works -= chain->works > 0;
+}
+
 static __noinline int come_flagged(struct wakegov_cpu *cpu, struct chain_task *chain,
 				   const struct task_struct *task, __u64 now_ns)
 {
@@ -319,6 +349,10 @@ static __noinline int come_flagged(struct wakegov_cpu *cpu, struct chain_task *c
 		cpu->context |= OF_KERNEL;
 		if (chain->serves && !chain->slept_ns)
 			serve(cpu, chain->serves);
+		if (chain->works && io_awaited_ns && bpf_ktime_get_ns() < io_awaited_ns) {
+			chain->flags |= CHAIN_WAITED;
+			chain->input_ns = io_awaited_ns;
+		}
 	}
 	if (chain->flags & CHAIN_PIECE)
 		cpu->context |= OF_PIECE;
@@ -343,6 +377,8 @@ static inline void switch_chains(struct wakegov_cpu *cpu, struct task_struct *pr
 	if (leaves) {
 		know_chain(leaves, now_ns, level);
 		chain_sleep(leaves, now_ns, level);
+		if (leaves->flags)
+			leave_flagged(cpu, leaves, prev);
 	}
 	if (!comes)
 		return;

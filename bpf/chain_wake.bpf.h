@@ -6,6 +6,40 @@
 #include "chain.bpf.h"
 #include "hot.bpf.h"
 
+#define EV_KEY	 1 /* include/uapi/linux/input-event-codes.h */
+#define KEY_DOWN 1 /* a value; 0: up, 2: it repeats */
+
+/*
+ * Input events that begin a chain: a key or a button goes down; a touch is a button. The program
+ * reads neither the key nor the device. The motion of a pointer begins no chain, nor does the
+ * release or repetition of a key, or a switch. A click that ends within INPUT_NS is one event's
+ * work.
+ *
+ * There is no tracepoint. drivers/input/input.c calls this function for each event that changes
+ * something, before it passes the event on; drivers also report unchanged buttons with each motion.
+ * The reader of the device is woken before the interrupt ends, or before the injecting task sleeps.
+ */
+SEC("fentry/add_input_randomness")
+int BPF_PROG(on_add_input_randomness, unsigned int type, unsigned int code, unsigned int value)
+{
+	struct wakegov_cpu *cpu;
+	__u64 now_ns;
+
+	if (type != EV_KEY || value != KEY_DOWN)
+		return 0;
+	cpu = count_event(WAKEGOV_INPUT_EVENT);
+	now_ns = bpf_ktime_get_ns();
+	if (chains_resume_ns)
+		resume_chains(now_ns);
+	if (!cpu || !followed_chains)
+		return 0;
+	follow_chains_until(now_ns + INPUT_NS);
+	cpu->context |= AT_INPUT;
+	cpu->input_interrupts = interrupts_here(cpu);
+	cpu->input_jiffy = bpf_jiffies64();
+	return 0;
+}
+
 /*
  * An event in an interrupt is over with it. When that is is not seen: another one of the same kind
  * in the same jiffy, or the next, is taken for it.
@@ -23,7 +57,7 @@ static inline bool is_at_input(const struct wakegov_cpu *cpu, __u32 interrupts)
  * The piece will go through the tasks through which the last one went, and mostly on their CPUs:
  * raised now, they are fast in time, and take no wake-up of the daemon each.
  */
-static __noinline int prepare_piece(struct chain_task *chain, __u32 need_q)
+static __noinline void prepare_piece(struct chain_task *chain, __u32 need_q)
 {
 	struct chain_task *next = chain;
 	__u32 pid;
@@ -36,28 +70,6 @@ static __noinline int prepare_piece(struct chain_task *chain, __u32 need_q)
 		prepare_cpu(next->cpu_next - 1, need_q, pid);
 	}
 	chain->next = 0;
-	return 0;
-}
-
-/*
- * Most kernel threads only hand on what others wait for, as one that flushes a terminal does. One
- * that worked for this long at full capacity in one of its last runs, as who encrypts a tunnel's
- * packets does, is waited for as well. With twice the time, a run may take as much longer at a low
- * clock; with half, the daemon's own work takes as long as what is saved.
- */
-#define WORKS_NS 100000
-
-static inline void note_worker(struct chain_task *chain, const struct task_struct *task)
-{
-	const struct wakegov_cpu *cpu = cpu_at(chain->cpu_next - 1);
-	__u64 ran_ns = task->se.sum_exec_runtime - task->se.prev_sum_exec_runtime;
-
-	if (cpu)
-		ran_ns = ran_ns * (cpu->load.level_q >> DECAY_Q_SHIFT) / 1024;
-	if (ran_ns >= WORKS_NS)
-		chain->works = PIECE_FADE;
-	else
-		chain->works -= chain->works > 0;
 }
 
 /*
@@ -89,8 +101,6 @@ static __noinline int wake_by_input(struct wakegov_cpu *cpu, struct task_struct 
 	if (chain) {
 		chain->input_ns = until_ns;
 		chain->flags |= flags;
-		if (task->flags & PF_KTHREAD)
-			note_worker(chain, task);
 		if (is_event)
 			prepare_piece(chain, CHAIN_ONE);
 	}

@@ -8,7 +8,6 @@
 #include "facts.bpf.h"
 #include "frequency.bpf.h"
 #include "hold.bpf.h"
-#include "input.bpf.h"
 #include "process.bpf.h"
 #include "task.bpf.h"
 #include "tick.bpf.h"

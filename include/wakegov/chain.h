@@ -95,7 +95,7 @@ struct chain_task {
 	__u8 others;	 /* begins until it is alone; 0: it woke no other task in its last pieces */
 	__u8 hurried;	 /* begins in a row, each of enough work and woken by no other task */
 	__u32 serves;	 /* a task with I/O, whose requests this kernel thread sends; 0: none */
-	__u8 works;	 /* wake-ups until this kernel thread only hands on; 0: it does */
+	__u8 works;	 /* runs until this kernel thread only hands on; 0: it does */
 	struct piece piece;
 };
 

@@ -7,7 +7,7 @@ import os
 import re
 
 import guest
-from stacks import STACKS, null_blk
+from stacks import STACKS, crypt, null_blk
 from workloads import (CPU, DISK, WORK, bound_disk, chainload, cold, completion, drifting_disk, ext4, fio,
                        fio_command, fio_sync, frameload, hackbench, input_devices, latency_disk, listens, log, network_card, objects,
                        printed, python, remount, repeated, server, shell, tbench, tbench_command, tbench_server, turns,
@@ -317,18 +317,34 @@ with socket.create_server(("10.2.0.2", 7777)) as listening:
         while asked.recv(16384, socket.MSG_WAITALL): asked.send(b"x")"""], listens(7777, "10.2.0.2"))
 
 
-# A message through the tunnel 10 ms after the last one was answered.
-TUNNEL = """import socket, time
-asked, took = socket.create_connection(("10.2.0.2", 7777)), []
-asked.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-for number in range(200):
-    time.sleep(0.01)
+def after_pauses(pause_s, times, body, setup):
+    """How long it takes, each time so long after the last one ended."""
+    return python(f"""import os, socket, time
+{setup}
+took = []
+for number in range({times}):
+    time.sleep({pause_s})
     before = time.monotonic()
-    asked.sendall(bytes(16384)); asked.recv(1)
+    {body}
     took.append((time.monotonic() - before) * 1e6)
-took = sorted(took[20:])
+took = sorted(took[{times // 10}:])
 print(sum(took) / len(took) / 1000, took[len(took) // 2], took[len(took) * 99 // 100])
-"""
+""")
+
+
+TUNNEL = after_pauses(0.01, 200, "asked.sendall(bytes(16384)); asked.recv(1)", """asked = socket.create_connection(("10.2.0.2", 7777))
+asked.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)""")
+
+# 256 KiB of an encrypted disk, which another process reads.
+DECRYPTED = after_pauses(0.1, 40, "asked.send(bytes([number])); asked.recv(1)", """asked, there = socket.socketpair()
+if not os.fork():
+    asked.close()
+    disk = os.open("/dev/mapper/decrypted", os.O_RDONLY)
+    while which := there.recv(1):
+        os.pread(disk, 262144, which[0] * 37 % 100 * 262144)
+        there.send(b"x")
+    os._exit(0)
+os.posix_fadvise(os.open("/dev/mapper/decrypted", os.O_RDONLY), 0, 0, os.POSIX_FADV_DONTNEED)""")
 
 
 # A collector of figures, each 100 ms by the clock, as monitoring agents are: how many of its rounds of four
@@ -455,7 +471,8 @@ WORKLOADS = (
     workload("terminal", "ms", "lower", typed(SHELL, 0.1, *COMMANDS), printed, (text,)),
     workload("ssh", "ms", "lower", typed(SSH, 0.1, *COMMANDS), printed, (secure_shell,), sshd),
     workload("compile", "ms", "lower", typed(SHELL, 1, f"gcc -c {WORK}/unit.c -o {WORK}/unit.o"), printed, (unit,)),
-    workload("tunnel", "ms", "lower", python(TUNNEL), printed, (tunnel,), far_end),
+    workload("tunnel", "ms", "lower", TUNNEL, printed, (tunnel,), far_end),
+    workload("decrypted", "ms", "lower", DECRYPTED, printed, (crypt("decrypted"),)),
     workload("collector", "% on time", "higher", python(COLLECTOR), printed, (text,)),
     workload("script", "ms", "lower", SCRIPT, completion),
     workload("gitsource", "ms", "lower", GIT_TESTS, completion),

@@ -119,6 +119,18 @@ class Commands(guest.EachBackend, unittest.TestCase):
             self.assertLess(run["joule"], most * fastest["joule"])
 
 
+class Decrypted(unittest.TestCase):
+    def test_read(self):
+        """What a service reads from an encrypted disk after a pause is there sooner than by the kernel's governor"""
+        load, figures = programs_workloads.named("decrypted"), []
+        programs.set_up([load])
+        for governor in "own", "wakegov_setspeed", "wakegov_limits":
+            with programs.governed(governor):
+                figures.append(programs.measure(load, 0, governor)["figure"])
+        tap.note("ms: " + ", ".join(f"{ms:.1f}" for ms in figures))
+        self.assertLess(max(figures[1:]), MOST_ASKED * figures[0])
+
+
 def work(for_s):
     until = time.thread_time() + for_s
     while time.thread_time() < until:
