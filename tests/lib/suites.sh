@@ -291,7 +291,7 @@ suite_older() {
 		"$CONFORMANCE unclamped"
 	for kernel in 6.1 6.12; do
 		echo "# kernel $kernel, short commands"
-		in_lab "--machine timed --driver pstate --card --kernel $kernel" \
+		in_lab "--machine timed --driver pstate --card --kernel $kernel --packages wireguard-tools" \
 			"test_harmless.py Commands.test_setspeed Commands.test_limits"
 	done
 }
