@@ -37,14 +37,14 @@ enum context {
 };
 
 /*
- * Whether the current task has no part in this wake-up, as ksoftirqd/N, whose work others raised. A
- * wake-up by an unrelated softirq is attributed to the task; we cannot tell them apart.
+ * Whether the current task has no part in this wake-up. Softirqs are the work of ksoftirqd/N. An
+ * unrelated one before the next switch is attributed to this task; we cannot tell them apart.
  */
 static inline bool is_bystander(const struct wakegov_cpu *cpu, __u32 interrupts)
 {
 	if (!interrupts || (interrupts == IN_SOFTIRQ && cpu->context & SENT_PACKET))
 		return false;
-	return interrupts != IN_SOFTIRQ || !is_kernels(bpf_get_current_task_btf(), "ksoftirq");
+	return interrupts != IN_SOFTIRQ || !is_kthread(bpf_get_current_task_btf(), "ksoftirq");
 }
 
 /* A packet to this machine, or one from outside. A softirq that sends changes nothing. */
@@ -377,7 +377,7 @@ static inline void switch_chains(struct wakegov_cpu *cpu, struct task_struct *pr
 	if (leaves) {
 		know_chain(leaves, now_ns, level);
 		chain_sleep(leaves, now_ns, level);
-		if (leaves->flags)
+		if (leaves->flags & (CHAIN_KERNEL | CHAIN_HURRIES))
 			leave_flagged(cpu, leaves, prev);
 	}
 	if (!comes)

@@ -205,7 +205,7 @@ static inline __u32 sleeps_after(switch_arguments arguments)
  */
 static inline bool injects_idle(const struct task_struct *task)
 {
-	return task->prio < MAX_RT_PRIO && is_kernels(task, "idle_inj");
+	return task->prio < MAX_RT_PRIO && is_kthread(task, "idle_inj");
 }
 
 /* A switch between two tasks does not change how busy the CPU is. */

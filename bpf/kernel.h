@@ -265,7 +265,7 @@ struct bpf_iter__task {
 #define DEFAULT_PRIO	     120 /* the same: nice 0 */
 
 /* Whether it is a thread of the kernel whose name begins with these eight characters. */
-static inline bool is_kernels(const struct task_struct *task, const char *name)
+static inline bool is_kthread(const struct task_struct *task, const char *name)
 {
 	__u64 begin;
 

@@ -105,7 +105,7 @@ static uint32_t khz_of_ratio(const struct engine *engine, const struct domain *d
 	return khz > lowest_khz ? khz : 0;
 }
 
-static void mark_domains_due(struct engine *engine, const struct io_task *task)
+void boosts_mark_due(struct engine *engine, const struct io_task *task)
 {
 	engine_mark_due(engine, task->cpu);
 	if (task->flip.holds)
@@ -119,7 +119,7 @@ static void grant(struct engine *engine, struct io_task *task, bool granted)
 	task->io_boost.granted = granted;
 	if (engine->tracing.on)
 		io_boost_restart_window(&task->io_boost);
-	mark_domains_due(engine, task);
+	boosts_mark_due(engine, task);
 }
 
 static void want(struct engine *engine, struct io_task *task, uint32_t khz)
@@ -294,7 +294,7 @@ void boosts_move_task(struct engine *engine, struct io_task *task, uint32_t from
 	if (from == topology_domain_of(engine->topology, task->cpu))
 		return;
 	engine_mark_due(engine, from_cpu);
-	mark_domains_due(engine, task);
+	boosts_mark_due(engine, task);
 	task->flip = (struct task_flip){ .until_ns = now_ns + FLIP_NS };
 	if (flips && from != TOPOLOGY_NO_DOMAIN) {
 		task->flip.holds = true;

@@ -27,6 +27,8 @@ void boosts_settle_task(struct engine *engine, struct io_task *task, uint64_t no
 uint32_t boosts_level(const struct engine *engine, const struct io_task *task);
 /* Ends a task and its boost. */
 void boosts_forget_task(struct engine *engine, struct io_task *task);
+/* A decision is due where the task is, and where it holds a boost since it moved. */
+void boosts_mark_due(struct engine *engine, const struct io_task *task);
 /* Makes room for another task: drops the entry of one whose boost is over, if there is any. */
 void boosts_forget_one(struct engine *engine);
 /* The domain's limits or its backend changed: experiments that they affect start again. */

@@ -9,7 +9,7 @@
 #include "wakegov/chain.h"
 #include "wakegov/util_acct.h"
 
-/* Most between looks at a chain that stays; with twice, a floor may outlast it by as much. */
+/* Most between looks at a chain that stays. With twice the time, a floor outlasts it by as much. */
 #define CHAIN_GAP_MOST_NS (400 * NS_PER_MS)
 /*
  * By so much what is waited for may take longer without another look; the looks at the domains that

@@ -88,9 +88,7 @@ static void apply_task_end(struct engine *engine, uint32_t pid)
 
 	if (!task)
 		return;
-	engine_mark_due(engine, task->cpu);
-	if (task->flip.holds)
-		engine_mark_domain(engine, task->flip.domain);
+	boosts_mark_due(engine, task);
 	boosts_forget_task(engine, task);
 }
 

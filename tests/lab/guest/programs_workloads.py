@@ -318,7 +318,7 @@ with socket.create_server(("10.2.0.2", 7777)) as listening:
 
 
 def after_pauses(pause_s, times, body, setup):
-    """How long it takes, each time so long after the last one ended."""
+    """Python that pauses and then does the body, so often: the mean time in ms, the median and the 99th percentile in us."""
     return python(f"""import os, socket, time
 {setup}
 took = []
