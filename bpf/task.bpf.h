@@ -3,11 +3,11 @@
 
 /* Tasks: wake-up, migration, fork, exec and exit. */
 
+#include "block.bpf.h"
 #include "burst.bpf.h"
 #include "chain_wake.bpf.h"
 #include "clamped.bpf.h"
 #include "cpu.bpf.h"
-#include "device.bpf.h"
 #include "facts.bpf.h"
 #include "placing.bpf.h"
 #include "process.bpf.h"

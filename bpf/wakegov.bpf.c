@@ -7,7 +7,6 @@
 #include "cpu.bpf.h"
 #include "facts.bpf.h"
 #include "frequency.bpf.h"
-#include "hold.bpf.h"
 #include "process.bpf.h"
 #include "task.bpf.h"
 #include "tick.bpf.h"

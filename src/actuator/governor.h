@@ -49,7 +49,7 @@ int governor_switch(struct actuator_domain *domain);
 int governor_lend(struct actuator_domain *domain, const char *governor);
 
 /*
- * power_controls.c: a control beside the frequency, saved and restored like the others:
+ * A control beside the frequency, saved and restored like the others:
  * energy_performance_preference of a domain, by which drivers that choose frequencies themselves
  * (intel_pstate, amd-pstate) weigh power against speed. It keeps a word until the next change
  * (restore_and_set()).

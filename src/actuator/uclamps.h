@@ -110,7 +110,7 @@ bool uclamps_find(const struct uclamps *clamps, uint32_t pid, struct uclamp *ret
 /* The log, for task_log_restore(). */
 extern const struct task_log_kind uclamps_log;
 
-/* uclamped.c: a task with our clamps: an entry of the table (uclamps.c), and a line of its log. */
+/* A task with our clamps: an entry of the table, and a line of its log. */
 
 /*
  * task, own and put make its line in the log. The last line of a task counts: the task has that

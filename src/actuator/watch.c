@@ -14,7 +14,7 @@
 
 #include "actuator/domain.h"
 #include "shared/cleanup.h"
-#include "shared/uevent.h"
+#include "shared/sysfs.h"
 
 /* Room for 64 events in one read; events of watched files have no name. */
 #define EVENTS_SIZE (64 * sizeof(struct inotify_event))

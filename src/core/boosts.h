@@ -3,7 +3,7 @@
 
 /*
  * I/O boosts: the grant to a task (boosts.c), by groups of tasks (io_groups.c), whether it pays for
- * them (boost_trials.c), and for those that take from each other (io_rivals.c).
+ * them (boost_trials.c), and for those that take from each other (io_groups.c).
  */
 
 #include "core/engine_state.h"
@@ -71,7 +71,7 @@ bool io_groups_leave_out(const struct engine *engine, const struct domain *domai
 /* boost_trials.c: advances the experiments that are due, after boosts_advance(). */
 void boost_trials_advance(struct engine *engine, uint64_t now_ns);
 
-/* io_rivals.c: groups that take from each other. */
+/* Groups that take from each other. */
 
 /* After a pair: whether the group and others are to be asked together from now on. */
 void io_rivals_ask(struct engine *engine, uint32_t index, uint64_t now_ns);

@@ -25,7 +25,7 @@
 enum io_question {
 	IO_QUESTION_OURS,
 	IO_QUESTION_KERNELS, /* the boost that the kernel gives by itself */
-	IO_QUESTION_RIVALS,  /* ours, together with those that take from it (io_rivals.c) */
+	IO_QUESTION_RIVALS,  /* ours, together with those that take from it */
 };
 
 struct io_group {

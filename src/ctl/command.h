@@ -153,14 +153,10 @@ enum ctl_exit complain_refusal(const char *command, const json_t *reply);
 
 /* The commands that do more than one call; each has a file of its name, if none is given. */
 
-enum ctl_exit command_benefit(struct ctl *ctl);
-enum ctl_exit command_import(struct ctl *ctl);
-enum ctl_exit command_measure_power(struct ctl *ctl); /* both in benefit.c */
-enum ctl_exit command_complete(struct ctl *ctl);
 enum ctl_exit command_doctor(struct ctl *ctl);
 enum ctl_exit command_explain(struct ctl *ctl);
 enum ctl_exit command_hint(struct ctl *ctl);
-enum ctl_exit command_run(struct ctl *ctl); /* hint.c */
+enum ctl_exit command_run(struct ctl *ctl); /* both in override.c */
 enum ctl_exit command_monitor(struct ctl *ctl);
 enum ctl_exit command_decisions(struct ctl *ctl); /* monitor.c */
 enum ctl_exit command_override(struct ctl *ctl);
@@ -171,7 +167,6 @@ enum ctl_exit command_override(struct ctl *ctl);
 enum ctl_exit override_settings(const struct ctl *ctl, const json_t *domain, json_t *settings);
 enum ctl_exit command_record(struct ctl *ctl);
 enum ctl_exit command_report(struct ctl *ctl);
-enum ctl_exit command_rules(struct ctl *ctl);
 enum ctl_exit command_stats(struct ctl *ctl);
 enum ctl_exit command_status(struct ctl *ctl);
 enum ctl_exit command_top(struct ctl *ctl);

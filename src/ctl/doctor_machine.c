@@ -24,9 +24,7 @@
 #include "ctl/print.h"
 #include "diag/diag.h"
 #include "frequency/frequency.h"
-#include "frequency/power.h"
 #include "shared/cleanup.h"
-#include "shared/pids.h"
 #include "shared/sysfs.h"
 #include "shared/text.h"
 #include "tracer/tracer.h"
@@ -97,7 +95,7 @@ static void examine_tracing(const struct examination *e)
 	struct statvfs sys;
 
 	report(e, why ? FINDING_BAD : FINDING_GOOD, "tracing", json_pack("{ss*}", "why", why));
-	if (!pids_are_the_kernels())
+	if (!sysfs_pids_are_the_kernels())
 		report(e, FINDING_BAD, "PID namespace", NULL);
 	if (statvfs("/sys/devices/system/cpu", &sys) == 0 && sys.f_flag & ST_RDONLY)
 		report(e, FINDING_BAD, "/sys", NULL);

@@ -18,7 +18,7 @@
 #include "core/settings.h"
 #include "core/topology.h"
 #include "diag/diag.h"
-#include "frequency/power.h"
+#include "frequency/frequency.h"
 #include "rules/rules.h"
 #include "tracer/tracer.h"
 #include "varlink/server.h"

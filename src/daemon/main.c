@@ -19,7 +19,7 @@
 #include "rules/rules.h"
 #include "shared/cleanup.h"
 #include "shared/log.h"
-#include "shared/pids.h"
+#include "shared/sysfs.h"
 #include "shared/version.h"
 
 #define DEFAULT_RUN_DIR "/run/wakegov"
@@ -164,7 +164,7 @@ static int restore(const char *run_dir)
 /* Elsewhere the tasks that BPF programs name, and those of saved clamps, would be strangers. */
 static bool sees_all_tasks(void)
 {
-	if (pids_are_the_kernels())
+	if (sysfs_pids_are_the_kernels())
 		return true;
 	log_error(
 		"wakegovd runs in a PID namespace, as in a container, where numbers of tasks are "

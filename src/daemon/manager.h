@@ -12,7 +12,6 @@
 #include "daemon/modules/hinting.h"
 #include "daemon/modules/modules.h"
 #include "daemon/modules/overrides.h"
-#include "daemon/modules/placing.h"
 #include "daemon/modules/policy.h"
 
 #define MODULES_MAX 16

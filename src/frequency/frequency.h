@@ -6,9 +6,11 @@
  * correctly. Without counters, or if they prove wrong, the caller uses the kernel's frequency.
  */
 
-#include "core/settings.h"
 #include <stdbool.h>
 #include <stdint.h>
+
+#include "core/settings.h"
+#include "core/topology.h"
 
 struct frequency;
 
@@ -160,3 +162,20 @@ int turbo_decode(uint32_t model, turbo_read_t read, void *userdata, struct turbo
  */
 int turbo_of_amd(uint32_t nominal_khz, uint32_t highest_khz, struct turbo *ret,
 		 const char **ret_why);
+
+/* The power of a busy CPU at each OPP of a domain. */
+
+enum power_source {
+	POWER_UNKNOWN,
+	POWER_POLICY, /* opp-power, in uW */
+	POWER_KERNEL, /* the kernel's energy model, in uW or a scale of its own */
+};
+
+/*
+ * Fills opp_power from the first source that has every OPP of the domain, or else with zeros. Only
+ * root can read the kernel's, in debugfs.
+ */
+enum power_source power_find(const struct policy *policy, struct topology_domain *domain);
+
+/* "the policy's opp-power", "the kernel's energy model"; NULL for an unknown source. */
+const char *power_source_name(enum power_source source);

@@ -6,7 +6,7 @@
 #include "config/match.h"
 #include "core/pid_index.h"
 #include "rules/rules.h"
-#include "wakegov/shares.h"
+#include "wakegov/abi.h"
 
 /*
  * The textual facts of a task: program, command line, cgroup. The path of a cgroup is read once,

@@ -7,7 +7,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "tracer/disk.h"
 #include "tracer/tracer.h"
 #include "wakegov/abi.h" /* the skeleton uses its types */
 
@@ -125,7 +124,7 @@ struct seen_io {
 struct seen_slot {
 	uint32_t id;
 	uint64_t in_flight_ns;		    /* the reported sum so far */
-	uint64_t at_ns, starts, sync_waits; /* as of in_flight.c's last sample */
+	uint64_t at_ns, starts, sync_waits; /* as of the last sample */
 	struct seen_io ios[WAKEGOV_SLOT_IOS];
 };
 
@@ -196,14 +195,6 @@ void tracer_attach_starts(struct tracer *tracer);
 void tracer_set_look(struct tracer *tracer, bool begins);
 /* A task got a slot: resets the gap between looks. */
 void tracer_look_found(struct tracer *tracer);
-
-/*
- * in_flight.c: adds the time in flight of the slot's requests since its last sample to
- * seen->in_flight_ns, and writes the expected duration of future ones into the slot. starts: the
- * number of requests that it has sent.
- */
-void in_flight_add(struct tracer *tracer, struct seen_slot *seen, struct wakegov_slot *slot,
-		   uint64_t starts, uint64_t now_ns);
 
 /* records.c: receives one record of the ring; a ring_buffer_sample_fn. */
 int tracer_on_record(void *context, void *data, size_t size);

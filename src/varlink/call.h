@@ -28,7 +28,7 @@
 struct query_peer {
 	uid_t uid;
 	pid_t pid;
-	bool shares_pids; /* its numbers of tasks are the daemon's: shared/pids.h */
+	bool shares_pids; /* its numbers of tasks are the daemon's: shared/sysfs.h */
 	bool is_owner;	  /* root or the daemon's own user */
 	bool may_read;
 	bool may_change;

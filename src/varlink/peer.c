@@ -11,7 +11,7 @@
 
 #include "shared/cleanup.h"
 #include "shared/log.h"
-#include "shared/pids.h"
+#include "shared/sysfs.h"
 #include "varlink/client.h"
 
 /* Deadlines are against hostile clients, and need not be precise. */
@@ -64,7 +64,7 @@ int query_peer_judge(struct query_peer *ret, int fd, const struct policy_query *
 	assert(groups);
 	ret->uid = peer.uid;
 	ret->pid = peer.pid;
-	ret->shares_pids = pids_are_shared_with(peer.pid);
+	ret->shares_pids = sysfs_pids_are_shared_with(peer.pid);
 	ret->is_owner = peer.uid == 0 || peer.uid == geteuid();
 	ret->may_change = ret->is_owner || is_member(policy->change_group, peer.gid, groups, n);
 	ret->sees_all = ret->may_change || is_member(policy->read_group, peer.gid, groups, n);

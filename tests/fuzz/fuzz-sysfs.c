@@ -21,7 +21,7 @@
 #include "diag/diag.h"
 #include "frequency/frequency.h"
 #include "shared/cleanup.h"
-#include "tracer/disk.h"
+#include "tracer/tracer.h"
 
 #define CPU    "/sys/devices/system/cpu/"
 #define POLICY "cpufreq/policy0/"

@@ -8,7 +8,6 @@
 
 #include "disk_under_test.h"
 #include "loop.h"
-#include "tracer/disk.h"
 #include "tracer/tracer_private.h"
 #include "work.h"
 

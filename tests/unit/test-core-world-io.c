@@ -56,7 +56,7 @@ uint64_t world_next_watch_ns(void)
 	return next_ns;
 }
 
-/* As bpf/hold.bpf.h does: told once. */
+/* As bpf/hot.bpf.h does: told once. */
 void world_check_holds(void)
 {
 	for (uint32_t i = 0; i < WORLD_TASKS; i++) {

@@ -16,7 +16,6 @@
 #include "daemon/modules/hinting.h"
 #include "daemon/modules/modules.h"
 #include "daemon/modules/overrides.h"
-#include "daemon/modules/placing.h"
 #include "daemon/modules/policy.h"
 #include "daemon/process.h"
 #include "daemon/rule_tracking.h"

@@ -65,7 +65,7 @@ int api_list_rule_tasks(const struct call *call, struct reply *reply);
 int api_list_capped_tasks(const struct call *call, struct reply *reply);
 int api_explain_rules(const struct call *call, struct reply *reply);
 
-/* hint.c: classes, and hints of tasks. */
+/* override.c: classes, and hints of tasks. */
 int api_list_classes(const struct call *call, struct reply *reply);
 int api_list_hints(const struct call *call, struct reply *reply);
 int api_give_hint(const struct call *call, struct reply *reply);

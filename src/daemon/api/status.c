@@ -8,7 +8,6 @@
 #include "daemon/api/api.h"
 #include "daemon/domains.h"
 #include "daemon/modules/modules.h"
-#include "daemon/modules/placing.h"
 #include "daemon/modules/policy.h"
 #include "daemon/process.h"
 #include "diag/diag.h"

@@ -4,7 +4,7 @@
  * affinity to one of the last-level caches when it is forked, and releases a cache that the kernel
  * side reports as full (core/placement.h).
  */
-#include "daemon/modules/placing.h"
+#include "daemon/modules/modules.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -20,8 +20,8 @@
 #include "shared/cleanup.h"
 #include "shared/log.h"
 #include "shared/statefile.h"
+#include "shared/sysfs.h"
 #include "shared/time.h"
-#include "shared/uevent.h"
 
 static const struct statefile choice_file = { .name = "profile", .version = 1 };
 
