@@ -141,6 +141,12 @@ def wait_for(condition, seconds, what):
         time.sleep(min(max(0.005, rare, 2 * (time.monotonic() - looked)), 1))
 
 
+def said(*arguments):
+    """What wakegovctl prints, in one line"""
+    done = subprocess.run([f"{BUILD}/wakegovctl", *arguments], check=False, text=True, capture_output=True)
+    return " ".join(done.stdout.split())
+
+
 def set_governor(name):
     for path in glob.glob(f"{CPUFREQ}/policy*/scaling_governor"):
         write(path, name)

@@ -122,12 +122,6 @@ class OwnClock(unittest.TestCase):
         self.assertEqual(guest.snapshot(), before)
 
 
-def ctl(*arguments):
-    done = subprocess.run([f"{guest.BUILD}/wakegovctl", *arguments], check=False, text=True,
-                          capture_output=True)
-    return " ".join(done.stdout.split())
-
-
 @unittest.skipUnless(MODE == "active" and os.path.exists(DYNAMIC), "the kernel has no dynamic_epp")
 class DynamicPreference(unittest.TestCase):
     """While dynamic_epp is on, the kernel sets the preference, by a platform profile that it then has."""
@@ -145,7 +139,7 @@ class DynamicPreference(unittest.TestCase):
         with guest.Daemon("[domain policy1]\nenergy-preference = power\n") as daemon:
             self.assertEqual(guest.read(PREFERENCE), kernels)
             self.assertIn("dynamic_epp sets energy_performance_preference", daemon.log())
-            self.assertIn("amd-pstate's dynamic_epp: enabled", ctl("doctor"))
+            self.assertIn("amd-pstate's dynamic_epp: enabled", guest.said("doctor"))
             self.assertEqual(daemon.stop(), 0)
         self.assertEqual(guest.snapshot(), before)
 
@@ -157,7 +151,7 @@ class DynamicPreference(unittest.TestCase):
             kernels = guest.read(PREFERENCE)
             tap.note(f"{profile}: {kernels}")
             with guest.Daemon() as daemon:
-                self.assertIn(f"profile {profile}", ctl("status"))
+                self.assertIn(f"profile {profile}", guest.said("status"))
                 self.assertEqual(daemon.stop(), 0)
             self.assertEqual((guest.read(PLATFORM_PROFILE), guest.read(PREFERENCE)), (profile, kernels))
 
@@ -242,7 +236,7 @@ class Modes(unittest.TestCase):
 class Advice(unittest.TestCase):
     def test_doctor(self):
         """doctor says what the driver is, what drives it, and how to have more"""
-        said = ctl("doctor")
+        said = guest.said("doctor")
         name = "amd-pstate-epp" if MODE == "active" else "amd-pstate"
         self.assertIn(f": driver: {name} ", said)
         self.assertEqual("boot with amd_pstate=passive" in said, MODE == "active")

@@ -34,12 +34,6 @@ def loop_ns(cpu):
     return min(took)
 
 
-def ctl(*arguments):
-    done = subprocess.run([f"{guest.BUILD}/wakegovctl", *arguments], check=False, text=True,
-                          capture_output=True)
-    return " ".join(done.stdout.split())
-
-
 class Machine(unittest.TestCase):
     """Without wakegov."""
 
@@ -136,7 +130,7 @@ class Wakegov(PutBack):
             try:
                 guest.wait_for(lambda: self.reader(daemon) == "pays", 10, "a boost that pays")
                 guest.wait_for(lambda: daemon.domain(name)["reason"] == "io-boost", 5, "boosted")
-                said = ctl("explain", name)
+                said = guest.said("explain", name)
                 self.assertRegex(said, rf"io-boost of freqload \(pid \d+\) on CPU {cpu}")
                 self.assertIn("pays", said)
                 tap.note(f"{backend}, {name}: {daemon.domain(name)['target_khz']} kHz")
@@ -218,8 +212,8 @@ class Wakegov(PutBack):
     def test_doctor(self):
         """doctor knows driver, backend and energy model, and advises nothing that is x86's"""
         with guest.Daemon():
-            said = ctl("doctor")
-            status = ctl("status")
+            said = guest.said("doctor")
+            status = guest.said("status")
         self.assertIn(f"{BIG}, {LITTLE}: driver: mtk-cpufreq-hw", said)
         self.assertIn("backend = auto takes uclamp; other governors: ", said)
         self.assertIn(f"{BIG}, {LITTLE}: energy of the OPPs: by the kernel's energy model", said)
@@ -229,7 +223,7 @@ class Wakegov(PutBack):
         path = "/proc/sys/kernel/sched_energy_aware"
         self.addCleanup(guest.write, path, 1)
         guest.write(path, 0)
-        self.assertNotIn("placement of tasks", ctl("doctor"))
+        self.assertNotIn("placement of tasks", guest.said("doctor"))
         for text in (said, status):
             self.assertNotIn("msr", text)
             self.assertNotIn("PMU", text)

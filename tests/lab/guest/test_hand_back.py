@@ -122,9 +122,7 @@ class HandBack(guest.PutBack, unittest.TestCase):
         stream = Stream(self.daemon, "HandBack", governor="powersave", for_us=1_000_000)
         self.assertIsNone(stream.reply()["parameters"]["ended"])
         self.assertEqual(self.governors(), ["powersave", "powersave"])
-        shown = subprocess.run([f"{guest.BUILD}/wakegovctl", "status"], check=True,
-                               capture_output=True, text=True).stdout
-        self.assertRegex(shown, "handed back to powersave for [0-9.]+ m?s more")
+        self.assertRegex(guest.said("status"), "handed back to powersave for [0-9.]+ m?s more")
         self.assertEqual(stream.reply(), {"parameters": {"ended": "time"}})
         stream.close()
         self.wait_governed()

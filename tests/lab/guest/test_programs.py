@@ -141,9 +141,7 @@ class Machine(unittest.TestCase):
         """doctor says which driver it is, which backend auto takes, and how frequency is measured"""
         driver, backend = OFFERS[DRIVER]
         with guest.Daemon():
-            done = subprocess.run([f"{guest.BUILD}/wakegovctl", "doctor"], check=False, text=True,
-                                  capture_output=True)
-        said = " ".join(done.stdout.split())
+            said = guest.said("doctor")
         domains = "policy0, policy2" if driver == "acpi-cpufreq" else "all 4 domains"
         self.assertIn(f"{domains}: driver: {driver}", said)
         self.assertIn(f"backend = auto takes {backend}; other governors: ", said)

@@ -21,8 +21,7 @@ class Response(unittest.TestCase):
         policy = f"[wakegov]\nbackend = {backend}\n[rule database]\ncomm = {requests.NAME}\n{response}\n"
         with guest.Daemon(policy) as daemon:
             took_us = requests.serve(period_s, n)
-            said = subprocess.run([f"{guest.BUILD}/wakegovctl", "rules"], check=True, text=True,
-                                  capture_output=True).stdout
+            said = guest.said("rules")
             self.assertEqual(daemon.call("Status")["backend"], backend)
         given = response.replace("\n", ", ") or "none"
         tap.note(f"{backend}, {given}, every {period_s * 1000:.0f} ms: "
@@ -112,8 +111,7 @@ class MeasuredFrequency(unittest.TestCase):
                 requests.start(PERIODS[0][0], 800) as load:
             while load.poll() is None:
                 time.sleep(0.5)
-                said = subprocess.run([f"{guest.BUILD}/wakegovctl", "rules"], check=True, text=True,
-                                      capture_output=True).stdout
+                said = guest.said("rules")
                 cycles_m += map(float, re.findall(r"database: bursts of (\S+) M cycles", said))
                 daemon.call("AddOverride", domain="policy1", settings={"max-frequency": "600MHz"}, for_us=20_000)
             load.stdout.read()

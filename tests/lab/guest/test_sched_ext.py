@@ -22,12 +22,6 @@ def scheduler():
             process.send_signal(signal.SIGTERM)
 
 
-def ctl(daemon, *arguments):
-    done = subprocess.run([f"{guest.BUILD}/wakegovctl", "--socket", daemon.socket, *arguments],
-                          check=False, text=True, stdout=subprocess.PIPE)
-    return " ".join(done.stdout.split())
-
-
 class SchedExt(unittest.TestCase):
     def assert_backend(self, daemon, backend):
         guest.wait_for(lambda: daemon.domain("policy0")["backend"] == backend, 5, backend)
@@ -36,13 +30,13 @@ class SchedExt(unittest.TestCase):
         """auto takes setspeed while the scheduler is there, says so, and holds the cap"""
         with guest.Daemon("[rule capped]\ncomm = python3\ncap = 30%\n") as daemon, guest.busy_loop(1):
             self.assert_backend(daemon, "uclamp")
-            self.assertNotIn("sched_ext", ctl(daemon, "status"))
+            self.assertNotIn("sched_ext", guest.said("status"))
             with scheduler():
                 self.assert_backend(daemon, "setspeed")
                 guest.wait_for(lambda: guest.frequency("policy0") == 600000, 2, "the cap")
                 for command in ("status",), ("explain", "policy0"):
-                    self.assertIn("sched_ext scheduler plain", ctl(daemon, *command))
-                self.assertIn("sched_ext scheduler: plain it has all tasks", ctl(daemon, "doctor"))
+                    self.assertIn("sched_ext scheduler plain", guest.said(*command))
+                self.assertIn("sched_ext scheduler: plain it has all tasks", guest.said("doctor"))
             self.assert_backend(daemon, "uclamp")
             self.assertEqual(guest.read(guest.policy("policy0", "scaling_governor")), "schedutil")
             self.assertIn("sched_ext scheduler plain is gone", daemon.log())
