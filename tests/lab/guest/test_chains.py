@@ -8,6 +8,7 @@ machine. Chains: what the daemon says of them, and that nothing is left behind. 
 import contextlib
 import os
 import re
+import signal
 import statistics
 import subprocess
 import tempfile
@@ -27,10 +28,11 @@ LEAST = {"chain-token": 0.86, "chain-pipe": 0.96, "chain-unix": 0.96, "chain-udp
 TIMERS_MHZ = 0.05  # by which two loads with timers of their own may differ from what they have without
 CPUS = (2, 3)  # where the chain runs, and nothing of the test
 LOOKS = 10
+NOTICED_MS = 250  # a change of load, where no person waits
 AT_ONCE_MS = 10  # where a move did not end the pause of 33 ms, half of ten moves took 12 ms or more
 CHANGES_PER_S = 3  # of each domain, from one to another of which a chain hops
 FRAME_US = 1e6 / 60
-LOWEST_KHZ = 400000
+LOWEST_KHZ, HIGHEST_KHZ = 400000, 1800000
 INPUT_MOST = 1.5  # of what the work after a key press takes at the highest OPP; without chains it is 4
 CHAIN_DOMAINS = ("policy2", "policy3")
 UNBOUND = "/sys/devices/virtual/workqueue/cpumask"
@@ -76,6 +78,18 @@ def token():
             for tid, cpu in zip(sorted(map(int, set(os.listdir(tasks)) - {str(load.pid)})), CPUS):
                 os.sched_setaffinity(tid, {cpu})
             yield load
+        finally:
+            load.kill()
+
+
+@contextlib.contextmanager
+def settled(cpu):
+    """Beside a chain that goes on as it is, chains are followed for a fifth of the time."""
+    with subprocess.Popen(["taskset", "-c", str(cpu), f"{guest.BUILD}/tests/lab/chainload", "pipe", "1000"],
+                          stdout=subprocess.DEVNULL) as load:
+        try:
+            time.sleep(1)
+            yield
         finally:
             load.kill()
 
@@ -159,13 +173,6 @@ class Chains(guest.EachBackend, LoadAlone):
                      contender["comm"] == "chainload"), None)
 
     @staticmethod
-    def shown(command):
-        """What explain says of all domains, or tasks, in one line."""
-        said = subprocess.run([f"{guest.BUILD}/wakegovctl", command], check=True, text=True,
-                              stdout=subprocess.PIPE).stdout
-        return " ".join(said.split())
-
-    @staticmethod
     def is_counted(daemon):
         """Whether the chain's time is in the statistics."""
         return any(time["reason"] == "chain" for domain in daemon.call("Stats")["domains"]
@@ -185,9 +192,9 @@ class Chains(guest.EachBackend, LoadAlone):
                 self.assertNotEqual(chain["pid"], chain["chain"]["pid"])
                 guest.wait_for(lambda: re.search(
                     r"chain of chainload \(pid \d+\) and chainload \(pid \d+\): together (9\d|100) % of a "
-                    "CPU", self.shown("explain")), 5, "explain names the chain")
+                    "CPU", guest.said("explain")), 5, "explain names the chain")
                 guest.wait_for(lambda: re.search(
-                    r"chainload \S+ chainload \(pid \d+\) (9\d|100) %", self.shown("tasks")), 5,
+                    r"chainload \S+ chainload \(pid \d+\) (9\d|100) %", guest.said("tasks")), 5,
                     "tasks names it")
                 guest.wait_for(lambda: self.is_counted(daemon), 5, "stats counts it")
                 began_us = time.monotonic() * 1e6
@@ -224,6 +231,23 @@ class Chains(guest.EachBackend, LoadAlone):
                 took_ms.append((rise[-1] - moved_us) / 1000)
         tap.note("it rises after " + " ".join(f"{took:.1f}" for took in took_ms) + " ms")
         self.assertLess(max(took_ms), AT_ONCE_MS)
+
+    def test_begins(self):
+        """Beside a chain that goes on as it is, one that begins is seen within a quarter of a second"""
+        daemon = guest.KeptDaemon.with_policy(POLICY.format("setspeed", "on"))
+        took_ms = []
+
+        def at_highest():
+            return {name for name in CHAIN_DOMAINS if daemon.domain(name)["target_khz"] == HIGHEST_KHZ}
+        with settled(1), token() as load:
+            for _ in range(LOOKS):
+                load.send_signal(signal.SIGSTOP)
+                guest.wait_for(lambda: not at_highest(), 5, "the fall")
+                time.sleep(0.2)
+                load.send_signal(signal.SIGCONT)
+                took_ms.append(1000 * guest.wait_for(at_highest, 5, "a rise"))
+        tap.note("it rises after " + " ".join(f"{took:.1f}" for took in took_ms) + " ms")
+        self.assertLess(max(took_ms), NOTICED_MS)
 
     def test_chains_off(self):
         daemon = guest.KeptDaemon.with_policy(POLICY.format("setspeed", "off"))
@@ -423,7 +447,8 @@ class Input(guest.EachBackend, LoadAlone):
         with self.highest():
             best_us = self.run_load("key")
         daemon = guest.KeptDaemon.with_policy(POLICY.format(backend, chains))
-        took_us = self.run_load("key")
+        with settled(1):
+            took_us = self.run_load("key")
         tap.note(f"{backend}, chains {chains}: {took_us:.0f} us after a key press, {best_us:.0f} at the highest "
                  f"OPP: {took_us / best_us:.2f}; {self.seen(daemon)} events")
         return best_us, took_us
