@@ -88,6 +88,7 @@ struct core {
 	struct saved_values *saved;
 	struct actuator_watch *watch;
 	char scheduler[SCHED_EXT_NAME_SIZE]; /* of sched_ext, with all tasks; "": none */
+	bool is_guided;			     /* amd_pstate_is_guided() */
 	struct conflicts_found conflicts;
 	struct frequency *frequency;
 	uint32_t base_khz; /* without turbo, by registers; 0: not known */

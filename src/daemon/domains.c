@@ -403,19 +403,16 @@ static void acquire_anew(struct core *core, uint32_t domain)
 		   governed->passed_over[0] ? ", " : "", governed->passed_over);
 }
 
-void domains_follow_scheduler(struct core *core)
+void domains_follow_kernel(struct core *core)
 {
 	char before[SCHED_EXT_NAME_SIZE];
+	bool was_guided = core->is_guided;
 
 	strcpy(before, core->scheduler);
 	sched_ext_has_all("/sys", core->scheduler);
-	if (!strcmp(before, core->scheduler))
+	core->is_guided = amd_pstate_is_guided();
+	if (!strcmp(before, core->scheduler) && was_guided == core->is_guided)
 		return;
-	if (core->scheduler[0])
-		log_notice("the sched_ext scheduler %s has all tasks: clamps are not obeyed",
-			   core->scheduler);
-	else
-		log_notice("the sched_ext scheduler %s is gone", before);
 	for (uint32_t i = 0; i < core->n_domains; i++)
 		acquire_anew(core, i);
 }

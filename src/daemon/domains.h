@@ -59,10 +59,11 @@ void domains_end_hand_back(struct core *core);
 int domains_adopt(struct core *core, const char *name, uint32_t *ret_adopted);
 
 /*
- * Chooses the backend of every domain again if a scheduler of sched_ext came, went or was replaced:
- * a scheduler that has all tasks ignores clamps.
+ * Chooses the backend of every domain again if a scheduler of sched_ext came, went or was replaced,
+ * or amd-pstate's guided mode began or ended: a scheduler that has all tasks ignores clamps, and in
+ * that mode they cap nothing.
  */
-void domains_follow_scheduler(struct core *core);
+void domains_follow_kernel(struct core *core);
 
 /* Looks for other programs that change the same controls, and logs new ones. */
 void domains_find_conflicts(struct core *core);

@@ -116,7 +116,7 @@ static int on_hotplug(sd_event_source *source, int fd, uint32_t revents, void *u
 	bool online;
 	int r;
 
-	domains_follow_scheduler(core);
+	domains_follow_kernel(core);
 	while ((r = hotplug_read(fd, &cpu, &online)) > 0)
 		verify_domain_of(loop, cpu);
 	if (r == -ENOBUFS)
@@ -128,10 +128,11 @@ static int on_hotplug(sd_event_source *source, int fd, uint32_t revents, void *u
 	return 0;
 }
 
-static int on_turbo(sd_event_source *source, const struct inotify_event *event, void *userdata)
+static int on_switch(sd_event_source *source, const struct inotify_event *event, void *userdata)
 {
 	struct core *core = userdata;
 
+	domains_follow_kernel(core);
 	freq_invariance_choose_references(core);
 	for (uint32_t i = 0; i < core->n_domains; i++)
 		opps_follow(core, i);
@@ -207,11 +208,10 @@ int loop_listen(struct loop *loop)
 		return r;
 	}
 	/* Mostly one of these exists. */
-	for (const char *const *path = reference_turbo_switches; core->n_domains && *path; path++) {
-		r = sd_event_add_inotify(event, NULL, *path, IN_CLOSE_WRITE, on_turbo, core);
+	for (const char *const *path = reference_switches; core->n_domains && *path; path++) {
+		r = sd_event_add_inotify(event, NULL, *path, IN_CLOSE_WRITE, on_switch, core);
 		if (r < 0 && r != -ENOENT)
-			log_warning("cannot watch %s for turbo being switched: %s", *path,
-				    strerror(-r));
+			log_warning("cannot watch %s: %s", *path, strerror(-r));
 	}
 	return 0;
 }

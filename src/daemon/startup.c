@@ -295,6 +295,7 @@ int startup_acquire_domains(struct core *core)
 
 	domains_find_conflicts(core);
 	sched_ext_has_all("/sys", core->scheduler);
+	core->is_guided = amd_pstate_is_guided();
 	for (uint32_t i = 0; i < core->n_domains; i++) {
 		r = domains_acquire(core, i);
 		/* A named backend that cannot drive it: `auto` ends with observe. */

@@ -132,8 +132,8 @@ struct turbo {
  */
 uint32_t reference_choose(uint32_t policy, const struct turbo *turbo, const char **ret_why);
 
-/* The files that switch turbo, ended by NULL; a machine has at most one of them. */
-extern const char *const reference_turbo_switches[];
+/* The files that switch turbo, or amd-pstate's mode, ended by NULL. */
+extern const char *const reference_switches[];
 bool reference_turbo_is_off(void);
 /* The frequency without turbo, from the driver of policyN; 0: unknown. */
 uint32_t reference_base_khz(uint32_t policy);

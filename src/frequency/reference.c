@@ -229,11 +229,11 @@ static int read_register(void *userdata, uint32_t reg, uint64_t *ret)
 	return n == sizeof(*ret) ? 0 : -EIO;
 }
 
-#define NO_TURBO     "/sys/devices/system/cpu/intel_pstate/no_turbo"
-#define BOOST	     "/sys/devices/system/cpu/cpufreq/boost"
-#define CPU0_CPUFREQ "/sys/devices/system/cpu/cpu0/cpufreq/"
+#define CPUS	     "/sys/devices/system/cpu/"
+#define CPU0_CPUFREQ CPUS "cpu0/cpufreq/"
 
-const char *const reference_turbo_switches[] = { NO_TURBO, BOOST, NULL };
+const char *const reference_switches[] = { CPUS "intel_pstate/no_turbo", CPUS "cpufreq/boost",
+					   CPUS "amd_pstate/status", NULL };
 
 bool reference_turbo_is_off(void)
 {

@@ -210,7 +210,7 @@ class Modes(unittest.TestCase):
             self.switch(mode)
             fresh[mode] = guest.snapshot()
         for before, mode, backend in (("passive", "active", "uclamp"), ("active", "passive", "limits"),
-                                      ("passive", "guided", "uclamp"), ("guided", "passive", "limits"),
+                                      ("passive", "guided", "auto"), ("guided", "passive", "auto"),
                                       ("passive", "active", "setspeed"), ("active", MODE, "limits")):
             with self.subTest(before=before, mode=mode, backend=backend):
                 self.switch(before)
@@ -231,6 +231,7 @@ class Modes(unittest.TestCase):
                 self.assertEqual(daemon.log().count("its cpufreq driver is gone"), 1, daemon.log())
             else:
                 self.assertEqual(daemon.domain("policy1")["state"], "driven")
+                self.assertEqual(daemon.domain("policy1")["backend"], "limits" if mode == "guided" else "uclamp")
 
 
 class Advice(unittest.TestCase):

@@ -39,7 +39,7 @@ class SchedExt(unittest.TestCase):
                 self.assertIn("sched_ext scheduler: plain it has all tasks", guest.said("doctor"))
             self.assert_backend(daemon, "uclamp")
             self.assertEqual(guest.read(guest.policy("policy0", "scaling_governor")), "schedutil")
-            self.assertIn("sched_ext scheduler plain is gone", daemon.log())
+            self.assertIn("backend setspeed, not uclamp: the sched_ext scheduler plain has all tasks", daemon.log())
 
     def test_named(self):
         """backend = uclamp watches while the scheduler is there, and drives again after it"""
