@@ -235,10 +235,6 @@ class Promises(Domains):
         domain = daemon.domain("policy0")
         return domain["reason"], domain["limiter"], domain["capped_pid"]
 
-    @staticmethod
-    def explained():
-        return subprocess.run([f"{guest.BUILD}/wakegovctl", "explain", "policy0"], check=True, capture_output=True, text=True).stdout
-
     def test_own_cap(self):
         """a cap that a task asks for itself holds, is the reason, and a rule's lower one wins"""
         daemon = self.govern("[rule low]\ncomm = capped\ncap = 30%\n")
@@ -247,7 +243,7 @@ class Promises(Domains):
         if self.BACKEND != "uclamp":
             # A kernel thread without a cap may run there as well, for a moment.
             guest.wait_for(lambda: self.reason(daemon) == ("utilisation", "own-cap", task.pid), 5, "the reason")
-            guest.wait_for(lambda: f"pid {task.pid} has a cap of its own" in self.explained(), 5, "the explanation")
+            guest.wait_for(lambda: f"pid {task.pid} has a cap of its own" in guest.said("explain", "policy0"), 5, "the explanation")
         task.kill()
         task = self.run_python("capped", LOOP, "uclampset", "-M", str(OWN_CLAMP))
         self.assert_capped(daemon, task, 307, 600000)
@@ -278,7 +274,7 @@ class Promises(Domains):
         guest.write(f"{group}/cgroup.procs", task.pid)
         by_kernel = self.BACKEND == "uclamp"
         said = "or the kernel holds a task there" if by_kernel else f"pid {task.pid} may have no more by cpu.uclamp.max of its cgroup"
-        guest.wait_for(lambda: guest.frequency("policy0") <= 600000 and said in self.explained(), 5, "the reason")
+        guest.wait_for(lambda: guest.frequency("policy0") <= 600000 and said in guest.said("explain", "policy0"), 5, "the reason")
         if not by_kernel:
             self.assertEqual(self.reason(daemon), ("utilisation", "group-cap", task.pid))
             self.assert_held(daemon, LOWEST_KHZ, 600000)
