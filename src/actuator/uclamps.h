@@ -109,34 +109,3 @@ bool uclamps_find(const struct uclamps *clamps, uint32_t pid, struct uclamp *ret
 
 /* The log, for task_log_restore(). */
 extern const struct task_log_kind uclamps_log;
-
-/* A task with our clamps: an entry of the table, and a line of its log. */
-
-/*
- * task, own and put make its line in the log. The last line of a task counts: the task has that
- * line's clamps or, if the daemon was killed between line and write, those of the line before.
- */
-struct uclamped {
-	struct logged_task task;
-	struct uclamp own;  /* the task's own */
-	struct uclamp put;  /* our last write */
-	struct uclamp was;  /* our write before that, or what we found */
-	struct uclamp ours; /* put is own and ours, merged */
-	uint64_t mark;	    /* for struct known_task */
-	uint64_t changed_ns;
-	bool pending;	/* the rate limit delays the write of our clamps */
-	bool refused;	/* not tried again before uclamps_check_all() */
-	bool inherited; /* it has its parent's clamps, and no line in the log */
-};
-
-static inline void uclamped_set_min(struct uclamp *clamp, struct uclamp from)
-{
-	clamp->min_cap = from.min_cap;
-	clamp->default_min = from.default_min;
-}
-
-/*
- * The clamps of that task, or of a possible heir of it, without ours: each clamp that is our last
- * write, or the one before, is replaced by the task's own.
- */
-struct uclamp uclamped_own(const struct uclamped *from, struct uclamp now);

@@ -127,9 +127,6 @@ struct engine_ops {
 
 void engine_round(struct engine *engine, const struct engine_ops *ops, void *userdata,
 		  uint64_t now_ns);
-/* The first part of the round, without decisions. */
-void engine_sample(struct engine *engine, const struct engine_ops *ops, void *userdata,
-		   uint64_t now_ns);
 
 /*
  * Walks the tasks that must be sampled (INPUT_TASK) before engine_advance(): NULL gives the first,

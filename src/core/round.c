@@ -306,7 +306,7 @@ const struct io_task *engine_next_due(const struct engine *engine, const struct 
 	return NULL;
 }
 
-void engine_sample(struct engine *engine, const struct engine_ops *ops, void *userdata,
+static void sample(struct engine *engine, const struct engine_ops *ops, void *userdata,
 		   uint64_t now_ns)
 {
 	const struct io_task *task = NULL;
@@ -348,7 +348,7 @@ void engine_round(struct engine *engine, const struct engine_ops *ops, void *use
 {
 	uint32_t handle;
 
-	engine_sample(engine, ops, userdata, now_ns);
+	sample(engine, ops, userdata, now_ns);
 	for (uint32_t block = 0; block < engine_count_blocks(engine->topology); block++)
 		if (now_ns >= engine->block_due_ns[block])
 			decide_block(engine, block, ops, userdata, now_ns);

@@ -160,11 +160,6 @@ enum ctl_exit command_run(struct ctl *ctl); /* both in override.c */
 enum ctl_exit command_monitor(struct ctl *ctl);
 enum ctl_exit command_decisions(struct ctl *ctl); /* monitor.c */
 enum ctl_exit command_override(struct ctl *ctl);
-/*
- * override.c: adds what the options give to settings, keys and values of the policy; domain is NULL
- * for tasks. Returns CTL_USAGE after printing what is wrong with one.
- */
-enum ctl_exit override_settings(const struct ctl *ctl, const json_t *domain, json_t *settings);
 enum ctl_exit command_record(struct ctl *ctl);
 enum ctl_exit command_report(struct ctl *ctl);
 enum ctl_exit command_stats(struct ctl *ctl);

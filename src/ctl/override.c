@@ -93,7 +93,8 @@ static enum ctl_exit add_setting(const struct ctl *ctl, const struct option_key 
 	return domain ? check_range(ctl, option->option, text, &section.values, domain) : CTL_OK;
 }
 
-enum ctl_exit override_settings(const struct ctl *ctl, const json_t *domain, json_t *settings)
+/* Adds what the options give, keys and values of the policy; domain is NULL for tasks. */
+static enum ctl_exit add_settings(const struct ctl *ctl, const json_t *domain, json_t *settings)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(keys); i++) {
 		const char *value = ctl_value(ctl, keys[i].option);
@@ -138,7 +139,7 @@ static enum ctl_exit make(const struct ctl *ctl, json_t *parameters, const json_
 			  json_t *made)
 {
 	json_t *settings = json_object(), *reply;
-	enum ctl_exit code = override_settings(ctl, domain, settings);
+	enum ctl_exit code = add_settings(ctl, domain, settings);
 	uint64_t for_us = 0;
 
 	json_object_set_new(parameters, "settings", settings);
@@ -326,7 +327,7 @@ enum ctl_exit command_run(struct ctl *ctl)
 
 	if (!ctl->n_arguments)
 		return ctl_misuse(ctl, "expected a command: wakegovctl run --cap 30%% -- make -j8");
-	if (override_settings(ctl, NULL, settings) != CTL_OK)
+	if (add_settings(ctl, NULL, settings) != CTL_OK)
 		return CTL_USAGE;
 	if (!json_object_size(settings) && !ctl_value(ctl, "class"))
 		return ctl_misuse(ctl, "give --cap, --floor, --response, --idle-latency, --class "

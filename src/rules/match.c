@@ -106,7 +106,8 @@ struct known_task *rules_find_known(const struct rules *rules, uint32_t pid)
 	return place == PID_INDEX_NONE ? NULL : &rules->tasks[place];
 }
 
-bool rules_was_overridden(const struct rules *rules, uint32_t rule, uint32_t pid)
+/* Whether the override covered the task at its last update. */
+static bool was_overridden(const struct rules *rules, uint32_t rule, uint32_t pid)
 {
 	const struct known_task *known = rules_find_known(rules, pid);
 
@@ -138,20 +139,22 @@ static bool is_overridden(const struct rules *rules, uint32_t rule, const struct
 	if (facts->tgid == override->pid || !override->children)
 		return facts->tgid == override->pid;
 	if (facts->pid != facts->tgid)
-		return rules_was_overridden(rules, rule, facts->tgid);
+		return was_overridden(rules, rule, facts->tgid);
 	/* A task stays a member when its parent exits. */
-	return rules_was_overridden(rules, rule, facts->parent) ||
-	       (is_known(rules, facts) && rules_was_overridden(rules, rule, facts->pid));
+	return was_overridden(rules, rule, facts->parent) ||
+	       (is_known(rules, facts) && was_overridden(rules, rule, facts->pid));
 }
 
-bool rules_holds(const struct rules *rules, uint32_t rule)
+/* Whether the rule's condition holds now. */
+static bool holds(const struct rules *rules, uint32_t rule)
 {
 	int condition = rules->ruled[rule].condition;
 
 	return condition < 0 || rules->ruled[condition].count.tasks;
 }
 
-uint32_t rules_find_mismatch(struct rules *rules, uint32_t rule, const struct task_facts *facts)
+/* The first key of the rule that does not match the task; 0: the rule matches. */
+static uint32_t find_mismatch(struct rules *rules, uint32_t rule, const struct task_facts *facts)
 {
 	const struct match_texts texts = { texts_get, rules->texts };
 
@@ -213,8 +216,8 @@ uint64_t rules_find_matches(struct rules *rules, const struct task_facts *facts,
 	uint64_t matched = rules_hint_bit(rules, hint), overridden = 0;
 
 	for (uint32_t i = 0; i < rules->policy->n_rules; i++)
-		if (!rules->policy->rules[i].is_hint && rules_holds(rules, i) &&
-		    !rules_find_mismatch(rules, i, facts))
+		if (!rules->policy->rules[i].is_hint && holds(rules, i) &&
+		    !find_mismatch(rules, i, facts))
 			matched |= 1ULL << i;
 	for (uint64_t bits = rule_overrides(rules->policy); bits; bits &= bits - 1)
 		if (is_overridden(rules, __builtin_ctzll(bits), facts, matched))
@@ -227,18 +230,18 @@ void rules_explain(struct rules *rules, uint32_t rule, const struct task_facts *
 {
 	const struct policy_rule *of = &rules->policy->rules[rule];
 	bool has_conditions = !of->override.id && !of->is_hint;
-	uint32_t mismatch = has_conditions ? rules_find_mismatch(rules, rule, facts) : 0;
+	uint32_t mismatch = has_conditions ? find_mismatch(rules, rule, facts) : 0;
 	const struct hint *hint = rules_hint_of(rules, rule, facts->pid);
 
 	*ret = (struct rules_explanation){
-		.holds = rules_holds(rules, rule),
+		.holds = holds(rules, rule),
 		.is_met = !mismatch,
 		.keys = mismatch ?: of->match.given,
 		.hint = hint,
 		.is_inherited = hint && hint->pid != facts->pid && hint->pid != facts->tgid,
 	};
 	if (of->override.id)
-		ret->matches = rules_was_overridden(rules, rule, facts->pid);
+		ret->matches = was_overridden(rules, rule, facts->pid);
 	else
 		ret->matches = of->is_hint ? hint != NULL : ret->is_met && ret->holds;
 }

@@ -68,12 +68,3 @@ const struct hint *rules_find_hint(struct rules *rules, const struct task_facts 
 
 /* The bit of the rule of the hint's class; 0 for NULL. */
 uint64_t rules_hint_bit(const struct rules *rules, const struct hint *hint);
-
-/* Whether the override covered the task at its last update. */
-bool rules_was_overridden(const struct rules *rules, uint32_t rule, uint32_t pid);
-
-/* Whether the rule's condition holds now. */
-bool rules_holds(const struct rules *rules, uint32_t rule);
-
-/* The first key of the rule that does not match the task; 0: the rule matches. */
-uint32_t rules_find_mismatch(struct rules *rules, uint32_t rule, const struct task_facts *facts);

@@ -44,7 +44,8 @@ static int read_text(const char *name, const char *attribute, char *ret, size_t 
 	return 0;
 }
 
-void disk_sysfs_name(const char *name, char *ret)
+/* The name under /sys/block of the kernel's disk `name`. Both are WAKEGOV_DISK_SIZE long. */
+static void copy_sysfs_name(const char *name, char *ret)
 {
 	size_t i;
 
@@ -81,7 +82,11 @@ static bool is_loop_on_disk(const char *name)
 	return statfs(path, &fs) < 0 || (fs.f_type != TMPFS_MAGIC && fs.f_type != RAMFS_MAGIC);
 }
 
-bool disk_is_stacked(const char *name)
+/*
+ * Whether the disk passes its requests on to others: dm, md, any disk with slaves, and a loop
+ * device unless its file is in memory.
+ */
+static bool is_stacked(const char *name)
 {
 	static const char *const marks[] = { "dm", "md" };
 	char path[128];
@@ -201,7 +206,7 @@ int tracer_device_name(const struct tracer *tracer, uint32_t index, char ret[TRA
 {
 	if (index >= WAKEGOV_DEVICES || !tracer->devices[index].seq)
 		return -ENOENT;
-	disk_sysfs_name(tracer->devices[index].name, ret);
+	copy_sysfs_name(tracer->devices[index].name, ret);
 	return 0;
 }
 
@@ -227,7 +232,7 @@ void tracer_classify_device(struct tracer *tracer, uint32_t index)
 
 	if (tracer_device_name(tracer, index, name) < 0)
 		return;
-	if (disk_is_stacked(name))
+	if (is_stacked(name))
 		tracer->devices[index].ignored = 1;
 	tracer->seen_devices[index] = (struct seen_device){ 0 };
 	begin_period(tracer, index, time_now_ns());

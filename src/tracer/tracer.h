@@ -346,15 +346,6 @@ uint64_t tracer_lost_changes(struct tracer *tracer);
 
 /* devices.c: a disk's attributes in /sys/block. */
 
-/* The name under /sys/block of the kernel's disk `name`. Both are WAKEGOV_DISK_SIZE long. */
-void disk_sysfs_name(const char *name, char *ret);
-
-/*
- * Whether the disk passes its requests on to others: dm, md, any disk with slaves, and a loop
- * device unless its file is in memory.
- */
-bool disk_is_stacked(const char *name);
-
 /*
  * Whether the disk exists and still has this sequence number, which changes with the disk and the
  * medium.

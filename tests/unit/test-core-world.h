@@ -143,7 +143,7 @@ uint32_t world_count_tasks(void);
 uint32_t world_level_q(uint32_t cpu);
 /* Tasks do what they do in the time since the last call. */
 void world_account_io(void);
-/* As engine_sample(). */
+/* As engine_round() does first. */
 void world_sample_due(void);
 
 static inline bool world_is_outside(const struct world_cpu *cpu, uint64_t now_ns)
