@@ -7,6 +7,7 @@ import os
 import re
 import signal
 import subprocess
+import threading
 import unittest
 
 import guest
@@ -256,6 +257,16 @@ class Matrix(unittest.TestCase):
             self.daemon.process.send_signal(number)
         self.assertEqual(self.daemon.process.wait(timeout=20 * guest.PATIENCE), -signal.SIGABRT)
         self.put_back()
+
+    def hung(self, step, calls=STATES, paths=None):
+        """In the middle of it, for ever."""
+        self.living()
+        with self.attached(calls, "signal=SIGSTOP", n=1, paths=paths):
+            thread = threading.Thread(target=self.alone, args=(step,))
+            thread.start()
+            guest.wait_for(met, 10, "stopped")
+            self.watchdog()
+            thread.join()
 
     def limited(self, option, values, *words):
         """Starts with more of a resource each time, until it is enough: each says what it lacks."""

@@ -195,16 +195,6 @@ class Domains(Matrix):
             with self.cell("stop"):
                 self.hung(lambda: self.daemon.process.terminate())
 
-    def hung(self, step):
-        """In the middle of it, for ever."""
-        daemon = self.living()
-        with self.attached(STATES, "signal=SIGSTOP", n=1):
-            thread = threading.Thread(target=self.alone, args=(step,))
-            thread.start()
-            guest.wait_for(met, 10, "stopped")
-            self.watchdog()
-            thread.join()
-
     def test_enospc(self):
         """ENOSPC"""
         self.storage("No space left on device", self.fill, self.empty)

@@ -8,7 +8,6 @@ import contextlib
 import os
 import signal
 import subprocess
-import threading
 import time
 
 import guest
@@ -106,12 +105,15 @@ class Tasks(Matrix):
         """In turn at each call on the file, and at each on a task."""
         self.each_call(calls, what, attempt)
         n = self.count
+        self.each_call_on_tasks(what, attempt)
+        self.mark(f"+{n + self.count}")
+
+    def each_call_on_tasks(self, what, attempt):
         files, self.FILES = self.FILES, ()
         try:
             self.each_call(TASK, what, attempt)
         finally:
             self.FILES = files
-        self.mark(f"+{n + self.count}")
 
     # The rows.
 
@@ -164,13 +166,7 @@ class Tasks(Matrix):
             for step, deed in (("write", self.write), ("reload", self.reload_other_cap),
                                ("stop", self.stop_it)):
                 with self.cell(step):
-                    self.living()
-                    with self.attached(TASK, "signal=SIGSTOP", n=1, paths=()):
-                        thread = threading.Thread(target=self.alone, args=(deed,))
-                        thread.start()
-                        guest.wait_for(met, 10, "stopped")
-                        self.watchdog()
-                        thread.join()
+                    self.hung(deed, TASK, ())
 
     def test_enospc(self):
         """ENOSPC"""
@@ -224,7 +220,6 @@ class Tasks(Matrix):
 
     def is_said_of(self, name, words):
         return f"task {self.tasks[name].pid} cannot be clamped: {words}" in self.daemon.log()
-
 
     def until_refused(self, words):
         """The last block has room for some lines yet, and again when what ended has left the table."""
@@ -334,14 +329,7 @@ class Tasks(Matrix):
                 self.said_once("the rest is in /run/wakegov/clamps")
                 self.put_back()
             with self.cell("restore"):
-                self.each_call_on_tasks()
-
-    def each_call_on_tasks(self):
-        files, self.FILES = self.FILES, ()
-        try:
-            self.each_call(TASK, "error=EPERM", self.restore_meets)
-        finally:
-            self.FILES = files
+                self.each_call_on_tasks("error=EPERM", self.restore_meets)
 
     def test_descriptors(self):
         """out of descriptors"""
