@@ -3,13 +3,9 @@
 
 #include <assert.h>
 #include <errno.h>
-#include <stdbool.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-
-#include "config/error.h"
-#include "shared/cleanup.h"
-#include "sim/message.h"
 
 const struct policy_units sim_units_voltage = {
 	.noun = "a voltage",
@@ -25,6 +21,17 @@ const struct policy_units sim_units_permille = {
 	.noun = "a share",
 	.list = { { "%", 10 } },
 };
+
+int sim_refuse(char **ret_message, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	if (vasprintf(ret_message, format, args) < 0)
+		*ret_message = NULL;
+	va_end(args);
+	return -EINVAL;
+}
 
 const struct sim_key *sim_key_find(const struct sim_key *keys, size_t n, int section,
 				   const char *name)
@@ -57,12 +64,11 @@ static void name_units(const struct policy_units *units, char *text, size_t size
 
 static int refuse(const struct sim_key *key, const char *text, char **ret_message)
 {
-	char shown[POLICY_TEXT_SIZE], units[64];
+	char units[64];
 
 	name_units(key->units, units, sizeof(units));
-	policy_text_escape(text, shown);
 	return sim_refuse(ret_message, "%s: found '%s', expected %s from %s to %s%s%s%s", key->name,
-			  shown, key->units->noun, key->least, key->most,
+			  text, key->units->noun, key->least, key->most,
 			  units[0] ? " with its unit (" : "", units, units[0] ? ")" : "");
 }
 
@@ -79,24 +85,4 @@ int sim_key_store(const struct sim_key *key, void *base, const char *text, char 
 	else
 		*(uint64_t *)field = number;
 	return 0;
-}
-
-char *sim_key_names(const struct sim_key *keys, size_t n, int section)
-{
-	_cleanup_free_ char *names = NULL;
-	size_t size;
-	FILE *out = open_memstream(&names, &size);
-	bool first = true;
-
-	if (!out)
-		return NULL;
-	for (size_t i = 0; i < n; i++) {
-		if (keys[i].section != section)
-			continue;
-		fprintf(out, "%s%s", first ? "" : ", ", keys[i].name);
-		first = false;
-	}
-	if (fclose(out) != 0)
-		return NULL;
-	return take_ptr(names);
 }

@@ -38,5 +38,6 @@ const struct sim_key *sim_key_find(const struct sim_key *keys, size_t n, int sec
  */
 int sim_key_store(const struct sim_key *key, void *base, const char *text, char **ret_message);
 
-/* "a, b, c": the names of a section's keys. The caller frees it; NULL without memory. */
-char *sim_key_names(const struct sim_key *keys, size_t n, int section);
+/* Sets *ret_message to the sentence, which the caller frees; NULL without memory. Returns -EINVAL.
+ */
+int sim_refuse(char **ret_message, const char *format, ...) __attribute__((format(printf, 2, 3)));

@@ -11,7 +11,6 @@
 #include "config/error.h"
 #include "shared/cleanup.h"
 #include "sim/keys.h"
-#include "sim/message.h"
 #include "sim/platform_private.h"
 
 enum section { SECTION_NONE, SECTION_PLATFORM, SECTION_DOMAIN, SECTION_DEVICE };
@@ -56,17 +55,10 @@ static const struct sim_key keys[] = {
 };
 /* clang-format on */
 
-static const char *const required[] = { "io-cycles", "cpus",	"opp",	    "capacitance",
-					"latency",   "service", "channels", NULL };
-
 struct reading {
 	struct platform platform;
 	enum section section;
 	char header[64]; /* of the open section */
-	bool has_platform;
-	bool given[ARRAY_SIZE(keys)]; /* in the open section */
-	FILE *file;
-	struct policy_place place;
 	char *message;
 	int error;
 };
@@ -81,45 +73,11 @@ static struct platform_device *this_device(struct reading *reading)
 	return &reading->platform.devices[reading->platform.n_devices - 1];
 }
 
-static bool is_required(const char *name)
-{
-	for (int i = 0; required[i]; i++)
-		if (!strcmp(required[i], name))
-			return true;
-	return false;
-}
-
-/* What the open section must have, when it ends. */
-static int close_section(struct reading *reading, char **ret_message)
-{
-	for (size_t i = 0; i < ARRAY_SIZE(keys); i++) {
-		if (keys[i].section == (int)reading->section && !reading->given[i] &&
-		    is_required(keys[i].name))
-			return sim_refuse(ret_message,
-					  "found [%s] without the key '%s', expected it",
-					  reading->header, keys[i].name);
-	}
-	return 0;
-}
-
-static int open_platform(struct reading *reading, char **ret_message)
-{
-	if (reading->has_platform)
-		return sim_refuse(ret_message, "found [platform] again, expected it once");
-	reading->has_platform = true;
-	reading->section = SECTION_PLATFORM;
-	return 0;
-}
-
 static int open_domain(struct reading *reading, const char *name, char **ret_message)
 {
 	struct platform *platform = &reading->platform;
 	struct platform_domain *domain;
 
-	for (uint32_t i = 0; i < platform->n_domains; i++)
-		if (!strcmp(platform->domains[i].name, name))
-			return sim_refuse(ret_message, "found [domain %s] again, expected it once",
-					  name);
 	if (platform->n_domains == PLATFORM_DOMAINS_MAX)
 		return sim_refuse(ret_message, "found one more [domain …], expected at most %d",
 				  PLATFORM_DOMAINS_MAX);
@@ -135,10 +93,6 @@ static int open_device(struct reading *reading, const char *name, char **ret_mes
 	struct platform *platform = &reading->platform;
 	struct platform_device *device;
 
-	for (uint32_t i = 0; i < platform->n_devices; i++)
-		if (!strcmp(platform->devices[i].name, name))
-			return sim_refuse(ret_message, "found [device %s] again, expected it once",
-					  name);
 	if (platform->n_devices == PLATFORM_DEVICES_MAX)
 		return sim_refuse(ret_message, "found one more [device …], expected at most %d",
 				  PLATFORM_DEVICES_MAX);
@@ -164,25 +118,18 @@ static const char *name_of(const char *header, const char *kind)
 
 static int open_section(struct reading *reading, const char *header, char **ret_message)
 {
-	char shown[POLICY_TEXT_SIZE];
-	int r;
-
-	r = close_section(reading, ret_message);
-	if (r < 0)
-		return r;
 	snprintf(reading->header, sizeof(reading->header), "%s", header);
-	memset(reading->given, 0, sizeof(reading->given));
+	reading->section = SECTION_PLATFORM;
 	if (!strcmp(header, "platform"))
-		return open_platform(reading, ret_message);
+		return 0;
 	if (name_of(header, "domain"))
 		return open_domain(reading, name_of(header, "domain"), ret_message);
 	if (name_of(header, "device"))
 		return open_device(reading, name_of(header, "device"), ret_message);
-	policy_text_escape(header, shown);
 	return sim_refuse(ret_message,
 			  "found the section [%s], expected [platform], [domain NAME] or "
 			  "[device NAME] with a NAME of at most %d small letters, digits, - and _",
-			  shown, PLATFORM_NAME_SIZE - 1);
+			  header, PLATFORM_NAME_SIZE - 1);
 }
 
 static int store_special(struct reading *reading, const char *name, const char *value,
@@ -213,47 +160,27 @@ static void *base_of(struct reading *reading)
 static int store(struct reading *reading, const char *name, const char *value, char **ret_message)
 {
 	const struct sim_key *key = sim_key_find(keys, ARRAY_SIZE(keys), reading->section, name);
-	char shown[POLICY_TEXT_SIZE];
-	bool *given;
 
-	if (!key) {
-		_cleanup_free_ char *names = sim_key_names(keys, ARRAY_SIZE(keys),
-							   reading->section);
-
-		policy_text_escape(name, shown);
-		return sim_refuse(ret_message, "found the key '%s', expected one of %s", shown,
-				  names ?: "");
-	}
-	given = &reading->given[key - keys];
-	if (*given && strcmp(name, "opp") != 0)
-		return sim_refuse(ret_message, "found %s again, expected it once", name);
-	*given = true;
+	if (!key)
+		return sim_refuse(ret_message, "found the key '%s', which [%s] does not have", name,
+				  reading->header);
 	if (!key->units)
 		return store_special(reading, name, value, ret_message);
 	return sim_key_store(key, base_of(reading), value, ret_message);
 }
 
-/* An ini_handler: a section is known by the first of its keys. */
+/* An ini_handler, up to the first fault: a section is known by the first of its keys. */
 static int on_key(void *user, const char *header, const char *name, const char *value)
 {
 	struct reading *reading = user;
 
+	if (reading->error < 0)
+		return 0;
 	if (reading->section == SECTION_NONE || strcmp(header, reading->header) != 0)
 		reading->error = open_section(reading, header, &reading->message);
 	if (reading->error == 0)
 		reading->error = store(reading, name, value, &reading->message);
 	return reading->error == 0;
-}
-
-/* An ini_reader, up to the first fault. */
-static char *read_line(char *buffer, int size, void *stream)
-{
-	struct reading *reading = stream;
-
-	if (reading->error < 0)
-		return NULL;
-	reading->place.line++;
-	return fgets(buffer, size, reading->file);
 }
 
 static void set_defaults(struct platform *platform)
@@ -268,54 +195,28 @@ static void set_defaults(struct platform *platform)
 	};
 }
 
-/* What only the whole file can show. */
-static int finish(struct reading *reading, char **ret_message)
-{
-	const struct platform *platform = &reading->platform;
-
-	reading->place.line = 0;
-	if (!reading->has_platform || !platform->n_domains || !platform->n_devices)
-		return policy_error_set(ret_message, -EINVAL, reading->place,
-					"expected the sections [platform], [domain NAME] and "
-					"[device NAME], each at least once");
-	return platform_complete(&reading->platform, reading->place.file, ret_message);
-}
-
-static int read_file(struct reading *reading, char **ret_message)
-{
-	int r = ini_parse_stream(read_line, reading, on_key, reading);
-	_cleanup_free_ char *message = NULL;
-
-	if (reading->error == 0 && r != 0) {
-		reading->place.line = (unsigned int)r;
-		return policy_error_set(ret_message, -EINVAL, reading->place,
-					"expected key = value, a [section] or a comment");
-	}
-	if (reading->error == 0)
-		reading->error = close_section(reading, &reading->message);
-	message = reading->message;
-	if (reading->error < 0)
-		return policy_error_set(ret_message, reading->error, reading->place, "%s",
-					message ?: "out of memory");
-	return finish(reading, ret_message);
-}
-
 int platform_load(const char *path, struct platform *ret, char **ret_message)
 {
 	_cleanup_free_ struct reading *reading = calloc(1, sizeof(*reading));
-	_cleanup_fclose_ FILE *file = fopen(path, "re");
+	struct policy_place place = { .file = path };
+	_cleanup_free_ char *message = NULL;
 	int r;
 
 	*ret_message = NULL;
 	if (!reading)
 		return -ENOMEM;
-	reading->place.file = path;
-	if (!file)
-		return policy_error_set(ret_message, -errno, reading->place, "cannot be read: %s",
-					strerror(errno));
-	reading->file = file;
 	set_defaults(&reading->platform);
-	r = read_file(reading, ret_message);
+	r = ini_parse(path, on_key, reading);
+	message = reading->message;
+	if (r < 0)
+		return policy_error_set(ret_message, -errno, place, "cannot be read: %s",
+					strerror(errno));
+	place.line = (unsigned int)r;
+	if (r > 0)
+		return policy_error_set(
+			ret_message, -EINVAL, place, "%s",
+			message ?: "expected key = value, a [section] or a comment");
+	r = platform_complete(&reading->platform, path, ret_message);
 	if (r == 0)
 		*ret = reading->platform;
 	return r;

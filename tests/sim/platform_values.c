@@ -9,21 +9,17 @@
 #include "config/error.h"
 #include "shared/cleanup.h"
 #include "sim/keys.h"
-#include "sim/message.h"
 
 #define OPP_KHZ_MAX 10000000
 #define OPP_MV_MAX  3000
 
 int platform_store_order(struct platform_scheduler *scheduler, const char *text, char **ret_message)
 {
-	char shown[POLICY_TEXT_SIZE];
-
 	scheduler->small_first = !strcmp(text, "small-first");
 	if (scheduler->small_first || !strcmp(text, "best-first"))
 		return 0;
-	policy_text_escape(text, shown);
 	return sim_refuse(ret_message,
-			  "new-threads: found '%s', expected best-first or small-first", shown);
+			  "new-threads: found '%s', expected best-first or small-first", text);
 }
 
 /* A number below PLATFORM_CPUS_MAX; *text is moved behind it. */
@@ -73,19 +69,16 @@ int platform_parse_cpus(const char *text, uint64_t *ret)
 int platform_store_cpus(struct platform *platform, struct platform_domain *domain, const char *text,
 			char **ret_message)
 {
-	char shown[POLICY_TEXT_SIZE];
-
-	policy_text_escape(text, shown);
 	if (platform_parse_cpus(text, &domain->cpus) < 0)
 		return sim_refuse(ret_message,
 				  "cpus: found '%s', expected CPUs from 0 to %d such as 0-3 or 0,2",
-				  shown, PLATFORM_CPUS_MAX - 1);
+				  text, PLATFORM_CPUS_MAX - 1);
 	for (uint32_t i = 0; i < platform->n_domains; i++)
 		if (&platform->domains[i] != domain && platform->domains[i].cpus & domain->cpus)
 			return sim_refuse(ret_message,
 					  "cpus: found '%s', expected CPUs that are not in [domain "
 					  "%s] already",
-					  shown, platform->domains[i].name);
+					  text, platform->domains[i].name);
 	return 0;
 }
 
@@ -109,18 +102,15 @@ static int parse_opp(const char *text, struct platform_opp *ret)
 int platform_store_opp(struct platform_domain *domain, const char *text, char **ret_message)
 {
 	struct platform_opp opp;
-	char shown[POLICY_TEXT_SIZE];
-
-	policy_text_escape(text, shown);
 	if (parse_opp(text, &opp) < 0)
 		return sim_refuse(ret_message,
 				  "opp: found '%s', expected a frequency up to 10GHz and a voltage "
 				  "up to 3V, such as 408MHz 825mV",
-				  shown);
+				  text);
 	if (domain->n_opps && opp.khz <= platform_max_khz(domain))
 		return sim_refuse(
 			ret_message,
-			"opp: found '%s', expected a frequency over that of the OPP before", shown);
+			"opp: found '%s', expected a frequency over that of the OPP before", text);
 	if (domain->n_opps == DOMAIN_OPPS_MAX)
 		return sim_refuse(ret_message, "opp: found one more, expected at most %d",
 				  DOMAIN_OPPS_MAX);
@@ -131,16 +121,13 @@ int platform_store_opp(struct platform_domain *domain, const char *text, char **
 int platform_store_interrupt(struct platform_device *device, const char *text, char **ret_message)
 {
 	const char *end = text;
-	char shown[POLICY_TEXT_SIZE];
-
 	device->interrupt_cpu = PLATFORM_SUBMITTER;
 	if (!strcmp(text, "submitter"))
 		return 0;
 	if (read_cpu(&end, &device->interrupt_cpu) == 0 && !*end)
 		return 0;
-	policy_text_escape(text, shown);
 	return sim_refuse(ret_message,
-			  "interrupt: found '%s', expected submitter or a CPU from 0 to %d", shown,
+			  "interrupt: found '%s', expected submitter or a CPU from 0 to %d", text,
 			  PLATFORM_CPUS_MAX - 1);
 }
 
@@ -195,6 +182,19 @@ int platform_complete(struct platform *platform, const char *path, char **ret_me
 	struct policy_place place = { .file = path };
 	uint64_t cpus = 0;
 
+	if (!platform->costs.io_cycles || !platform->n_domains || !platform->n_devices)
+		return policy_error_set(ret_message, -EINVAL, place,
+					"expected io-cycles, a [domain NAME] and a [device NAME]");
+	for (uint32_t i = 0; i < platform->n_domains; i++)
+		if (!platform->domains[i].cpus || !platform->domains[i].n_opps)
+			return policy_error_set(ret_message, -EINVAL, place,
+						"[domain %s]: expected cpus and opp",
+						platform->domains[i].name);
+	for (uint32_t i = 0; i < platform->n_devices; i++)
+		if (!platform->devices[i].channels)
+			return policy_error_set(ret_message, -EINVAL, place,
+						"[device %s]: expected channels",
+						platform->devices[i].name);
 	for (uint32_t i = 0; i < platform->n_domains; i++) {
 		cpus |= platform->domains[i].cpus;
 		for (uint32_t cpu = 0; cpu < PLATFORM_CPUS_MAX; cpu++)

@@ -11,7 +11,6 @@
 #include "config/error.h"
 #include "shared/cleanup.h"
 #include "sim/keys.h"
-#include "sim/message.h"
 
 const char workload_help[] =
 	"A SPEC is one or more groups of threads, joined by '+':\n"

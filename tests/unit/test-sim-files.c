@@ -14,18 +14,13 @@ struct fault {
 static const struct fault platforms[] = {
 	{ MACHINE DOMAIN DISK },
 	{ "# comment\n\n" MACHINE "  ; indented\n" DOMAIN DISK "interrupt = 1" },
-	{ "", ": expected the sections [platform], [domain NAME] and [device NAME], each at least "
-	      "once" },
-	{ MACHINE DOMAIN, ": expected the sections [platform], [domain NAME] and [device NAME], "
-			  "each at least once" },
+	{ "", ": expected io-cycles, a [domain NAME] and a [device NAME]" },
+	{ MACHINE DOMAIN, ": expected io-cycles, a [domain NAME] and a [device NAME]" },
 	{ "io-cycles = 1\n",
 	  ":1: found the section [], expected [platform], [domain NAME] or [device NAME] with a NAME "
 	  "of at most 15 small letters, digits, - and _" },
 	{ "[platform]\nio-cycle = 1\n",
-	  ":2: found the key 'io-cycle', expected one of io-cycles, batch-cycles, "
-	  "idle-exit-cycles, interrupt-share, tick, slice, wakeup-granularity, new-threads" },
-	{ "[platform]\nio-cycles = 1\nio-cycles = 2\n",
-	  ":3: found io-cycles again, expected it once" },
+	  ":2: found the key 'io-cycle', which [platform] does not have" },
 	{ "[platform]\nio-cycles = 0\n",
 	  ":2: io-cycles: found '0', expected a whole number from 1 to 100000000" },
 	{ "[platform]\nio-cycles = many\n",
@@ -37,7 +32,6 @@ static const struct fault platforms[] = {
 	  ":2: interrupt-share: found '101%', expected a share from 0% to 100% with its unit (%)" },
 	{ "[platform]\nnew-threads = any\n",
 	  ":2: new-threads: found 'any', expected best-first or small-first" },
-	{ MACHINE DOMAIN MACHINE, ":8: found [platform] again, expected it once" },
 	{ "[cpu]\nx = 1\n",
 	  ":2: found the section [cpu], expected [platform], [domain NAME] or [device "
 	  "NAME] with a NAME of at most 15 small letters, digits, - and _" },
@@ -46,12 +40,8 @@ static const struct fault platforms[] = {
 	  "with a NAME of at most 15 small letters, digits, - and _" },
 	{ "[platform\n", ":1: expected key = value, a [section] or a comment" },
 	{ "[platform]\nx\n", ":2: expected key = value, a [section] or a comment" },
-	{ MACHINE "[domain a]\ncpus = 0\n" DISK,
-	  ":6: found [domain a] without the key 'opp', expected it" },
-	{ MACHINE "[device d]\nlatency = 1us\nservice = 1us\n",
-	  ":6: found [device d] without the key 'channels', expected it" },
-	{ MACHINE DOMAIN DISK DOMAIN, ":12: found [domain a] again, expected it once" },
-	{ MACHINE DISK DOMAIN DISK, ":12: found [device disk] again, expected it once" },
+	{ MACHINE "[domain a]\ncpus = 0\n" DISK, ": [domain a]: expected cpus and opp" },
+	{ MACHINE DOMAIN "[device d]\nlatency = 1us\n", ": [device d]: expected channels" },
 	{ MACHINE "[domain a]\ncpus = 1-0\n",
 	  ":4: cpus: found '1-0', expected CPUs from 0 to 63 such as 0-3 or 0,2" },
 	{ MACHINE "[domain a]\ncpus = 64\n",
