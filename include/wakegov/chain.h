@@ -67,7 +67,7 @@ enum chain_flags {
 struct chain_mark {
 	__u64 at_ns;
 	__u32 util_q;
-	__u32 pad;
+	__u32 lost_ns; /* before that; of `since` alone */
 };
 
 /* The task that last worked for another one. */
@@ -174,8 +174,7 @@ static inline void chain_begin(struct chain_task *task, __u64 at_ns, __u32 util_
 	}
 	task->ended.at_ns = task->slept_ns;
 	task->ended.util_q = task->util_q;
-	task->since.at_ns = at_ns;
-	task->since.util_q = util_q;
+	task->since = (struct chain_mark){ at_ns, util_q, task->lost_ns };
 	task->util_q = util_q;
 	task->updated_ns = at_ns;
 	task->slept_ns = 0;
@@ -227,7 +226,7 @@ VERIFIED_ONCE int chain_follow(struct chain_task *task, const struct chain_task 
 		util_q = 0;
 	if (util_q > most_q)
 		util_q = most_q;
-	task->lost_ns = waker->lost_ns;
+	task->lost_ns = waker->since.lost_ns; /* what it lost since then is accounted next */
 	chain_begin(task, since_ns, util_q);
 	return 0;
 }

@@ -361,7 +361,7 @@ suite_harmless() {
 		"test_harmless.py Harmless.test_instructions" \
 		"test_realtime.py Alone Setspeed Limits Uclamp"
 	in_lab "--machine timed --driver pstate --card --packages wireguard-tools" "test_harmless.py Harmless.test_psync Harmless.test_pool" \
-		"test_harmless.py Harmless.test_not_left Commands Kept Decrypted"
+		"test_harmless.py Harmless.test_not_left Commands Kept"
 }
 
 # Tasks that work in turn have one clock, on the timed machine; and who wakes whom.

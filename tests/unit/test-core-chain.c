@@ -146,6 +146,20 @@ TEST(test_dispatcher)
 		assert_in_range(workers[i].util_q / PERMILLE, 0, 60);
 }
 
+/* One that waits for another, which waits for a disk, loses no more than a slow clock takes. */
+TEST(test_lost)
+{
+	struct scene scene = { .now_ns = 1000 * MS, .level = 256 };
+	struct chain_task client = new_sleeper(&scene), server = client;
+
+	scene.now_ns += MS;
+	wake(&scene, &server, NULL);
+	scene.now_ns += 8 * MS;
+	chain_was_on(&server, scene.now_ns, scene.level);
+	wake(&scene, &client, &server);
+	assert_int_equal(client.lost_ns, 6 * MS);
+}
+
 /* What is inherited goes towards the waker's share, and a long sleep has all of it. */
 TEST(test_long_sleep)
 {
@@ -212,11 +226,6 @@ TEST(test_looks)
 	assert_false(chain_credit_waker(&looker, worker.since.at_ns));
 }
 
-static void follow_again(const struct scene *scene, struct chain_task *task, uint32_t generation)
-{
-	chain_start(task, generation, scene->now_ns, scene->level);
-}
-
 /*
  * Chains are not followed for a while, and their clock stands still: a task goes on with what it
  * had, and wakes one that slept meanwhile. After a second in which it was not seen nothing is
@@ -232,19 +241,19 @@ TEST(test_followed_again)
 		hand_over(&scene, &server, &client, MS);
 	}
 	assert_in_range(permille(&scene, &client), 980, 1000);
-	follow_again(&scene, &client, 2);
-	follow_again(&scene, &server, 2);
+	chain_start(&client, 2, scene.now_ns, scene.level);
+	chain_start(&server, 2, scene.now_ns, scene.level);
 	assert_int_equal(server.waker.pid, 7);
 	assert_in_range(permille(&scene, &client), 980, 1000);
 	hand_over(&scene, &client, &server, MS);
 	hand_over(&scene, &server, &client, MS);
 	assert_in_range(permille(&scene, &client), 980, 1000);
 
-	follow_again(&scene, &client, 4);
+	chain_start(&client, 4, scene.now_ns, scene.level);
 	assert_in_range(permille(&scene, &client), 980, 1000);
 
 	scene.now_ns += 1000 * MS;
-	follow_again(&scene, &client, 6);
+	chain_start(&client, 6, scene.now_ns, scene.level);
 	assert_int_equal(client.waker.pid, 0);
 	assert_int_equal(permille(&scene, &client), 0);
 }
@@ -345,7 +354,7 @@ static uint32_t mean_of_a_third(uint64_t period_us, uint64_t followed_us, uint64
 		if (past_us && past_us != third_us)
 			continue;
 		if (task.generation != generation)
-			follow_again(&scene, &task, generation);
+			chain_start(&task, generation, scene.now_ns, scene.level);
 		if (past_us == 0)
 			wake(&scene, &task, NULL);
 		if (past_us != third_us)

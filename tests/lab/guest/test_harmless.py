@@ -93,7 +93,8 @@ MOST_DUE_US, MOST_ENERGY = 40000, (1, 1, 0.75)
 class Commands(guest.EachBackend, unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.loads = [programs_workloads.named(name) for name in ("terminal", "collector", "report", "asked", "handed", "tunnel", "outside-3")]
+        names = "terminal", "collector", "report", "asked", "handed", "tunnel", "decrypted", "outside-3"
+        cls.loads = [programs_workloads.named(name) for name in names]
         programs.set_up(cls.loads)
         cls.fastest, cls.own = cls.measured("performance", cls.loads[1:3] + cls.loads[-1:]), cls.measured("own", cls.loads)
 
@@ -117,18 +118,6 @@ class Commands(guest.EachBackend, unittest.TestCase):
             self.assertLess(run["p50_us"], MOST_DUE_US)
         for run, fastest, most in zip((collector, report, waited_for[-1]), self.fastest, MOST_ENERGY):
             self.assertLess(run["joule"], most * fastest["joule"])
-
-
-class Decrypted(unittest.TestCase):
-    def test_read(self):
-        """What a service reads from an encrypted disk after a pause is there sooner than by the kernel's governor"""
-        load, figures = programs_workloads.named("decrypted"), []
-        programs.set_up([load])
-        for governor in "own", "wakegov_setspeed", "wakegov_limits":
-            with programs.governed(governor):
-                figures.append(programs.measure(load, 0, governor)["figure"])
-        tap.note("ms: " + ", ".join(f"{ms:.1f}" for ms in figures))
-        self.assertLess(max(figures[1:]), MOST_ASKED * figures[0])
 
 
 def work(for_s):
