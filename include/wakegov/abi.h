@@ -11,58 +11,31 @@
 #include <stdbool.h>
 
 #include "wakegov/chain.h"
-#include "wakegov/own.h"
+#include "wakegov/quantile.h"
 #include "wakegov/record.h"
 #include "wakegov/util_acct.h"
 
 /*
- * The 90th percentile of a stream of numbers, in two words. A number above the estimate raises it
- * by nine steps, one below lowers it by one step, so it settles where one number in ten is above.
- * It never moves past the number that moves it. A step is a 256th of the estimate. In a row of
- * numbers on one side that chance makes once in a hundred times, each further number doubles the
- * step, up to an 8th: so it follows a change in some dozens of numbers. After Ma, Muthukrishnan and
- * Sandler, "Frugal streaming for estimating quantiles" (2013), with relative steps.
+ * The utilisation clamps that a task has requested for itself, by sched_setattr(2) or uclampset(1),
+ * or that its cgroup allows, in one word. 0: none.
  */
 
-struct wakegov_quantile {
-	__u64 value; /* 0: no number came yet */
-	__u32 above; /* numbers in a row that were above … */
-	__u32 below; /* … and below */
-};
+#define WAKEGOV_CAPACITY_MAX 1024	/* SCHED_CAPACITY_SCALE */
+#define WAKEGOV_OWN_GROUP    (1U << 31) /* the maximum is its cgroup's, or that of the sysctls */
 
-#define WAKEGOV_QUANTILE_STEP_LOG    8
-#define WAKEGOV_QUANTILE_DOUBLE_MOST 5
-/* log 0.01 / log 0.1, and log 0.01 / log 0.9 */
-#define WAKEGOV_QUANTILE_ABOVE 2
-#define WAKEGOV_QUANTILE_BELOW 44
-
-/* The step after `row` numbers on one side; chance is the length of a row that chance explains. */
-static inline __u64 wakegov_quantile_step(__u64 value, __u32 row, __u32 chance)
+static inline __u32 wakegov_own(__u32 min_cap, __u32 max_cap)
 {
-	__u32 more = row > chance ? row - chance : 0;
-
-	if (more > WAKEGOV_QUANTILE_DOUBLE_MOST)
-		more = WAKEGOV_QUANTILE_DOUBLE_MOST;
-	return (value >> (WAKEGOV_QUANTILE_STEP_LOG - more)) + 1;
+	return min_cap | (WAKEGOV_CAPACITY_MAX - max_cap) << 16;
 }
 
-static inline void wakegov_quantile_add(struct wakegov_quantile *quantile, __u64 number)
+static inline __u32 wakegov_own_min(__u32 own)
 {
-	__u64 value = quantile->value, step;
+	return own & 0xffff;
+}
 
-	if (!value) {
-		/* One number says little: a lower one counts at once as a row beyond chance. */
-		quantile->value = number;
-		quantile->below = WAKEGOV_QUANTILE_BELOW + WAKEGOV_QUANTILE_DOUBLE_MOST;
-	} else if (number > value) {
-		quantile->below = 0;
-		step = wakegov_quantile_step(value, ++quantile->above, WAKEGOV_QUANTILE_ABOVE);
-		quantile->value = number - value > 9 * step ? value + 9 * step : number;
-	} else if (number < value) {
-		quantile->above = 0;
-		step = wakegov_quantile_step(value, ++quantile->below, WAKEGOV_QUANTILE_BELOW);
-		quantile->value = value - number > step ? value - step : number;
-	}
+static inline __u32 wakegov_own_max(__u32 own)
+{
+	return WAKEGOV_CAPACITY_MAX - ((own & ~WAKEGOV_OWN_GROUP) >> 16);
 }
 
 /*

@@ -2,8 +2,8 @@
 #pragma once
 
 /*
- * I/O boosts: the grant to a task (boosts.c), by groups of tasks (io_groups.c), whether it pays for
- * them (boost_trials.c), and for those that take from each other (io_groups.c).
+ * I/O boosts: the grant to a task (boosts.c), by groups of tasks, also those that take from each
+ * other (io_groups.c), and whether it pays for them (boost_trials.c).
  */
 
 #include "core/engine_state.h"

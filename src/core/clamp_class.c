@@ -7,7 +7,7 @@
 
 #include "core/rule.h"
 #include "shared/time.h"
-#include "wakegov/own.h"
+#include "wakegov/abi.h"
 
 /* A power of two. Half the step means more classes for tasks that ask for nearly the same. */
 #define OWN_STEP_CAP 64

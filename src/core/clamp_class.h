@@ -33,7 +33,7 @@ struct clamp_classes {
 	uint64_t clamping; /* bit i: rules[i] gives a cap or a floor */
 	bool follows_own;  /* own clamps of tasks count */
 	uint64_t matched[CLAMP_CLASSES_MAX];
-	uint32_t own[CLAMP_CLASSES_MAX];      /* wakegov/own.h */
+	uint32_t own[CLAMP_CLASSES_MAX];      /* wakegov_own() */
 	uint64_t burst_ns[CLAMP_CLASSES_MAX]; /* at full capacity; 0: not known or not needed */
 	uint32_t n;			      /* 1 when no task has a clamp */
 	uint32_t n_own;
@@ -68,7 +68,7 @@ struct class_clamp {
  */
 uint64_t clamp_response_cap(uint64_t burst_ns, uint32_t response_us);
 
-/* Narrows the clamps of rules by a task's own: wakegov/own.h. */
+/* Narrows the clamps of rules by a task's own: wakegov_own(). */
 void clamp_merge_own(uint32_t own, struct class_clamp *clamp);
 
 void clamp_classes_in(const struct clamp_classes *classes, const struct policy *policy,

@@ -122,7 +122,7 @@ struct input_class_run {
 	uint64_t long_running_ns; /* when a long-running task did; 0: none */
 	uint32_t ran_pid;
 	uint32_t long_running_pid;
-	uint32_t own; /* own clamps of its tasks: wakegov/own.h */
+	uint32_t own; /* own clamps of its tasks: wakegov_own() */
 };
 
 /* The 90th percentile of the bursts of a class with a response time. */
@@ -137,12 +137,12 @@ struct input_co_runner {
 	uint32_t pid;
 	uint64_t matched; /* rules of the capped tasks; 0: no longer beside capped tasks, or no
 			     longer short-running */
-	uint32_t own;	  /* own clamps of the capped tasks: wakegov/own.h */
+	uint32_t own;	  /* own clamps of the capped tasks: wakegov_own() */
 };
 
 struct input_own_clamps {
 	uint32_t pid;
-	uint32_t own; /* wakegov/own.h; 0: none, or it has exited */
+	uint32_t own; /* wakegov_own(); 0: none, or it has exited */
 };
 
 struct input_waited {

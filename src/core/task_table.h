@@ -30,7 +30,7 @@ struct task {
 	/* Its clamps: core/clamping.c. */
 	uint32_t class; /* core/clamp_class.h */
 	uint32_t sent_class;
-	uint32_t own;		  /* own clamps: wakegov/own.h */
+	uint32_t own;		  /* own clamps: wakegov_own() */
 	uint32_t co_runner_class; /* class of the capped tasks whose co-runner it is as a
 				     short-running task; 0: none */
 	uint32_t boost_cap;	  /* boost of its I/O; 0: none */

@@ -4,7 +4,7 @@
 
 #include "config/keys.h"
 #include "core/clamp_class.h"
-#include "wakegov/own.h"
+#include "wakegov/abi.h"
 
 #define CAP_30	 0x1 /* bits of the rules below */
 #define FLOOR_50 0x2

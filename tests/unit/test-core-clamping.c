@@ -3,7 +3,7 @@
 #include "test-core-clamping.h"
 
 #include "config/keys.h"
-#include "wakegov/own.h"
+#include "wakegov/abi.h"
 
 #define CAP_30	 0x1 /* bits of the rules below */
 #define CAP_60	 0x2

@@ -7,7 +7,7 @@
 
 #include "config/keys.h"
 #include "core/engine_state.h"
-#include "wakegov/own.h"
+#include "wakegov/abi.h"
 
 #define PID	  100
 #define OTHER_PID 101

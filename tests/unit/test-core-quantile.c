@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-#include "wakegov/abi.h"
+#include "wakegov/quantile.h"
 
 #define N     20000
 #define SHORT 600000 /* ns */

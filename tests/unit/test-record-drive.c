@@ -4,7 +4,7 @@
 #include <zstd.h>
 
 #include "config/keys.h"
-#include "wakegov/own.h"
+#include "wakegov/abi.h"
 
 #define DOMAINS 2
 #define CPUS	4

@@ -16,7 +16,7 @@
 #include "daemon/rule_tracking.h"
 #include "shared/log.h"
 #include "shared/time.h"
-#include "wakegov/own.h"
+#include "wakegov/abi.h"
 
 /*
  * Reports a refusal once per task, see uclamps_set(), with the rule of the clamp; of a rule's
