@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #pragma once
 
-/*
- * What the kernel says of the machine: files of one line in /sys and /proc, any of which may vanish
- * or refuse at any time, and uevents.
- */
+/* Files of one line in /sys and /proc. Anything may vanish or refuse at any time. */
 
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 #include <sys/types.h>
 
 #define SYSFS_PATH_SIZE 192
@@ -63,34 +59,3 @@ bool sysfs_pids_are_the_kernels(void);
  * below it. False also if it is gone. Reads no file of another process, which could be refused.
  */
 bool sysfs_pids_are_shared_with(pid_t pid);
-
-/* The kernel's uevents: "action@path", then KEY=value, each with a NUL behind it. */
-
-#define UEVENT_SIZE (8 * 1024)
-
-/* The first four letters of the text. */
-#define UEVENT_ONLINE	 0x6f6e6c69
-#define UEVENT_OFFLINE	 0x6f66666c
-#define UEVENT_CHANGE	 0x6368616e
-#define UEVENT_ADD	 0x61646440 /* "add@" */
-#define UEVENT_REMOVE	 0x72656d6f
-
-#define UEVENT_KERNEL	 0x2f6b6572 /* "/ker", with which a path begins */
-#define UEVENT_KINDS_MAX 4
-
-/* Texts with these first four letters and, unless `at` is 0, the four letters `then` there. */
-struct uevent_kind {
-	uint32_t action, at, then;
-};
-
-/*
- * Opens a non-blocking socket for the event loop (EPOLLIN) that receives only events of these
- * kinds, at most UEVENT_KINDS_MAX. Returns the descriptor or a negative errno.
- */
-int uevent_open(const struct uevent_kind *kinds, uint8_t n);
-
-/*
- * Reads one event. Returns its length, 0 when none is waiting, or a negative errno; -ENOBUFS: some
- * were lost. Skips messages from senders other than the kernel.
- */
-ssize_t uevent_read(int fd, char ret_text[static UEVENT_SIZE]);

@@ -12,6 +12,7 @@
 #include <sys/timerfd.h>
 #include <time.h>
 
+#include "actuator/watch.h"
 #include "core/rule.h"
 #include "daemon/domains.h"
 #include "daemon/journal.h"
@@ -20,7 +21,6 @@
 #include "shared/cleanup.h"
 #include "shared/log.h"
 #include "shared/statefile.h"
-#include "shared/sysfs.h"
 #include "shared/time.h"
 
 static const struct statefile choice_file = { .name = "profile", .version = 1 };
