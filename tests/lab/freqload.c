@@ -232,10 +232,7 @@ int main(int argc, char **argv)
 	struct freqload_options options;
 	int r;
 
-	r = freqload_options_parse(argc, argv, &options);
-	if (r != 0)
-		return r < 0 ? 2 : EXIT_SUCCESS;
-
+	freqload_options_parse(argc, argv, &options);
 	pattern.options = &options;
 	if (is_io(&options) && open_files(&options, &pattern) < 0)
 		return EXIT_FAILURE;

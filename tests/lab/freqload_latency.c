@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "freqload_latency.h"
+#include "freqload_work.h"
 
 #include <math.h>
 

@@ -1,113 +1,72 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "freqload_options.h"
+#include "freqload_work.h"
 
+#include <argp.h>
 #include <errno.h>
-#include <getopt.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 const char *const freqload_workload_names[] = { "psync", "io_uring", "cpu", "periodic", NULL };
 
 enum {
-	OPT_FILE,
+	OPT_FILE = 256,
 	OPT_BUFFERED,
 	OPT_THREADS,
 	OPT_DEPTH,
 	OPT_CYCLES,
 	OPT_PERIOD_US,
-	OPT_BUSY_CYCLES,
 	OPT_CPUS,
 	OPT_PIN,
 	OPT_TIME,
 	OPT_MARGIN_MS,
 	OPT_JSON,
-	OPT_HELP,
 };
 
-static const struct option long_options[] = {
-	{ "file", required_argument, NULL, OPT_FILE },
-	{ "buffered", no_argument, NULL, OPT_BUFFERED },
-	{ "threads", required_argument, NULL, OPT_THREADS },
-	{ "depth", required_argument, NULL, OPT_DEPTH },
-	{ "cycles", required_argument, NULL, OPT_CYCLES },
-	{ "period-us", required_argument, NULL, OPT_PERIOD_US },
-	{ "busy-cycles", required_argument, NULL, OPT_BUSY_CYCLES },
-	{ "cpus", required_argument, NULL, OPT_CPUS },
-	{ "pin", no_argument, NULL, OPT_PIN },
-	{ "time", required_argument, NULL, OPT_TIME },
-	{ "margin-ms", required_argument, NULL, OPT_MARGIN_MS },
-	{ "json", no_argument, NULL, OPT_JSON },
-	{ "help", no_argument, NULL, OPT_HELP },
-	{},
+static const struct argp_option known[] = {
+	{ "file", OPT_FILE, "DEV", 0,
+	  "What to read, or several with commas, of which each read is from one by chance; default "
+	  "/dev/nullb0" },
+	{ "buffered", OPT_BUFFERED, NULL, 0,
+	  "Read through the page cache, which keeps nothing of it: for file systems without direct "
+	  "reads" },
+	{ "threads", OPT_THREADS, "N", 0, "Default 1" },
+	{ "depth", OPT_DEPTH, "N", 0, "Default 32" },
+	{ "cycles", OPT_CYCLES, "N", 0, "Default 61714; of a burst 1000000" },
+	{ "busy-cycles", OPT_CYCLES, "N", OPTION_ALIAS },
+	{ "period-us", OPT_PERIOD_US, "N", 0, "Default 10000" },
+	{ "cpus", OPT_CPUS, "LIST", 0, "Run on these only, such as 0-1,3" },
+	{ "pin", OPT_PIN, NULL, 0, "Thread i on the i-th CPU of --cpus alone, in turn" },
+	{ "time", OPT_TIME, "SECONDS", 0, "Default 5" },
+	{ "margin-ms", OPT_MARGIN_MS, "N", 0,
+	  "Run so much longer before and after, which does not count, and print a line, begin and "
+	  "end, where the time that counts does" },
+	{ "json", OPT_JSON, NULL, 0, "For machines" },
+	{ 0 },
 };
 
-static void show_help(void)
+static uint64_t number(const struct argp_state *state, const char *text, uint64_t least,
+		       uint64_t most)
 {
-	puts("Usage: freqload WORKLOAD [OPTION…]\n"
-	     "A load. A cycle is one of the lab's timed machine: a quarter of an instruction.\n\n"
-	     "  psync      direct random 4 KiB reads, one at a time per thread, --cycles between two\n"
-	     "  io_uring   the same with --depth reads in flight per thread, --cycles for each\n"
-	     "  cpu        a busy loop; work is counted in units of a million cycles\n"
-	     "  periodic   each --period-us, a burst of --busy-cycles\n\n"
-	     "  --file DEV,…          what to read, each read from one of them by chance, default\n"
-	     "                        /dev/nullb0\n"
-	     "  --buffered            read through the page cache, which keeps nothing of it: for file\n"
-	     "                        systems without direct reads\n"
-	     "  --cycles N            default 61714\n"
-	     "  --threads N           default 1\n"
-	     "  --depth N             default 32\n"
-	     "  --period-us N         default 10000\n"
-	     "  --busy-cycles N       default 1000000\n"
-	     "  --cpus LIST           run on these only, such as 0-1,3\n"
-	     "  --pin                 thread i on the i-th CPU of --cpus alone, in turn\n"
-	     "  --time SECONDS        default 5\n"
-	     "  --margin-ms N         run so much longer before and after, which does not count, and\n"
-	     "                        print a line, begin and end, where the time that counts does\n"
-	     "  --json                for machines");
-}
-
-static int parse_number(const char *name, uint64_t minimum, uint64_t maximum, uint64_t *ret_number)
-{
-	unsigned long long number;
+	unsigned long long found;
 	char *end;
 
 	errno = 0;
-	number = strtoull(optarg, &end, 10);
-	if (errno || *end || optarg[0] < '0' || optarg[0] > '9' || number < minimum ||
-	    number > maximum) {
-		fprintf(stderr, "freqload: --%s '%s': expected a whole number, %llu to %llu\n",
-			name, optarg, (unsigned long long)minimum, (unsigned long long)maximum);
-		return -EINVAL;
-	}
-
-	*ret_number = number;
-	return 0;
-}
-
-static int parse_small(const char *name, unsigned int maximum, unsigned int *ret_number)
-{
-	uint64_t number;
-	int r = parse_number(name, 1, maximum, &number);
-
-	if (r < 0)
-		return r;
-
-	*ret_number = (unsigned int)number;
-	return 0;
+	found = strtoull(text, &end, 10);
+	if (errno || *end || text[0] < '0' || text[0] > '9' || found < least || found > most)
+		argp_error(state, "'%s': expected a whole number, %llu to %llu", text,
+			   (unsigned long long)least, (unsigned long long)most);
+	return found;
 }
 
 /* "0-1,3" */
 static int parse_cpus(const char *list, cpu_set_t *ret_cpus)
 {
 	unsigned int first, last;
-	cpu_set_t cpus;
 	int used;
 
-	CPU_ZERO(&cpus);
-	for (;;) {
+	do {
 		used = 0;
-		if (sscanf(list, "%u%n", &first, &used) != 1 || !used)
+		if (sscanf(list, "%u%n", &first, &used) != 1)
 			return -EINVAL;
 		list += used;
 		last = first;
@@ -116,120 +75,100 @@ static int parse_cpus(const char *list, cpu_set_t *ret_cpus)
 				return -EINVAL;
 			list += used + 1;
 		}
-		if (last < first || last >= CPU_SETSIZE)
+		if (last < first || last >= CPU_SETSIZE || (*list && *list != ','))
 			return -EINVAL;
 		for (; first <= last; first++)
-			CPU_SET(first, &cpus);
-		if (!*list)
-			break;
-		if (*list++ != ',')
-			return -EINVAL;
-	}
-
-	*ret_cpus = cpus;
+			CPU_SET(first, ret_cpus);
+	} while (*list++);
 	return 0;
 }
 
-static int parse_option(int option, const char *name, struct freqload_options *options)
+static void set_workload(const struct argp_state *state, const char *name,
+			 struct freqload_options *options)
 {
-	switch (option) {
+	unsigned int i = 0;
+
+	while (freqload_workload_names[i] && strcmp(name, freqload_workload_names[i]) != 0)
+		i++;
+	if (!freqload_workload_names[i] || state->arg_num)
+		argp_error(state, "'%s': expected one of psync, io_uring, cpu and periodic", name);
+	options->workload = i;
+}
+
+static error_t take(int key, char *text, struct argp_state *state)
+{
+	struct freqload_options *options = state->input;
+
+	switch (key) {
 	case OPT_FILE:
-		options->file = optarg;
+		options->file = text;
 		return 0;
 	case OPT_BUFFERED:
 		options->buffered = true;
 		return 0;
 	case OPT_THREADS:
-		return parse_small(name, 1024, &options->threads);
+		options->threads = number(state, text, 1, 1024);
+		return 0;
 	case OPT_DEPTH:
-		return parse_small(name, 4096, &options->depth);
+		options->depth = number(state, text, 1, 4096);
+		return 0;
 	case OPT_CYCLES:
-		return parse_number(name, 0, 1000000000, &options->cycles);
-	case OPT_BUSY_CYCLES:
-		return parse_number(name, 1, 1000000000, &options->cycles);
+		options->cycles = number(state, text, 0, 1000000000);
+		return 0;
 	case OPT_PERIOD_US:
-		return parse_number(name, 1, 100000000, &options->period_us);
+		options->period_us = number(state, text, 1, 100000000);
+		return 0;
 	case OPT_CPUS:
-		if (parse_cpus(optarg, &options->cpus) == 0)
-			return 0;
-		fprintf(stderr, "freqload: --cpus '%s': expected a list such as 0-1,3\n", optarg);
-		return -EINVAL;
+		if (parse_cpus(text, &options->cpus) < 0)
+			argp_error(state, "--cpus '%s': expected a list such as 0-1,3", text);
+		return 0;
 	case OPT_PIN:
 		options->pin = true;
 		return 0;
 	case OPT_TIME:
-		return parse_small(name, 86400, &options->seconds);
+		options->seconds = number(state, text, 1, 86400);
+		return 0;
 	case OPT_MARGIN_MS:
-		return parse_small(name, 60000, &options->margin_ms);
+		options->margin_ms = number(state, text, 1, 60000);
+		return 0;
 	case OPT_JSON:
 		options->json = true;
 		return 0;
+	case ARGP_KEY_ARG:
+		set_workload(state, text, options);
+		return 0;
+	case ARGP_KEY_END:
+		if (!state->arg_num || (options->pin && CPU_COUNT(&options->cpus) == 0))
+			argp_error(state, "expected a workload, and --cpus LIST with --pin");
+		return 0;
 	default:
-		return -EINVAL;
+		return ARGP_ERR_UNKNOWN;
 	}
 }
 
-static int parse_workload(const char *name, struct freqload_options *options)
+void freqload_options_parse(int argc, char **argv, struct freqload_options *ret)
 {
-	unsigned int i;
+	static const struct argp parser = {
+		known, take, "WORKLOAD",
+		"A load. A cycle is one of the lab's timed machine: a quarter of an instruction.\n\n"
+		"  psync      direct random 4 KiB reads, one at a time per thread, --cycles between two\n"
+		"  io_uring   the same with --depth reads in flight per thread, --cycles for each\n"
+		"  cpu        a busy loop; work is counted in units of a million cycles\n"
+		"  periodic   each --period-us, a burst of --busy-cycles\n"
+	};
 
-	for (i = 0; name && freqload_workload_names[i]; i++) {
-		if (strcmp(name, freqload_workload_names[i]) == 0) {
-			options->workload = i;
-			return 0;
-		}
-	}
-
-	fprintf(stderr, "freqload: workload '%s': expected psync, io_uring, cpu or periodic\n",
-		name ? name : "");
-	return -EINVAL;
-}
-
-static int check_options(int argc, char **argv, const struct freqload_options *options)
-{
-	if (optind + 1 < argc) {
-		fprintf(stderr, "freqload: unexpected argument '%s'\n", argv[optind + 1]);
-		return -EINVAL;
-	}
-	if (options->pin && CPU_COUNT(&options->cpus) == 0) {
-		fputs("freqload: --pin: expected --cpus LIST with it\n", stderr);
-		return -EINVAL;
-	}
-	return 0;
-}
-
-int freqload_options_parse(int argc, char **argv, struct freqload_options *ret_options)
-{
-	struct freqload_options options = {
+	*ret = (struct freqload_options){
 		.file = "/dev/nullb0",
 		.threads = 1,
 		.depth = 32,
 		.seconds = 5,
 		.period_us = 10000,
+		.cycles = UINT64_MAX,
 	};
-	bool have_cycles = false;
-	int option, index, r;
-
-	while ((option = getopt_long(argc, argv, "h", long_options, &index)) >= 0) {
-		if (option == OPT_HELP || option == 'h') {
-			show_help();
-			return 1;
-		}
-		r = parse_option(option, long_options[index].name, &options);
-		if (r < 0)
-			return r;
-		have_cycles |= option == OPT_CYCLES || option == OPT_BUSY_CYCLES;
-	}
-	r = parse_workload(optind < argc ? argv[optind] : NULL, &options);
-	if (r >= 0)
-		r = check_options(argc, argv, &options);
-	if (r < 0)
-		return r;
-
-	if (options.workload == FREQLOAD_CPU)
-		options.cycles = 1000000;
-	else if (!have_cycles)
-		options.cycles = options.workload == FREQLOAD_PERIODIC ? 1000000 : 61714;
-	*ret_options = options;
-	return 0;
+	argp_err_exit_status = 2;
+	argp_parse(&parser, argc, argv, 0, NULL, ret);
+	if (ret->workload == FREQLOAD_CPU)
+		ret->cycles = 1000000;
+	else if (ret->cycles == UINT64_MAX)
+		ret->cycles = ret->workload == FREQLOAD_PERIODIC ? 1000000 : 61714;
 }
