@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* wakegov-sim: options, and one run per workload and governor. The model is described in sim.h. */
+#include <argp.h>
 #include <errno.h>
-#include <getopt.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,11 +14,9 @@
 #include "sim/output.h"
 #include "sim/recording.h"
 
-#define EXIT_USAGE    2
 #define GOVERNORS_MAX 16
 
 enum {
-	OPT_LIST = 1, /* what getopt returns for an argument that belongs to the option before */
 	OPT_PLATFORM = 256,
 	OPT_WORKLOAD,
 	OPT_GOVERNOR,
@@ -29,23 +27,23 @@ enum {
 	OPT_CSV,
 	OPT_RECORD,
 	OPT_VERBOSE,
-	OPT_VERSION,
-	OPT_HELP
 };
 
-static const struct option options[] = {
-	{ "platform", required_argument, NULL, OPT_PLATFORM },
-	{ "workload", required_argument, NULL, OPT_WORKLOAD },
-	{ "governor", required_argument, NULL, OPT_GOVERNOR },
-	{ "seed", required_argument, NULL, OPT_SEED },
-	{ "duration", required_argument, NULL, OPT_DURATION },
-	{ "warm-up", required_argument, NULL, OPT_WARM_UP },
-	{ "policy", required_argument, NULL, OPT_POLICY },
-	{ "csv", no_argument, NULL, OPT_CSV },
-	{ "record", required_argument, NULL, OPT_RECORD },
-	{ "verbose", no_argument, NULL, OPT_VERBOSE },
-	{ "version", no_argument, NULL, OPT_VERSION },
-	{ "help", no_argument, NULL, OPT_HELP },
+static const struct argp_option options[] = {
+	{ "platform", OPT_PLATFORM, "FILE", 0, "The machine; see conf/platforms" },
+	{ "workload", OPT_WORKLOAD, "SPEC", 0, "What runs, or several, one run each" },
+	{ "governor", OPT_GOVERNOR, "NAME", 0, "Or several, or 'all'" },
+	{ "duration", OPT_DURATION, "TIME", 0, "To simulate, default 10s" },
+	{ "warm-up", OPT_WARM_UP, "TIME", 0, "Before that, not counted, default 2s" },
+	{ "seed", OPT_SEED, "N", 0,
+	  "Of the random numbers, default 1: the same seed, the same output" },
+	{ "policy", OPT_POLICY, "FILE", 0,
+	  "Of wakegov, alone, as wakegov.conf(5); default: built-in values" },
+	{ "csv", OPT_CSV, NULL, 0, "For machines" },
+	{ "record", OPT_RECORD, "FILE", 0,
+	  "Write down what wakegov's core is told and decides; with one SPEC and the governor wakegov "
+	  "alone; for wakegovctl replay and report" },
+	{ "verbose", OPT_VERBOSE, NULL, 0, "More of what the model knows" },
 	{ 0 },
 };
 
@@ -58,125 +56,54 @@ struct command {
 	struct run_options run;
 	const char *policy_path; /* NULL: the built-in one */
 	const char *record_path;
-	bool csv, verbose, help, version;
+	bool csv, verbose;
 	int list; /* which option takes what follows it */
 };
 
-static void print_help(void)
+/* The SPECs and governors stand behind the options. */
+static char *add_help(int key, const char *text, void *unused)
 {
-	printf("Usage: wakegov-sim --platform FILE --workload SPEC… --governor NAME… [OPTION…]\n"
-	       "Simulate a machine's I/O under frequency governors, wakegov's own core among "
-	       "them.\n\n"
-	       "  --platform FILE   the machine; see conf/platforms\n"
-	       "  --workload SPEC…  what runs, one run each\n"
-	       "  --governor NAME…  or 'all'\n"
-	       "  --duration TIME   to simulate, default 10s\n"
-	       "  --warm-up TIME    before that, not counted, default 2s\n"
-	       "  --seed N          of the random numbers, default 1: the same seed, the same "
-	       "output\n"
-	       "  --policy FILE     of wakegov, alone, as wakegov.conf(5); default: built-in "
-	       "values\n"
-	       "  --csv             for machines\n"
-	       "  --record FILE     write down what wakegov's core is told and decides; with one "
-	       "SPEC and\n"
-	       "                    the governor wakegov alone; for wakegovctl replay and export\n"
-	       "  --verbose         more of what the model knows\n"
-	       "  --version, --help\n\n"
-	       "%s\nGovernors:\n",
-	       workload_help);
+	char *help = NULL;
+	size_t size;
+	FILE *out;
+
+	if (key != ARGP_KEY_HELP_EXTRA)
+		return (char *)text;
+	out = open_memstream(&help, &size);
+	if (!out)
+		return NULL;
+	fprintf(out, "%s\nGovernors:\n", workload_help);
 	for (int i = 0; sim_governors[i]; i++)
-		printf("  %-18s %s\n", sim_governors[i]->name, sim_governors[i]->summary);
-	printf("\nExit status: 0 done, 1 a file or SPEC is wrong (the last line says where and what\n"
-	       "was expected), 2 wrong options.\n");
+		fprintf(out, "  %-18s %s\n", sim_governors[i]->name, sim_governors[i]->summary);
+	fputs("\nExit status: 0 done, 1 a file or SPEC is wrong (the last line says where and what was "
+	      "expected), 2 wrong options.",
+	      out);
+	fclose(out);
+	return help;
 }
 
-static int add_governor(struct command *command, const char *name)
+static void add_governor(const struct argp_state *state, struct command *command, const char *name)
 {
-	const struct sim_governor *governor = sim_governor_find(name);
+	bool is_all = !strcmp(name, "all");
+	int before = command->n_governors;
 
-	if (!strcmp(name, "all")) {
-		for (int i = 0; sim_governors[i] && command->n_governors < GOVERNORS_MAX; i++)
+	for (int i = 0; sim_governors[i] && command->n_governors < GOVERNORS_MAX; i++)
+		if (is_all || !strcmp(name, sim_governors[i]->name))
 			command->governors[command->n_governors++] = sim_governors[i];
-		return 0;
-	}
-	if (!governor || command->n_governors == GOVERNORS_MAX) {
-		fprintf(stderr, "wakegov-sim: --governor: found '%s', expected one of", name);
-		for (int i = 0; sim_governors[i]; i++)
-			fprintf(stderr, " %s", sim_governors[i]->name);
-		fprintf(stderr, " all, %d at most\n", GOVERNORS_MAX);
-		return -EINVAL;
-	}
-	command->governors[command->n_governors++] = governor;
-	return 0;
+	if (command->n_governors == before)
+		argp_error(state,
+			   "--governor: found '%s', expected one that --help names, %d at most",
+			   name, GOVERNORS_MAX);
 }
 
-static int take_quantity(const char *option, const struct policy_units *units, uint64_t most,
-			 uint64_t *ret)
+static uint64_t quantity(const struct argp_state *state, const char *text,
+			 const struct policy_units *units, uint64_t most)
 {
-	uint64_t number;
+	uint64_t number = 0;
 
-	if (policy_units_parse(units, optarg, &number) == 0 && number <= most) {
-		*ret = number;
-		return 0;
-	}
-	fprintf(stderr, "wakegov-sim: %s: found '%s', expected %s\n", option, optarg, units->noun);
-	return -EINVAL;
-}
-
-static int take_list(struct command *command)
-{
-	if (command->list == OPT_GOVERNOR)
-		return add_governor(command, optarg);
-	if (command->list == OPT_WORKLOAD) {
-		command->specs[command->n_specs++] = optarg;
-		return 0;
-	}
-	fprintf(stderr, "wakegov-sim: unexpected '%s'; try wakegov-sim --help\n", optarg);
-	return -EINVAL;
-}
-
-static int take_option(struct command *command, int option)
-{
-	switch (option) {
-	case OPT_WORKLOAD:
-	case OPT_GOVERNOR:
-		command->list = option;
-		return take_list(command);
-	case OPT_LIST:
-		return take_list(command);
-	case OPT_PLATFORM:
-		command->platform_path = optarg;
-		return 0;
-	case OPT_SEED:
-		return take_quantity("--seed", &policy_units_none, UINT64_MAX, &command->run.seed);
-	case OPT_DURATION:
-		return take_quantity("--duration", &policy_units_duration, 3600000000000,
-				     &command->run.duration_ns);
-	case OPT_WARM_UP:
-		return take_quantity("--warm-up", &policy_units_duration, 3600000000000,
-				     &command->run.warm_up_ns);
-	case OPT_POLICY:
-		command->policy_path = optarg;
-		return 0;
-	case OPT_CSV:
-		command->csv = true;
-		return 0;
-	case OPT_RECORD:
-		command->record_path = optarg;
-		return 0;
-	case OPT_VERBOSE:
-		command->verbose = true;
-		return 0;
-	case OPT_VERSION:
-		command->version = true;
-		return 0;
-	case OPT_HELP:
-		command->help = true;
-		return 0;
-	default:
-		fprintf(stderr, "Try wakegov-sim --help.\n");
-		return -EINVAL;
-	}
+	if (policy_units_parse(units, text, &number) < 0 || number > most)
+		argp_error(state, "found '%s', expected %s", text, units->noun);
+	return number;
 }
 
 static bool is_one_run(const struct command *command)
@@ -185,31 +112,68 @@ static bool is_one_run(const struct command *command)
 	       command->governors[0] == &sim_governor_wakegov;
 }
 
-static int parse(int argc, char *argv[], struct command *command)
+static void check(const struct argp_state *state, const struct command *command)
 {
-	int option, r;
+	if (command->record_path && !is_one_run(command))
+		argp_error(state,
+			   "--record: expected one --workload SPEC and --governor wakegov alone");
+	if (!command->platform_path || !command->n_specs || !command->n_governors ||
+	    !command->run.duration_ns)
+		argp_error(state, "expected --platform FILE, --workload SPEC and --governor NAME");
+}
 
-	/* '-': an argument that is no option comes back as OPT_LIST, in its place. */
-	while ((option = getopt_long(argc, argv, "-", options, NULL)) != -1) {
-		if (option != OPT_LIST)
-			command->list = 0;
-		r = take_option(command, option);
-		if (r < 0)
-			return r;
-	}
-	if (command->help || command->version)
+static error_t take(int key, char *text, struct argp_state *state)
+{
+	struct command *command = state->input;
+
+	if (key == OPT_WORKLOAD || key == OPT_GOVERNOR)
+		command->list = key;
+	else if (key != ARGP_KEY_ARG)
+		command->list = 0;
+	switch (key == ARGP_KEY_ARG ? command->list : key) {
+	case OPT_WORKLOAD:
+		command->specs[command->n_specs++] = text;
 		return 0;
-	if (command->record_path && !is_one_run(command)) {
-		fprintf(stderr, "wakegov-sim: --record: expected one --workload SPEC and "
-				"--governor wakegov alone\n");
-		return -EINVAL;
-	}
-	if (command->platform_path && command->n_specs && command->n_governors &&
-	    command->run.duration_ns && optind == argc)
+	case OPT_GOVERNOR:
+		add_governor(state, command, text);
 		return 0;
-	fprintf(stderr, "wakegov-sim: expected --platform FILE, --workload SPEC and --governor "
-			"NAME; try wakegov-sim --help\n");
-	return -EINVAL;
+	case OPT_PLATFORM:
+		command->platform_path = text;
+		return 0;
+	case OPT_SEED:
+		command->run.seed = quantity(state, text, &policy_units_none, UINT64_MAX);
+		return 0;
+	case OPT_DURATION:
+		command->run.duration_ns = quantity(state, text, &policy_units_duration,
+						    3600000000000);
+		return 0;
+	case OPT_WARM_UP:
+		command->run.warm_up_ns = quantity(state, text, &policy_units_duration,
+						   3600000000000);
+		return 0;
+	case OPT_POLICY:
+		command->policy_path = text;
+		return 0;
+	case OPT_CSV:
+		command->csv = true;
+		return 0;
+	case OPT_RECORD:
+		command->record_path = text;
+		return 0;
+	case OPT_VERBOSE:
+		command->verbose = true;
+		return 0;
+	case ARGP_KEY_END:
+		check(state, command);
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static void print_version(FILE *out, struct argp_state *state)
+{
+	fprintf(out, "wakegov-sim %s\n", wakegov_version);
 }
 
 static void print_result(const struct command *command, const struct platform *platform,
@@ -335,6 +299,13 @@ static int run_recorded(struct command *command)
 
 int main(int argc, char *argv[])
 {
+	static const struct argp parser = {
+		options,
+		take,
+		"--platform FILE --workload SPEC… --governor NAME…",
+		"Simulate a machine's I/O under frequency governors, wakegov's own core among them.\v",
+		.help_filter = add_help,
+	};
 	struct command command = {
 		.run = { .seed = 1, .warm_up_ns = 2000000000, .duration_ns = 10000000000 },
 	};
@@ -342,15 +313,11 @@ int main(int argc, char *argv[])
 	struct policy policy;
 
 	command.specs = specs;
-	if (!specs || parse(argc, argv, &command) < 0)
-		return EXIT_USAGE;
-	if (command.help) {
-		print_help();
-		return EXIT_SUCCESS;
-	}
-	if (command.version) {
-		printf("wakegov-sim %s\n", wakegov_version);
-		return EXIT_SUCCESS;
-	}
+	if (!specs)
+		return EXIT_FAILURE;
+	argp_err_exit_status = 2;
+	argp_program_version_hook = print_version;
+	setenv("ARGP_HELP_FMT", "rmargin=100", false);
+	argp_parse(&parser, argc, argv, ARGP_IN_ORDER, NULL, &command);
 	return load_policy(&command, &policy) < 0 ? EXIT_FAILURE : run_recorded(&command);
 }
