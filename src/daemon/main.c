@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* wakegovd: options, and the choice of the job. See wakegovd(8). */
+#include <argp.h>
 #include <errno.h>
-#include <getopt.h>
 #include <malloc.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -24,9 +24,7 @@
 
 #define DEFAULT_RUN_DIR "/run/wakegov"
 
-#define EXIT_USAGE	2
-
-/* The options, by getopt_long()'s values. Those from JOB_CHECK_CONFIG on choose another job. */
+/* The options. Those from JOB_CHECK_CONFIG on choose another job. */
 enum {
 	OPT_CONFIG = 256,
 	OPT_OBSERVE,
@@ -37,42 +35,25 @@ enum {
 	JOB_CHECK_CONFIG,
 	JOB_SHOW_CONFIG,
 	JOB_RESTORE,
-	JOB_VERSION,
-	JOB_HELP,
 };
 
-static const struct option long_options[] = {
-	{ "config", required_argument, NULL, OPT_CONFIG },
-	{ "check-config", optional_argument, NULL, JOB_CHECK_CONFIG },
-	{ "show-config", no_argument, NULL, JOB_SHOW_CONFIG },
-	{ "restore", no_argument, NULL, JOB_RESTORE },
-	{ "observe", no_argument, NULL, OPT_OBSERVE },
-	{ "run-dir", required_argument, NULL, OPT_RUN_DIR },
-	{ "state-dir", required_argument, NULL, OPT_STATE_DIR },
-	{ "debug", no_argument, NULL, OPT_DEBUG },
-	{ "version", no_argument, NULL, JOB_VERSION },
-	{ "help", no_argument, NULL, JOB_HELP },
+static const struct argp_option known[] = {
+	{ "config", OPT_CONFIG, "FILE", 0,
+	  "Read the policy from FILE and FILE.d/*.conf (default: " WAKEGOV_POLICY_PATH ")" },
+	{ "check-config", JOB_CHECK_CONFIG, "FILE", OPTION_ARG_OPTIONAL,
+	  "Say whether the policy, or FILE alone, is good, and exit" },
+	{ "show-config", JOB_SHOW_CONFIG, NULL, 0,
+	  "Print every key with its value and the line that gave it" },
+	{ "restore", JOB_RESTORE, NULL, 0,
+	  "Put back what a killed wakegovd left behind, and exit" },
+	{ "observe", OPT_OBSERVE, NULL, 0, "Decide and explain, but write nothing" },
+	{ "run-dir", OPT_RUN_DIR, "DIR", 0,
+	  "Saved values, lock and socket (default: " DEFAULT_RUN_DIR ")" },
+	{ "state-dir", OPT_STATE_DIR, "DIR", 0,
+	  "Decisions of a week, and what is counted (default: none)" },
+	{ "debug", OPT_DEBUG, NULL, 0, "Say more" },
 	{ 0 },
 };
-
-static void print_help(void)
-{
-	printf("Usage: wakegovd [OPTION…]\n"
-	       "Govern CPU frequencies by what tasks wait for.\n\n"
-	       "  --config FILE           read the policy from FILE and FILE.d/*.conf\n"
-	       "                          (default: " WAKEGOV_POLICY_PATH ")\n"
-	       "  --check-config [FILE]   say whether the policy, or FILE alone, is good, and exit\n"
-	       "  --show-config           print every key with its value and the line that gave it\n"
-	       "  --restore               put back what a killed wakegovd left behind, and exit\n"
-	       "  --observe               decide and explain, but write nothing\n"
-	       "  --run-dir DIR           saved values, lock and socket (default: " DEFAULT_RUN_DIR
-	       ")\n"
-	       "  --state-dir DIR         decisions of a week, and what is counted (default: none)\n"
-	       "  --debug                 say more\n"
-	       "  --version, --help\n\n"
-	       "Exit status: 0 done, 1 it could not be done (the last line says why), 2 wrong\n"
-	       "options. See wakegovd(8), wakegov.conf(5), wakegovctl(1).\n");
-}
 
 /* By the path that errors have; of a drop-in a rule keeps the name alone, which only one of them
  * has. */
@@ -178,45 +159,51 @@ struct command {
 	const char *check_file; /* NULL: the policy, with its drop-ins */
 };
 
-static int parse(int argc, char *argv[], struct command *command)
+static error_t take(int key, char *text, struct argp_state *state)
 {
+	struct command *command = state->input;
 	struct daemon_options *manager = &command->manager;
-	int option;
 
-	while ((option = getopt_long(argc, argv, "h", long_options, NULL)) != -1) {
-		option = option == 'h' ? JOB_HELP : option;
-		if (option > JOB_GOVERN)
-			command->job = option;
-		if (option == JOB_CHECK_CONFIG) {
-			command->check_file = optarg;
-		} else if (option == OPT_CONFIG) {
-			manager->policy_path = optarg;
-			manager->policy_may_be_missing = false;
-		} else if (option == OPT_OBSERVE) {
-			manager->observe = true;
-		} else if (option == OPT_RUN_DIR) {
-			manager->run_dir = optarg;
-		} else if (option == OPT_STATE_DIR) {
-			manager->state_dir = *optarg ? optarg : NULL;
-		} else if (option == OPT_DEBUG) {
-			log_set_level(LOG_DEBUG);
-		} else if (option == '?') {
-			fprintf(stderr, "Try wakegovd --help.\n");
-			return -EINVAL;
-		}
-	}
-	/* "--check-config FILE" beside "--check-config=FILE" */
-	if (command->job == JOB_CHECK_CONFIG && !command->check_file && optind == argc - 1)
-		command->check_file = argv[optind++];
-	if (optind < argc) {
-		fprintf(stderr, "wakegovd: unexpected '%s'; try wakegovd --help\n", argv[optind]);
-		return -EINVAL;
+	if (key > JOB_GOVERN && key <= JOB_RESTORE)
+		command->job = key;
+	if (key == JOB_CHECK_CONFIG) {
+		command->check_file = text;
+	} else if (key == OPT_CONFIG) {
+		manager->policy_path = text;
+		manager->policy_may_be_missing = false;
+	} else if (key == OPT_OBSERVE) {
+		manager->observe = true;
+	} else if (key == OPT_RUN_DIR) {
+		manager->run_dir = text;
+	} else if (key == OPT_STATE_DIR) {
+		manager->state_dir = *text ? text : NULL;
+	} else if (key == OPT_DEBUG) {
+		log_set_level(LOG_DEBUG);
+	} else if (key == ARGP_KEY_ARG && command->job == JOB_CHECK_CONFIG &&
+		   !command->check_file) {
+		/* "--check-config FILE" beside "--check-config=FILE" */
+		command->check_file = text;
+	} else if (key != JOB_SHOW_CONFIG && key != JOB_RESTORE) {
+		return ARGP_ERR_UNKNOWN;
 	}
 	return 0;
 }
 
+static void print_version(FILE *out, struct argp_state *state)
+{
+	fprintf(out, "wakegovd %s\n", wakegov_version);
+}
+
 int main(int argc, char *argv[])
 {
+	static const struct argp parser = {
+		known,
+		take,
+		NULL,
+		"Govern CPU frequencies by what tasks wait for.\v"
+		"Exit status: 0 done, 1 it could not be done (the last line says why), 2 wrong options. "
+		"See wakegovd(8), wakegov.conf(5), wakegovctl(1).",
+	};
 	struct command command = {
 		.job = JOB_GOVERN,
 		.manager = { .policy_path = WAKEGOV_POLICY_PATH,
@@ -226,20 +213,13 @@ int main(int argc, char *argv[])
 	struct manager *manager;
 	int r;
 
-	if (parse(argc, argv, &command) < 0)
-		return EXIT_USAGE;
-	switch (command.job) {
-	case JOB_HELP:
-		print_help();
-		return EXIT_SUCCESS;
-	case JOB_VERSION:
-		printf("wakegovd %s\n", wakegov_version);
-		return EXIT_SUCCESS;
-	case JOB_CHECK_CONFIG:
+	argp_err_exit_status = 2;
+	argp_program_version_hook = print_version;
+	argp_parse(&parser, argc, argv, 0, NULL, &command);
+	if (command.job == JOB_CHECK_CONFIG)
 		return check_config(&command.manager, command.check_file);
-	case JOB_SHOW_CONFIG:
+	if (command.job == JOB_SHOW_CONFIG)
 		return show_config(&command.manager);
-	}
 	if (!sees_all_tasks())
 		return EXIT_FAILURE;
 	if (command.job == JOB_RESTORE)

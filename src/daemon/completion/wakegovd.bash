@@ -3,7 +3,7 @@
 _wakegovd() {
 	local word=${COMP_WORDS[COMP_CWORD]}
 	local options="--config --check-config --show-config --restore --observe --run-dir --state-dir --debug
-		--version --help"
+		--version --help --usage"
 
 	[[ $word == -* ]] || return
 	mapfile -t COMPREPLY < <(compgen -W "$options" -- "$word")

@@ -9,3 +9,4 @@ complete -c wakegovd -l state-dir -x -a '(__fish_complete_directories)' -d 'deci
 complete -c wakegovd -l debug -d 'say every decision'
 complete -c wakegovd -l version -d 'print the version'
 complete -c wakegovd -l help -d 'print the options'
+complete -c wakegovd -l usage -d 'print the options in short'
