@@ -35,20 +35,18 @@ static void print_help(const json_t *command)
 static const json_t *find_command(const char *name)
 {
 	const json_t *found = ctl_find(name), *command;
+	const char *like = NULL;
 	size_t i;
 
 	if (found)
 		return found;
-	fprintf(stderr, "wakegovctl: there is no command '%s'.", name);
-	json_array_foreach(ctl_commands(), i, command) {
-		const char *like = field_text(command, "name");
-
-		if (field_text(command, "help") && suggest_matches(name, like)) {
-			fprintf(stderr, " Did you mean '%s'?\n", like);
-			return NULL;
-		}
-	}
-	fputs(" See: wakegovctl --help\n", stderr);
+	json_array_foreach(ctl_commands(), i, command)
+		if (field_text(command, "help"))
+			suggest_closest(name, field_text(command, "name"), &like);
+	if (like)
+		complain("there is no command '%.99s'. Did you mean '%s'?", name, like);
+	else
+		complain("there is no command '%.99s'. See: wakegovctl --help", name);
 	return NULL;
 }
 
@@ -74,9 +72,8 @@ static int refuse_option(const struct ctl *ctl, const char *given, const struct 
 	_cleanup_free_ char *name = strndup(given, strcspn(given, "="));
 	const char *like = NULL;
 
-	for (; is_long && name && options->name && !like; options++)
-		if (suggest_matches(name + 2, options->name))
-			like = options->name;
+	for (; is_long && name && options->name; options++)
+		suggest_closest(name + 2, options->name, &like);
 	if (problem == ':')
 		complain("%s needs a value", given);
 	else if (is_long && optopt)

@@ -216,8 +216,7 @@ static enum ctl_exit check_options(const struct ctl *ctl, const char *target)
 
 enum ctl_exit command_override(struct ctl *ctl)
 {
-	const char *target = ctl->n_arguments ? ctl->arguments[0] : "list";
-	bool is_domain = !strncmp(target, "policy", 6) || !strcmp(target, "all");
+	const char *target = ctl->n_arguments ? ctl->arguments[0] : "list", *like = NULL;
 	json_auto_t *made = json_array();
 	json_t *reply, *verb;
 	enum ctl_exit code;
@@ -232,10 +231,10 @@ enum ctl_exit command_override(struct ctl *ctl)
 	if (!strcmp(target, "cancel"))
 		return cancel(ctl);
 	json_array_foreach(json_object_get(ctl->command, "verbs"), i, verb)
-		if (!is_domain && suggest_matches(target, json_string_value(verb)))
-			return ctl_misuse(ctl,
-					  "'%s' is no domain, PID or rule:NAME. Did you mean '%s'?",
-					  target, json_string_value(verb));
+		suggest_closest(target, json_string_value(verb), &like);
+	if (like)
+		return ctl_misuse(ctl, "'%s' is no domain, PID or rule:NAME. Did you mean '%s'?",
+				  target, like);
 	if (ctl->n_arguments != 1)
 		return ctl_misuse(ctl,
 				  "expected one domain, CPU, PID or rule:NAME, or all, and what "

@@ -171,22 +171,14 @@ static bool is_short_for(const char *typed, const char *name)
 	return n >= SHORT_LEAST;
 }
 
-bool suggest_matches(const char *typed, const char *meant)
-{
-	unsigned int steps = distance(typed, meant);
-
-	if (!*typed || steps == UINT_MAX)
-		return false;
-	return !strncmp(typed, meant, strlen(typed)) || is_short_for(typed, meant) ||
-	       (steps <= SLIP_MAX && 2 * steps < strlen(meant));
-}
-
 void suggest_closest(const char *typed, const char *name, const char **closest)
 {
 	unsigned int steps = distance(typed, name);
 
 	if (steps > SLIP_MAX && is_short_for(typed, name))
 		steps = SLIP_MAX;
+	else if (2 * steps >= strlen(name))
+		return;
 	if (steps <= SLIP_MAX && (!*closest || steps < distance(typed, *closest)))
 		*closest = name;
 }

@@ -44,13 +44,8 @@ void text_append(char *text, size_t size, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
 /*
- * Whether typed looks like a slip for meant: at most two letters, and less than half of it,
- * missing, added, wrong or swapped; or a beginning of it, whose dashes may be missing.
- */
-bool suggest_matches(const char *typed, const char *meant);
-
-/*
- * Keeps in *closest, NULL at first, the name closest to typed so far: at most two letters apart; or
- * a beginning of it, of three letters or more, whose dashes may be missing.
+ * Keeps in *closest, NULL at first, the name closest to typed so far: at most two letters, and less
+ * than half of it, missing, added, wrong or swapped; or a beginning of it, of three letters or
+ * more, whose dashes may be missing.
  */
 void suggest_closest(const char *typed, const char *name, const char **closest);

@@ -176,37 +176,13 @@ TEST(test_whatever_bytes)
 	}
 }
 
-TEST(test_matches)
-{
-	static const struct {
-		const char *typed;
-		const char *meant;
-		int matches;
-	} cases[] = {
-		{ "stauts", "status", 1 },
-		{ "stat", "status", 1 },
-		{ "statuss", "status", 1 },
-		{ "Status", "status", 1 },
-		{ "task", "tasks", 1 },
-		{ "taks", "tasks", 1 },
-		{ "desicions", "decisions", 1 },
-		{ "rload", "reload", 1 },
-		{ "", "status", 0 },
-		{ "start", "tasks", 0 },
-		{ "stop", "tasks", 0 },
-		{ "xyz", "status", 0 },
-		{ "tatussssss", "status", 0 },
-	};
-
-	for (size_t i = 0; i < ARRAY_SIZE(cases); i++)
-		assert_int_equal(suggest_matches(cases[i].typed, cases[i].meant), cases[i].matches);
-}
-
 TEST(test_closest)
 {
 	static const char *const names[] = { "hold",	      "holds",
 					     "slack",	      "max-frequency",
-					     "min-frequency", "a-word-of-more-than-32-characters" };
+					     "min-frequency", "a-word-of-more-than-32-characters",
+					     "status",	      "tasks",
+					     "decisions",     "reload" };
 	static const struct {
 		const char *typed;
 		const char *closest;
@@ -227,6 +203,17 @@ TEST(test_closest)
 		{ "max-frequencyx", "max-frequency" },
 		{ "ma", NULL },
 		{ "freq", NULL },
+		{ "stauts", "status" },
+		{ "stat", "status" },
+		{ "statuss", "status" },
+		{ "Status", "status" },
+		{ "task", "tasks" },
+		{ "taks", "tasks" },
+		{ "desicions", "decisions" },
+		{ "rload", "reload" },
+		{ "start", NULL },
+		{ "stop", NULL },
+		{ "tatussssss", NULL },
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
