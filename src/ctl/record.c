@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <resolv.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -27,42 +28,25 @@ struct session {
 	uint64_t bytes;
 };
 
-/* Four characters are three bytes, fewer before "=". */
-static int write_base64(FILE *out, const char *text)
-{
-	static const char digits[] =
-		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-	uint32_t bits = 0;
-	int n = 0;
-
-	for (; *text && *text != '='; text++) {
-		const char *digit = strchr(digits, *text);
-
-		if (!digit)
-			return -EBADMSG;
-		bits = bits << 6 | (uint32_t)(digit - digits);
-		if (n++ % 4)
-			fputc(bits >> (6 - 2 * ((n - 1) % 4)) & 0xff, out);
-	}
-	return 0;
-}
-
 /*
  * Writes one block of the recording. Only the file's owner may read it, as it holds names and I/O
  * of other users' tasks.
  */
 static int write_data(struct session *session, const char *data)
 {
-	int fd, r = 0;
+	size_t room = strlen(data);
+	_cleanup_free_ uint8_t *block = malloc(room + 1);
+	int fd, size = block ? b64_pton(data, block, room + 1) : -1;
 
+	if (size < 0)
+		return -EBADMSG;
 	if (!session->out) {
 		fd = open(session->path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 		session->out = fd < 0 ? NULL : fdopen(fd, "w");
 	}
-	if (session->out)
-		r = write_base64(session->out, data);
-	if (session->out && !fflush(session->out) && !ferror(session->out))
-		return r;
+	if (session->out && fwrite(block, 1, (size_t)size, session->out) == (size_t)size &&
+	    !fflush(session->out))
+		return 0;
 	complain("cannot write %s: %s", session->path, strerror(errno));
 	return -ECANCELED;
 }

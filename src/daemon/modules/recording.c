@@ -6,6 +6,7 @@
 #include "daemon/modules/modules.h"
 
 #include <errno.h>
+#include <resolv.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,28 +19,6 @@
 #define FLUSH_NS	  1000000000ULL
 #define END_BYTES	  (2 * RECORD_FRAME_BYTES) /* reserved for the last frames */
 #define MESSAGE_BYTES_MAX (128 * 1024)
-
-/* Encodes in Base64 (RFC 4648); the caller frees it. */
-static char *encode(const uint8_t *data, size_t size)
-{
-	static const char digits[] =
-		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-	char *text = malloc((size + 2) / 3 * 4 + 1), *at = text;
-
-	for (size_t i = 0; text && i < size; i += 3) {
-		size_t left = size - i;
-		uint32_t bits = data[i] << 16 | (left > 1 ? data[i + 1] << 8 : 0) |
-				(left > 2 ? data[i + 2] : 0);
-
-		*at++ = digits[bits >> 18];
-		*at++ = digits[bits >> 12 & 63];
-		*at++ = left > 1 ? digits[bits >> 6 & 63] : '=';
-		*at++ = left > 2 ? digits[bits & 63] : '=';
-	}
-	if (text)
-		*at = 0;
-	return text;
-}
 
 /* ended: NULL while more replies follow, else why none does: stopped, size, failed. */
 static int put_reply(struct reply *reply, const char *data, const char *ended, uint64_t bytes)
@@ -72,12 +51,14 @@ static int publish(struct recording *recording, const char *data, const char *en
 static int send_block(void *userdata, const void *data, size_t size)
 {
 	struct recording *recording = userdata;
-	_cleanup_free_ char *text = NULL;
+	size_t length = (size + 2) / 3 * 4 + 1;
+	_cleanup_free_ char *text = malloc(length);
 
 	if (!channel_has_subscriber(&recording->channel))
 		return -EPIPE;
-	text = encode(data, size);
-	return text ? publish(recording, text, NULL, size) : -ENOMEM;
+	if (!text || b64_ntop(data, size, text, length) < 0)
+		return -ENOMEM;
+	return publish(recording, text, NULL, size);
 }
 
 static void end_recording(struct recording *recording)
