@@ -12,52 +12,16 @@
 #include "rules/rules_private.h"
 #include "shared/sysfs.h"
 
-#define CGROUPS_MAX 1024 /* cached; further ones are read again each time */
-#define TEXT_SIZE   4096
-
-struct cgroup_text {
-	uint64_t id; /* 0: free */
-	char *path;
-};
-
-struct texts {
-	struct cgroup_text cgroups[CGROUPS_MAX];
-	process_facts_t read_process;
-	void *userdata;
-	uint32_t tgid; /* process of `process`; 0: none was read */
-	struct process_facts process;
-	char path[TEXT_SIZE]; /* path of a cgroup that is not cached */
-};
-
-struct texts *texts_new(process_facts_t read_process, void *userdata)
-{
-	struct texts *texts = calloc(1, sizeof(*texts));
-
-	if (texts) {
-		texts->read_process = read_process;
-		texts->userdata = userdata;
-	}
-	return texts;
-}
-
-struct texts *texts_free(struct texts *texts)
-{
-	for (int i = 0; texts && i < CGROUPS_MAX; i++)
-		free(texts->cgroups[i].path);
-	free(texts);
-	return NULL;
-}
-
 static const char *get_cgroup(struct texts *texts, const struct task_facts *facts,
 			      const char **ret_unknown)
 {
-	struct cgroup_text *cgroup = &texts->cgroups[facts->cgroup_id % CGROUPS_MAX];
+	uint32_t place = facts->cgroup_id % CGROUPS_MAX;
 	char directory[2 * TEXT_SIZE];
 	struct stat st;
 	int r;
 
-	if (cgroup->id == facts->cgroup_id && cgroup->path)
-		return cgroup->path;
+	if (texts->cgroups[place].id == facts->cgroup_id && texts->cgroups[place].path)
+		return texts->cgroups[place].path;
 	r = sysfs_read_tagged(texts->path, sizeof(texts->path), "0::", "/proc/%u/cgroup",
 			      facts->pid);
 	if (r < 0)
@@ -67,8 +31,9 @@ static const char *get_cgroup(struct texts *texts, const struct task_facts *fact
 	/* The task may have moved since: this is then another cgroup's path. */
 	snprintf(directory, sizeof(directory), "%s%s", sysfs_cgroup_mount(), texts->path);
 	if (sysfs_cgroup_mount()[0] && stat(directory, &st) == 0 && st.st_ino == facts->cgroup_id) {
-		free(cgroup->path);
-		*cgroup = (struct cgroup_text){ facts->cgroup_id, strdup(texts->path) };
+		free(texts->cgroups[place].path);
+		texts->cgroups[place].path = strdup(texts->path);
+		texts->cgroups[place].id = facts->cgroup_id;
 	}
 	return texts->path;
 }
@@ -92,11 +57,6 @@ static const char *texts_get(void *userdata, const struct task_facts *facts,
 	if (*ret_unknown)
 		return NULL;
 	return is_exe ? process->exe : process->command;
-}
-
-void texts_forget_process(struct texts *texts)
-{
-	texts->tgid = 0;
 }
 
 struct known_task *rules_find_known(const struct rules *rules, uint32_t pid)
@@ -156,7 +116,7 @@ static bool holds(const struct rules *rules, uint32_t rule)
 /* The first key of the rule that does not match the task; 0: the rule matches. */
 static uint32_t find_mismatch(struct rules *rules, uint32_t rule, const struct task_facts *facts)
 {
-	const struct match_texts texts = { texts_get, rules->texts };
+	const struct match_texts texts = { texts_get, &rules->texts };
 
 	return match_find_mismatch(&rules->policy->rules[rule].match, rules->ruled[rule].uid, facts,
 				   &texts);
@@ -249,7 +209,7 @@ void rules_explain(struct rules *rules, uint32_t rule, const struct task_facts *
 void rules_show(struct rules *rules, uint32_t rule, uint32_t key, const struct task_facts *facts,
 		struct match_shown *ret)
 {
-	const struct match_texts texts = { texts_get, rules->texts };
+	const struct match_texts texts = { texts_get, &rules->texts };
 
 	match_show(&rules->policy->rules[rule].match, key, facts, &texts, ret);
 }

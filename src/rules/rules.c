@@ -18,9 +18,10 @@ struct rules *rules_new(uint32_t max_tasks, process_facts_t read_process, void *
 		return NULL;
 	rules->index = pid_index_new(max_tasks);
 	rules->tasks = calloc(max_tasks, sizeof(rules->tasks[0]));
-	rules->texts = texts_new(read_process, userdata);
+	rules->texts.read_process = read_process;
+	rules->texts.userdata = userdata;
 	rules->hints = hints_new();
-	if (!rules->index || !rules->tasks || !rules->texts || !rules->hints)
+	if (!rules->index || !rules->tasks || !rules->hints)
 		return rules_free(rules);
 	return rules;
 }
@@ -31,7 +32,8 @@ struct rules *rules_free(struct rules *rules)
 		return NULL;
 	pid_index_free(rules->index);
 	free(rules->tasks);
-	texts_free(rules->texts);
+	for (int i = 0; i < CGROUPS_MAX; i++)
+		free(rules->texts.cgroups[i].path);
 	hints_free(rules->hints);
 	free(rules);
 	return NULL;
@@ -295,7 +297,7 @@ void rules_begin_scan(struct rules *rules)
 {
 	rules->scan++;
 	rules->scan_place = 0;
-	texts_forget_process(rules->texts);
+	rules->texts.tgid = 0;
 }
 
 bool rules_pop_missing(struct rules *rules, uint32_t *ret_pid)
@@ -311,13 +313,13 @@ bool rules_pop_missing(struct rules *rules, uint32_t *ret_pid)
 		update(rules, place, NULL, 0);
 		return true;
 	}
-	texts_forget_process(rules->texts);
+	rules->texts.tgid = 0;
 	return false;
 }
 
 void rules_expect_change(struct rules *rules)
 {
-	texts_forget_process(rules->texts);
+	rules->texts.tgid = 0;
 }
 
 const struct rules_task *rules_find(const struct rules *rules, uint32_t pid)

@@ -8,6 +8,9 @@
 #include "rules/rules.h"
 #include "wakegov/abi.h"
 
+#define CGROUPS_MAX 1024 /* cached; further ones are read again each time */
+#define TEXT_SIZE   4096
+
 /*
  * The textual facts of a task: program, command line, cgroup. The path of a cgroup is read once,
  * unless there are too many; the program of a process is read once for consecutive threads of it.
@@ -15,15 +18,17 @@
  * Nothing here reads a process's memory, as reading /proc/PID/cmdline does: that takes its mmap
  * lock and may wait for its pages, perhaps in a file system of the process's owner.
  */
-
-struct texts;
-
-/* NULL without memory. read_process may be NULL if no rule has exe or command. */
-struct texts *texts_new(process_facts_t read_process, void *userdata);
-struct texts *texts_free(struct texts *texts);
-
-/* Drops the cached program of a process, which may have changed. */
-void texts_forget_process(struct texts *texts);
+struct texts {
+	struct {
+		uint64_t id; /* 0: free */
+		char *path;
+	} cgroups[CGROUPS_MAX];
+	process_facts_t read_process; /* may be NULL if no rule has exe or command */
+	void *userdata;
+	uint32_t tgid; /* process of `process`; 0: none was read, or it may have changed */
+	struct process_facts process;
+	char path[TEXT_SIZE]; /* path of a cgroup that is not cached */
+};
 
 /* The state of a rule besides the policy. */
 struct ruled {
@@ -46,7 +51,7 @@ struct rules {
 	struct ruled ruled[POLICY_RULES_MAX];
 	struct pid_index *index;
 	struct known_task *tasks;
-	struct texts *texts;
+	struct texts texts;
 	struct hints *hints;
 	struct wakegov_shares hinted; /* threads with a hint, by the uid that gave it */
 	uint32_t scan;
