@@ -145,7 +145,7 @@ void domains_set_outcome(struct core *core, uint32_t domain, int outcome)
 {
 	struct governed *governed = &core->domains[domain];
 	const char *name = governed->actuator.info->name;
-	struct message_about about = { .domain = name };
+	struct event about = { .domain = name };
 	uint64_t now_ns;
 
 	switch (outcome) {
@@ -194,7 +194,7 @@ int domains_acquire(struct core *core, uint32_t domain)
 	if (governed->actuator.unsaved[0])
 		log_warning("%s: %s", name, governed->actuator.unsaved);
 	if (!governed->backend->writes && governed->passed_over[0])
-		journal_log(MESSAGE_OBSERVED, &(struct message_about){ .domain = name },
+		journal_log(MESSAGE_OBSERVED, &(struct event){ .domain = name },
 			    "%s: only observed: %s", name, governed->passed_over);
 	else
 		log_debug("%s: backend %s%s%s", name, governed->backend->name,
@@ -261,7 +261,7 @@ void domains_verify(struct core *core, uint32_t domain)
 			   governed->actuator.info->name);
 	if (before == ACTUATOR_STATE_OFFLINE)
 		journal_report(core, MESSAGE_ONLINE,
-			       &(struct message_about){ .domain = governed->actuator.info->name },
+			       &(struct event){ .domain = governed->actuator.info->name },
 			       "%s: back online, governed again", governed->actuator.info->name);
 	set_active(core, domain, true);
 	domains_read_limits(core, domain);

@@ -101,8 +101,7 @@ uint32_t freq_invariance_measure(struct core *core, uint32_t cpu, uint64_t now_n
 		modules_call(core, measured, cpu, khz);
 		return khz;
 	case FREQUENCY_DROPPED:
-		journal_report(core, MESSAGE_SOURCE_DROPPED,
-			       &(struct message_about){ .reason = dropped },
+		journal_report(core, MESSAGE_SOURCE_DROPPED, &(struct event){ .reason = dropped },
 			       "frequencies are no longer counted by %s but by %s: %s", dropped,
 			       frequency_source(core->frequency), frequency_why(core->frequency));
 		freq_invariance_drop_capabilities(core);

@@ -68,8 +68,7 @@ static void add_number(struct fields *fields, const char *name, unsigned int val
 	add_field(fields, name, text);
 }
 
-static int send_to_journal(enum message message, const struct message_about *about,
-			   const char *line)
+static int send_to_journal(enum message message, const struct event *about, const char *line)
 {
 	char text[sizeof("MESSAGE=") + LINE_SIZE];
 	struct fields fields = { 0 };
@@ -98,7 +97,7 @@ static int send_to_journal(enum message message, const struct message_about *abo
 	return sd_journal_sendv(fields.vector, fields.n + 1);
 }
 
-void journal_log(enum message message, const struct message_about *about, const char *format, ...)
+void journal_log(enum message message, const struct event *about, const char *format, ...)
 {
 	int level = messages[message].level;
 	char line[LINE_SIZE];
@@ -116,32 +115,27 @@ void journal_log(enum message message, const struct message_about *about, const 
 		log_message(level, "%s", line);
 }
 
-void journal_report(struct core *core, enum message message, const struct message_about *about,
+void journal_report(struct core *core, enum message message, const struct event *about,
 		    const char *format, ...)
 {
 	char line[LINE_SIZE];
-	struct event event;
+	struct event event = about ? *about : (struct event){ 0 };
 	va_list args;
 
 	va_start(args, format);
 	vsnprintf(line, sizeof(line), format, args);
 	va_end(args);
 	journal_log(message, about, "%s", line);
-	event = (struct event){
-		.kind = messages[message].kind,
-		.now_ns = time_now_ns(),
-		.domain = about ? about->domain : NULL,
-		.pid = about ? about->pid : 0,
-		.comm = about ? about->comm : NULL,
-		.message = line,
-	};
+	event.kind = messages[message].kind;
+	event.now_ns = time_now_ns();
+	event.message = line;
 	modules_call(core, report, &event);
 }
 
 void journal_report_restore(void *userdata, const struct restore_result *result)
 {
 	char text[256], domain[24];
-	struct message_about about = { 0 };
+	struct event about = { 0 };
 
 	restore_describe(result, text, sizeof(text));
 	if (result->policy != CONTROL_SHARED) {

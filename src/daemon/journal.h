@@ -37,31 +37,6 @@ enum message {
 	MESSAGES,
 };
 
-/* All fields are optional and borrowed. */
-struct message_about {
-	const char *domain;
-	uint32_t pid;
-	const char *comm;
-	const char *reason;
-};
-
-/* Writes a line to the journal. about may be NULL. */
-void journal_log(enum message message, const struct message_about *about, const char *format, ...)
-	__attribute__((format(printf, 3, 4)));
-
-/* The same, and to the modules that take reports. */
-void journal_report(struct core *core, enum message message, const struct message_about *about,
-		    const char *format, ...) __attribute__((format(printf, 4, 5)));
-
-/* Logs the result of restoring a control. */
-void journal_report_restore(void *userdata, const struct restore_result *result);
-
-/*
- * Logs, if r, the result of a restoration, is a negative errno, that not all of `what` ("the clamps
- * of tasks") was restored, and that the rest is in the file of run_dir.
- */
-void journal_log_left(int r, const char *what, const char *run_dir, const char *file);
-
 /* What is reported to people; a module may take it by its hook report. */
 
 enum event_kind {
@@ -73,15 +48,33 @@ enum event_kind {
 	EVENT_KINDS,
 };
 
-/* The subject; 0 and NULL where it has none. */
+/* A subject, borrowed; 0 and NULL where it has none. */
 struct event {
 	enum event_kind kind;
 	uint64_t now_ns;
 	const char *domain;
 	uint32_t pid;
 	const char *comm;
+	const char *reason;	     /* for the journal */
 	const char *message;	     /* a sentence */
 	const struct change *change; /* of EVENT_DECISION */
 	const struct io_task *task;  /* of EVENT_BOOST */
 	const char *previous_state;  /* previous state of the boost; NULL: a new task */
 };
+
+/* Writes a line to the journal. about may be NULL; its kind, time and message are set here. */
+void journal_log(enum message message, const struct event *about, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
+/* The same, and to the modules that take reports. */
+void journal_report(struct core *core, enum message message, const struct event *about,
+		    const char *format, ...) __attribute__((format(printf, 4, 5)));
+
+/* Logs the result of restoring a control. */
+void journal_report_restore(void *userdata, const struct restore_result *result);
+
+/*
+ * Logs, if r, the result of a restoration, is a negative errno, that not all of `what` ("the clamps
+ * of tasks") was restored, and that the rest is in the file of run_dir.
+ */
+void journal_log_left(int r, const char *what, const char *run_dir, const char *file);

@@ -476,7 +476,7 @@ uint64_t stats_limits(const struct stats *stats, enum limiter limiter)
 	return limiter == LIMITER_NONE ? 17 : 4;
 }
 
-void journal_report(struct core *core, enum message message, const struct message_about *about,
+void journal_report(struct core *core, enum message message, const struct event *about,
 		    const char *format, ...)
 {
 }

@@ -49,7 +49,7 @@ static void report(const struct overrides *overrides, const struct override *ove
 		   const char *what, const char *why)
 {
 	const struct policy_override *target = &override->target;
-	struct message_about about = { 0 };
+	struct event about = { 0 };
 	char whom[WHOM_SIZE];
 
 	if (override->domain[0]) {
