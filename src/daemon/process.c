@@ -8,6 +8,7 @@
 #include <malloc.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -21,29 +22,22 @@
 #define OWN_MAPPING_BYTES (32 * 1024)
 #define KEPT_CAPABILITIES (1ULL << CAP_SYS_NICE | 1ULL << CAP_SYS_RAWIO)
 
-int process_comm(pid_t pid, char ret[static PROCESS_COMM_SIZE])
+const char *process_name(uint32_t pid, const char *known, char buffer[static PROCESS_COMM_SIZE])
 {
 	_cleanup_close_ int fd = -1;
 	ssize_t length;
 	char path[32];
 
-	snprintf(path, sizeof(path), "/proc/%d/comm", pid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return -errno;
-	length = read(fd, ret, PROCESS_COMM_SIZE);
-	if (length <= 0)
-		return length < 0 ? -errno : -ESRCH;
-	/* The file ends with a newline. */
-	ret[length - 1] = '\0';
-	return 0;
-}
-
-const char *process_name(uint32_t pid, const char *known, char buffer[static PROCESS_COMM_SIZE])
-{
 	if (!pid || known[0])
 		return pid ? known : NULL;
-	return process_comm((pid_t)pid, buffer) == 0 ? buffer : NULL;
+	snprintf(path, sizeof(path), "/proc/%u/comm", pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	length = fd < 0 ? fd : read(fd, buffer, PROCESS_COMM_SIZE);
+	if (length <= 0)
+		return NULL;
+	/* The file ends with a newline. */
+	buffer[length - 1] = '\0';
+	return buffer;
 }
 
 /*
@@ -71,14 +65,10 @@ uint64_t process_cpu_us(void)
 
 uint64_t process_pss_kib(void)
 {
-	_cleanup_fclose_ FILE *file = fopen("/proc/self/smaps_rollup", "re");
-	unsigned long long kib;
-	char line[256];
+	char kib[32];
 
-	while (file && fgets(line, sizeof(line), file))
-		if (sscanf(line, "Pss: %llu kB", &kib) == 1)
-			return kib;
-	return 0;
+	sysfs_read_tagged(kib, sizeof(kib), "Pss:", "/proc/self/smaps_rollup");
+	return strtoull(kib, NULL, 10);
 }
 
 uint64_t process_spare_bytes_in(const char *directory, const char *cgroup)

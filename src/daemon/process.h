@@ -4,21 +4,14 @@
 /* Names of threads, and this process: its memory, its cost, and what it may do. */
 
 #include <stdint.h>
-#include <sys/types.h>
 
 /* As the kernel's TASK_COMM_LEN, with NUL. */
 #define PROCESS_COMM_SIZE 16
 
 /*
- * Reads the name of a thread, which may exit at any time. Returns 0 or a negative errno. The kernel
- * has this file's contents at hand; those of /proc/PID that read a process's memory can block for
- * ever.
- */
-int process_comm(pid_t pid, char ret[static PROCESS_COMM_SIZE]);
-
-/*
  * Returns `known` if it is a name and not "", else the thread's present name, in buffer; NULL for
- * pid 0 and for a thread that is gone.
+ * pid 0 and for a thread that is gone. The kernel has the name at hand; the files of /proc/PID that
+ * read a process's memory can block for ever.
  */
 const char *process_name(uint32_t pid, const char *known, char buffer[static PROCESS_COMM_SIZE]);
 

@@ -103,7 +103,7 @@ static void on_decision(void *userdata, const struct decision *decision)
 	    (named.reason != REASON_CHAIN ||
 	     !tracer_chain_name(core->tracer, named.cpu, named.pid, named.comm)) &&
 	    (named.reason == REASON_CHAIN || named.target_khz != named.previous_khz))
-		process_comm((pid_t)named.pid, named.comm);
+		process_name(named.pid, "", named.comm);
 	commit(core, &named);
 	if (governed_is_driven(&core->domains[decision->domain]))
 		modules_call(core, decided, &named);

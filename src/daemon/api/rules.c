@@ -231,7 +231,7 @@ int api_list_rule_tasks(const struct call *call, struct reply *reply)
 		json_out_open(out, '{');
 		field_count(out, "pid", task->pid);
 		field_count(out, "tgid", task->tgid);
-		field_text(out, "comm", process_comm((pid_t)task->pid, comm) < 0 ? NULL : comm);
+		field_text(out, "comm", process_name(task->pid, "", comm));
 		json_out_close(out, '}');
 		page.from = place + 1;
 	}

@@ -50,7 +50,7 @@ static bool parse_hint(const char *text, uint64_t now_ns, struct hints *hints)
 		   &hint.since_ns, &hint.end_ns, hint.class, &n) != 10 ||
 	    text[n] || !hint.pid)
 		return false;
-	process_comm((pid_t)hint.pid, hint.comm);
+	process_name(hint.pid, "", hint.comm);
 	hint.is_thread = is_thread;
 	hint.children = children;
 	hint.any_user = any_user;
