@@ -176,17 +176,10 @@ static void advise_on_processes(json_t *findings, const char *proc)
 		       json_pack("{ss ss}", "unit", processes.unit, "comm", processes.comm));
 }
 
-static void find_battery(const char *path, void *context)
+static void find_battery(const char *supply, void *name)
 {
-	char *name = context, line[32], supply[SYSFS_PATH_SIZE];
-
-	snprintf(supply, sizeof(supply), "%.*s", (int)(strrchr(path, '/') - path), path);
-	if (!sysfs_read_line(line, sizeof(line), "%s", path) || strcmp(line, "Battery") != 0)
-		return;
-	/* Not that of a mouse. */
-	if (sysfs_read_line(line, sizeof(line), "%s/scope", supply) && !strcmp(line, "Device"))
-		return;
-	snprintf(name, COMM_SIZE, "%.15s", strrchr(supply, '/') + 1);
+	if (sysfs_is_battery(supply))
+		snprintf(name, COMM_SIZE, "%.15s", strrchr(supply, '/') + 1);
 }
 
 /* Before all else: it is what the owner of a laptop asks first. */
@@ -195,7 +188,7 @@ static void advise_on_battery(json_t *findings, const char *sys)
 	json_auto_t *first = json_array();
 	char name[COMM_SIZE] = "";
 
-	sysfs_each(find_battery, name, "%s/class/power_supply/*/type", sys);
+	sysfs_each(find_battery, name, "%s/class/power_supply/*", sys);
 	if (!*name)
 		return;
 	append(first, "good", "battery", json_pack("{ss}", "name", name));

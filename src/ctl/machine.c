@@ -5,7 +5,6 @@
  */
 #include "ctl/command.h"
 
-#include <fnmatch.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -146,20 +145,13 @@ static void find_throttling(json_t *found, const char *sys)
 	}
 }
 
-static bool has_word(const char *device, const char *file, const char *pattern)
-{
-	char word[TEXT_SIZE];
-
-	return sysfs_read_line(word, sizeof(word), "%s/%s", device, file) &&
-	       fnmatch(pattern, word, 0) == 0;
-}
-
 /* Only packages: core and uncore are parts of one, psys contains them. In microjoules. */
 static void sum_packages(const char *zone, void *sum_uj)
 {
 	double uj;
 
-	if (has_word(zone, "name", "package-*") && sysfs_read_number(&uj, "%s/energy_uj", zone))
+	if (sysfs_matches("package-*", "%s/name", zone) &&
+	    sysfs_read_number(&uj, "%s/energy_uj", zone))
 		*(double *)sum_uj += uj;
 }
 
@@ -172,14 +164,13 @@ static double read_energy_uj(const char *sys)
 	return sum_uj;
 }
 
-/* Documentation/ABI/testing/sysfs-class-power. The battery of a mouse has scope Device. */
+/* Documentation/ABI/testing/sysfs-class-power */
 static void sum_batteries(const char *supply, void *sum_uw)
 {
 	double uw, ua, uv;
 
 	/* On mains power the same files show the charging current. */
-	if (!has_word(supply, "type", "Battery") || has_word(supply, "scope", "Device") ||
-	    !has_word(supply, "status", "Discharging"))
+	if (!sysfs_is_battery(supply) || !sysfs_matches("Discharging", "%s/status", supply))
 		return;
 	if (sysfs_read_number(&uw, "%s/power_now", supply))
 		*(double *)sum_uw += fabs(uw);
@@ -200,7 +191,7 @@ static void find_sensor(const char *device, void *uw)
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(sensors) && !*(double *)uw; i++)
-		if (has_word(device, "name", sensors[i].name))
+		if (sysfs_matches(sensors[i].name, "%s/name", device))
 			sysfs_read_number(uw, "%s/%s", device, sensors[i].file);
 }
 

@@ -3,6 +3,7 @@
 #include "shared/sysfs.h"
 
 #include <errno.h>
+#include <fnmatch.h>
 #include <glob.h>
 #include <limits.h>
 #include <stdarg.h>
@@ -107,6 +108,24 @@ void sysfs_each(void (*visit)(const char *path, void *context), void *context, c
 	globfree(&found);
 }
 
+bool sysfs_matches(const char *pattern, const char *format, ...)
+{
+	char line[64];
+	va_list args;
+	bool found;
+
+	va_start(args, format);
+	found = read_line(line, sizeof(line), format, args);
+	va_end(args);
+	return found && fnmatch(pattern, line, 0) == 0;
+}
+
+bool sysfs_is_battery(const char *supply)
+{
+	return sysfs_matches("Battery", "%s/type", supply) &&
+	       !sysfs_matches("Device", "%s/scope", supply);
+}
+
 static void note_highest(const char *path, void *context)
 {
 	double *highest = context, n;
@@ -174,15 +193,10 @@ bool sysfs_pids_are_the_kernels(void)
 bool sysfs_pids_are_shared_with(pid_t pid)
 {
 	_cleanup_close_ int fd = pidfd_open(pid, 0);
-	_cleanup_fclose_ FILE *file = NULL;
-	char line[256], path[48];
-	int here, below, n = 0;
+	char line[256];
+	int here, below;
 
-	if (fd < 0)
-		return false;
-	snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", fd);
-	file = fopen(path, "re");
-	while (file && n <= 0 && fgets(line, sizeof(line), file))
-		n = sscanf(line, "NSpid: %d %d", &here, &below);
-	return n == 1 && here == pid;
+	return fd >= 0 &&
+	       sysfs_read_tagged(line, sizeof(line), "NSpid:", "/proc/self/fdinfo/%d", fd) > 0 &&
+	       sscanf(line, "%d %d", &here, &below) == 1 && here == pid;
 }

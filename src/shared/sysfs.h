@@ -26,6 +26,13 @@ int sysfs_read_tagged(char *ret, size_t size, const char *tag, const char *forma
 /* Reads the decimal number at the start of the file. A double holds integers up to 2⁵³ exactly. */
 bool sysfs_read_number(double *ret, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+/* Whether the first line matches the pattern of fnmatch(3). */
+bool sysfs_matches(const char *pattern, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+/* Whether a directory of /sys/class/power_supply is a battery of the machine, not of a mouse. */
+bool sysfs_is_battery(const char *supply);
+
 /* Visits every matching path, in the order of names. */
 void sysfs_each(void (*visit)(const char *path, void *context), void *context, const char *format,
 		...) __attribute__((format(printf, 3, 4)));

@@ -9,13 +9,6 @@
 
 #define SUPPLIES "/sys/class/power_supply/*"
 
-static bool says(const char *supply, const char *file, const char *word)
-{
-	char line[32];
-
-	return sysfs_read_line(line, sizeof(line), "%s/%s", supply, file) && !strcmp(line, word);
-}
-
 struct roles {
 	bool source, sink;
 };
@@ -42,20 +35,20 @@ static void check_online(const char *supply, void *context)
 	bool *is_online = context;
 	double online;
 
-	if (*is_online || says(supply, "type", "Battery") || says(supply, "scope", "Device") ||
+	if (*is_online || sysfs_matches("Battery", "%s/type", supply) ||
+	    sysfs_matches("Device", "%s/scope", supply) ||
 	    !sysfs_read_number(&online, "%s/online", supply) || online < 1)
 		return;
 	sysfs_each(add_role, &roles, "%s/device/typec/port*/power_role", supply);
-	*is_online = !says(supply, "type", "USB") || !roles.source || roles.sink;
+	*is_online = !sysfs_matches("USB", "%s/type", supply) || !roles.source || roles.sink;
 }
 
 static void check_discharging(const char *supply, void *context)
 {
 	bool *discharges = context;
 
-	*discharges = *discharges ||
-		      (says(supply, "type", "Battery") && !says(supply, "scope", "Device") &&
-		       says(supply, "status", "Discharging"));
+	*discharges |= sysfs_is_battery(supply) &&
+		       sysfs_matches("Discharging", "%s/status", supply);
 }
 
 /* Batteries are read only if they decide: a controller may take tens of milliseconds. */
