@@ -106,8 +106,7 @@ here_table() {
 
 	mapfile -t governors < <(here_list_governors)
 	demo_step "Run: $HERE_ROUNDS x $DEMO_SECONDS s for each of ${governors[*]}"
-	export LAB_REPO WAKEGOV_BUILD=$BUILD LAB_KERNEL TABLE_FILE=$REPO/tests/lib/demo-fio.sh
-	LAB_KERNEL=$(uname -r)
+	export WAKEGOV_BUILD=$BUILD
 	demo_run tests/lab/guest/table fio "$HERE_ROUNDS" "$DEMO_SECONDS" all "${governors[@]}" \
 		>"$DEMO/runs" || return
 	here_restore_governors

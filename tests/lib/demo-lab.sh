@@ -4,7 +4,7 @@
 
 # shellcheck disable=SC2034 # for demo_prepare
 DEMO_PACKAGES_LAB=("${LAB_PACKAGES[@]}")
-# See tests/lab/guest/table-io-boost.sh.
+# See tests/lab/guest/table.
 LAB_LOADS=psync,paced
 LAB_GOVERNORS=(performance powersave schedutil wakegov)
 
