@@ -35,7 +35,7 @@ static uint64_t ns(uint32_t domain, uint32_t opp)
 	uint64_t sum = 0;
 
 	for (enum reason reason = 0; reason <= REASON_LAST; reason++)
-		sum += stats_ns(stats, domain, opp, reason);
+		sum += stats->domains[domain].ns[opp][reason];
 	return sum;
 }
 
@@ -103,15 +103,14 @@ FIXTURE_TEST(test_time_by_reason)
 	/* The target is the same, and why is not. */
 	stats_set_reason(stats, 0, REASON_UTILISATION, 1100);
 	stats_catch_up(stats, 1400);
-	assert_int_equal(stats_ns(stats, 0, 1, REASON_IDLE), 100);
-	assert_int_equal(stats_ns(stats, 0, 1, REASON_IO_BOOST), 1000);
-	assert_int_equal(stats_ns(stats, 0, 1, REASON_UTILISATION), 300);
+	assert_int_equal(stats->domains[0].ns[1][REASON_IDLE], 100);
+	assert_int_equal(stats->domains[0].ns[1][REASON_IO_BOOST], 1000);
+	assert_int_equal(stats->domains[0].ns[1][REASON_UTILISATION], 300);
 }
 
 FIXTURE_TEST(test_gains_are_bounded)
 {
 	uint64_t ios = 0;
-	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < 4 * STATS_GAINS_MAX; i++) {
 		struct stats_gain gain = { .device = "sda", .ios = 1, .gained = 1 };
@@ -119,11 +118,11 @@ FIXTURE_TEST(test_gains_are_bounded)
 		snprintf(gain.comm, sizeof(gain.comm), "task%u", i / 2);
 		stats_add_gain(stats, &gain);
 	}
-	assert_int_equal(stats_gain(stats, 0)->gained, 2);
-	for (const struct stats_gain *gain; (gain = stats_gain(stats, n)); n++)
-		ios += gain->ios;
-	assert_int_equal(n, STATS_GAINS_MAX);
-	assert_string_equal(stats_gain(stats, n - 1)->comm, "others");
+	assert_int_equal(stats->gains[0].gained, 2);
+	assert_int_equal(stats->n_gains, STATS_GAINS_MAX);
+	for (uint32_t i = 0; i < STATS_GAINS_MAX; i++)
+		ios += stats->gains[i].ios;
+	assert_string_equal(stats->gains[STATS_GAINS_MAX - 1].comm, "others");
 	assert_int_equal(ios, 4 * STATS_GAINS_MAX);
 }
 
@@ -133,9 +132,9 @@ FIXTURE_TEST(test_decisions_by_reason)
 	for (int i = 0; i < 2; i++)
 		stats_add_decision(stats, &(struct decision){ .reason = REASON_IO_BOOST,
 							      .limiter = LIMITER_CAP });
-	assert_int_equal(stats_limits(stats, LIMITER_NONE), 1);
-	assert_int_equal(stats_limits(stats, LIMITER_CAP), 2);
-	assert_int_equal(stats_decisions(stats, REASON_IDLE), 1);
-	assert_int_equal(stats_decisions(stats, REASON_IO_BOOST), 2);
-	assert_int_equal(stats_decisions(stats, REASON_UTILISATION), 0);
+	assert_int_equal(stats->limits[LIMITER_NONE], 1);
+	assert_int_equal(stats->limits[LIMITER_CAP], 2);
+	assert_int_equal(stats->decisions[REASON_IDLE], 1);
+	assert_int_equal(stats->decisions[REASON_IO_BOOST], 2);
+	assert_int_equal(stats->decisions[REASON_UTILISATION], 0);
 }

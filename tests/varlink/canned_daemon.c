@@ -448,34 +448,6 @@ void past_catch_up(struct past *past)
 {
 }
 
-uint64_t stats_ns(const struct stats *stats, uint32_t domain, uint32_t opp, enum reason reason)
-{
-	return reason == REASON_IDLE ? (domain + opp) * 1234567890ULL : 0;
-}
-
-const struct stats_gain *stats_gain(const struct stats *stats, uint32_t i)
-{
-	static const struct stats_gain gain = {
-		.comm = "fio",
-		.device = "nvme0n1",
-		.ios = 9000000,
-		.gained = 2594306,
-		.gained_error = 134520,
-	};
-
-	return i ? NULL : &gain;
-}
-
-uint64_t stats_decisions(const struct stats *stats, enum reason reason)
-{
-	return reason == REASON_IDLE ? 17 : 4;
-}
-
-uint64_t stats_limits(const struct stats *stats, enum limiter limiter)
-{
-	return limiter == LIMITER_NONE ? 17 : 4;
-}
-
 void journal_report(struct core *core, enum message message, const struct event *about,
 		    const char *format, ...)
 {
@@ -747,6 +719,30 @@ static void make_devices(void)
 	made.devices[0] = made.devices[1] = (struct io_device){ .n_users = 3, .rates = rates };
 }
 
+static bool make_stats(struct canned_daemon *canned)
+{
+	static const struct stats_gain gain = {
+		.comm = "fio",
+		.device = "nvme0n1",
+		.ios = 9000000,
+		.gained = 2594306,
+		.gained_error = 134520,
+	};
+	struct stats *stats = stats_new(made.topology);
+
+	for (uint32_t i = 0; stats && i < canned->n_domains; i++)
+		for (uint32_t opp = 0; opp < made.topology->domains[i].n_opps; opp++)
+			stats->domains[i].ns[opp][REASON_IDLE] = (i + opp) * 1234567890ULL;
+	for (uint32_t i = 0; stats && i <= REASON_LAST; i++)
+		stats->decisions[i] = i == REASON_IDLE ? 17 : 4;
+	for (uint32_t i = 0; stats && i <= LIMITER_LAST; i++)
+		stats->limits[i] = i == LIMITER_NONE ? 17 : 4;
+	if (stats)
+		stats->gains[stats->n_gains++] = gain;
+	canned->manager.past.stats = stats;
+	return stats;
+}
+
 /* All but the last ones are forgotten. */
 static bool make_log(struct canned_daemon *canned)
 {
@@ -819,7 +815,10 @@ int canned_daemon_init(struct canned_daemon *canned)
 	make_devices();
 	for (uint32_t i = 0; i < canned->n_domains; i++)
 		make_domain(canned, i);
-	return make_tasks(canned) && make_rules(&core->policy) && make_log(canned) ? 0 : -ENOMEM;
+	return make_tasks(canned) && make_rules(&core->policy) && make_stats(canned) &&
+			       make_log(canned)
+		       ? 0
+		       : -ENOMEM;
 }
 
 void canned_daemon_deinit(struct canned_daemon *canned)
@@ -829,6 +828,7 @@ void canned_daemon_deinit(struct canned_daemon *canned)
 	free(made.tasks);
 	hints_free(made.hints);
 	free(manager->past.ring);
+	stats_free(manager->past.stats);
 	policy_files_free(manager->policies.files);
 	free(made.last);
 	free(manager->policies.last_error);

@@ -87,7 +87,7 @@ static void put_times(struct json_out *out, const struct past *past, uint32_t do
 	field_open(out, "times", '[');
 	for (uint32_t opp = 0; opp < info->n_opps; opp++)
 		for (enum reason reason = 0; reason <= REASON_LAST; reason++) {
-			uint64_t ns = stats_ns(past->stats, domain, opp, reason);
+			uint64_t ns = past->stats->domains[domain].ns[opp][reason];
 
 			if (!ns)
 				continue;
@@ -111,7 +111,7 @@ static uint64_t sum_us(const struct past *past, uint32_t khz, enum reason reason
 		for (uint32_t opp = 0; opp < domains[i].n_opps; opp++)
 			for (enum reason of = 0; of <= REASON_LAST; of++)
 				if (khz ? domains[i].opp_khz[opp] == khz : of == reason)
-					ns += stats_ns(past->stats, i, opp, of);
+					ns += past->stats->domains[i].ns[opp][of];
 	return ns / NS_PER_US;
 }
 
@@ -150,7 +150,7 @@ static void put_reasons_and_limits(struct json_out *out, const struct past *past
 		json_out_open(out, '{');
 		field_text(out, "reason", reason_names[reason]);
 		field_count(out, "time_us", sum_us(past, 0, reason));
-		field_count(out, "decisions", stats_decisions(past->stats, reason));
+		field_count(out, "decisions", past->stats->decisions[reason]);
 		json_out_close(out, '}');
 	}
 	json_out_close(out, ']');
@@ -158,7 +158,7 @@ static void put_reasons_and_limits(struct json_out *out, const struct past *past
 	for (enum limiter limiter = 0; limiter <= LIMITER_LAST; limiter++) {
 		json_out_open(out, '{');
 		field_text(out, "limiter", limiter_names[limiter]);
-		field_count(out, "decisions", stats_limits(past->stats, limiter));
+		field_count(out, "decisions", past->stats->limits[limiter]);
 		json_out_close(out, '}');
 	}
 	json_out_close(out, ']');
@@ -167,11 +167,12 @@ static void put_reasons_and_limits(struct json_out *out, const struct past *past
 /* The rows, and their sums. */
 static void put_gains(struct json_out *out, const struct stats *stats)
 {
-	const struct stats_gain *gain;
 	uint64_t ios = 0, gained = 0;
 
 	field_open(out, "gains", '[');
-	for (uint32_t i = 0; (gain = stats_gain(stats, i)); i++) {
+	for (uint32_t i = 0; i < stats->n_gains; i++) {
+		const struct stats_gain *gain = &stats->gains[i];
+
 		json_out_open(out, '{');
 		field_text(out, "comm", gain->comm);
 		field_text(out, "device", gain->device[0] ? gain->device : NULL);

@@ -345,7 +345,7 @@ int api_show_status(const struct call *call, struct reply *reply)
 	field_bool(out, "policy_is_held", manager->policies.held);
 	api_put_policy(out, &manager->policies);
 	put_tasks(out, core->engine);
-	field_count(out, "decisions", decision_ring_total(manager->past.ring));
+	field_count(out, "decisions", manager->past.ring->total);
 	put_drops(out, core);
 	put_placement(out, &manager->placing);
 	put_self_and_frequency(out, core);

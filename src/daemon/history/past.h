@@ -34,7 +34,22 @@ struct stats_gain {
 	uint64_t gained_error;		/* … with this error */
 };
 
-struct stats;
+/* A domain's present target and reason, and the time with each. */
+struct held {
+	uint32_t khz; /* 0: no time is counted */
+	enum reason reason;
+	uint64_t since_ns;
+	uint64_t (*ns)[REASON_LAST + 1]; /* by OPP */
+};
+
+struct stats {
+	const struct topology *topology;
+	uint64_t decisions[REASON_LAST + 1];
+	uint64_t limits[LIMITER_LAST + 1];
+	uint32_t n_gains;
+	struct stats_gain gains[STATS_GAINS_MAX];
+	struct held domains[];
+};
 
 /* topology is borrowed. NULL without memory. */
 struct stats *stats_new(const struct topology *topology);
@@ -48,16 +63,11 @@ void stats_set_target(struct stats *stats, uint32_t domain, uint32_t khz, uint64
 void stats_set_reason(struct stats *stats, uint32_t domain, enum reason reason, uint64_t now_ns);
 /* Counts up to now, for a following read. */
 void stats_catch_up(struct stats *stats, uint64_t now_ns);
-uint64_t stats_ns(const struct stats *stats, uint32_t domain, uint32_t opp, enum reason reason);
 
 void stats_add_decision(struct stats *stats, const struct decision *decision);
-uint64_t stats_decisions(const struct stats *stats, enum reason reason);
-uint64_t stats_limits(const struct stats *stats, enum limiter limiter);
 
 /* Adds to the row of the same comm and device. */
 void stats_add_gain(struct stats *stats, const struct stats_gain *gain);
-/* The i-th row, or NULL. */
-const struct stats_gain *stats_gain(const struct stats *stats, uint32_t i);
 
 struct archive;
 
@@ -92,17 +102,18 @@ void past_catch_up(struct past *past);
 /*
  * ring.c: the last decisions that changed a target, in memory; the oldest is overwritten first.
  */
-struct decision_ring;
-
-struct decision_entry {
-	uint64_t number; /* in the order of adding, from 0 */
-	struct change change;
+struct decision_ring {
+	uint64_t total;
+	uint32_t size;
+	struct decision_entry {
+		uint64_t number; /* in the order of adding, from 0 */
+		struct change change;
+	} entries[];
 };
 
 /* size entries; NULL without memory. */
 struct decision_ring *decision_ring_new(uint32_t size);
 void decision_ring_add(struct decision_ring *ring, const struct change *change);
-uint64_t decision_ring_total(const struct decision_ring *ring);
 /* The i-th oldest decision, or NULL past the newest. Borrowed until the next add. */
 const struct decision_entry *decision_ring_at(const struct decision_ring *ring, uint32_t i);
 /* The last decision for the domain at or before at_ns, or NULL. */

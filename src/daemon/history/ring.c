@@ -5,12 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct decision_ring {
-	uint64_t total;
-	uint32_t size;
-	struct decision_entry entries[];
-};
-
 struct decision_ring *decision_ring_new(uint32_t size)
 {
 	struct decision_ring *ring = calloc(1, sizeof(*ring) + size * sizeof(ring->entries[0]));
@@ -24,11 +18,6 @@ void decision_ring_add(struct decision_ring *ring, const struct change *change)
 {
 	ring->entries[ring->total % ring->size] = (struct decision_entry){ ring->total, *change };
 	ring->total++;
-}
-
-uint64_t decision_ring_total(const struct decision_ring *ring)
-{
-	return ring->total;
 }
 
 const struct decision_entry *decision_ring_at(const struct decision_ring *ring, uint32_t i)

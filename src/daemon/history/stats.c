@@ -10,24 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define REASONS (REASON_LAST + 1)
-
-struct held {
-	uint32_t khz; /* 0: no time is counted */
-	enum reason reason;
-	uint64_t since_ns;
-	uint64_t (*ns)[REASONS]; /* by OPP */
-};
-
-struct stats {
-	const struct topology *topology;
-	uint64_t decisions[REASONS];
-	uint64_t limits[LIMITER_LAST + 1];
-	uint32_t n_gains;
-	struct stats_gain gains[STATS_GAINS_MAX];
-	struct held domains[];
-};
-
 struct stats *stats_new(const struct topology *topology)
 {
 	struct stats *stats =
@@ -58,7 +40,7 @@ int stats_add_opp(struct stats *stats, uint32_t domain)
 {
 	uint32_t n_opps = stats->topology->domains[domain].n_opps;
 	struct held *held = &stats->domains[domain];
-	uint64_t(*ns)[REASONS] = realloc(held->ns, (n_opps + 1) * sizeof(*ns));
+	uint64_t(*ns)[REASON_LAST + 1] = realloc(held->ns, (n_opps + 1) * sizeof(*ns));
 
 	if (!ns)
 		return -ENOMEM;
@@ -98,26 +80,11 @@ void stats_catch_up(struct stats *stats, uint64_t now_ns)
 		close_interval(stats, i, now_ns);
 }
 
-uint64_t stats_ns(const struct stats *stats, uint32_t domain, uint32_t opp, enum reason reason)
-{
-	return stats->domains[domain].ns[opp][reason];
-}
-
 void stats_add_decision(struct stats *stats, const struct decision *decision)
 {
 	assert(decision->reason <= REASON_LAST && decision->limiter <= LIMITER_LAST);
 	stats->decisions[decision->reason]++;
 	stats->limits[decision->limiter]++;
-}
-
-uint64_t stats_limits(const struct stats *stats, enum limiter limiter)
-{
-	return stats->limits[limiter];
-}
-
-uint64_t stats_decisions(const struct stats *stats, enum reason reason)
-{
-	return stats->decisions[reason];
 }
 
 /* The last row takes everything for which there is no room. */
@@ -146,9 +113,4 @@ void stats_add_gain(struct stats *stats, const struct stats_gain *gain)
 	sum->ios += gain->ios;
 	sum->gained += gain->gained;
 	sum->gained_error += gain->gained_error;
-}
-
-const struct stats_gain *stats_gain(const struct stats *stats, uint32_t i)
-{
-	return i < stats->n_gains ? &stats->gains[i] : NULL;
 }
