@@ -153,7 +153,7 @@ void rule_tracking_set_policy(struct core *core)
 	follow.exes = keys & POLICY_MATCH_EXE;
 	follow.commands = keys & POLICY_MATCH_COMMAND;
 	tracer_follow_tasks(core->tracer, &follow);
-	if (rule_all(&core->policy) || rules_n_tasks(core->rules))
+	if (rule_all(&core->policy) || pid_index_count(core->rules->index))
 		rule_tracking_scan(core);
 	else
 		modules_call(core, scan_ended, SCAN_NOT_NEEDED);
@@ -266,7 +266,7 @@ static uint64_t next_ns(void *state, uint64_t now_ns)
 {
 	const struct rule_tracking *tracking = state;
 	const struct core *core = tracking->core;
-	bool any = task_count(engine_tasks(core->engine)) || rules_n_tasks(core->rules);
+	bool any = task_count(engine_tasks(core->engine)) || pid_index_count(core->rules->index);
 	uint64_t look_ns = any ? tracking->looked_ns + SKIPPED_LOOK_NS : UINT64_MAX;
 
 	if (tracking->children_due_ns < look_ns)

@@ -72,11 +72,6 @@ struct hint *hints_next(const struct hints *hints, const struct hint *after)
 	return place == PID_INDEX_NONE ? NULL : &hints->entries[place];
 }
 
-uint32_t hints_count(const struct hints *hints)
-{
-	return pid_index_count(hints->index);
-}
-
 uint32_t hints_count_of(const struct hints *hints, uint32_t uid)
 {
 	const struct hint *hint = NULL;

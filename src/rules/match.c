@@ -8,15 +8,16 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "config/match.h"
 #include "core/rule.h"
-#include "rules/rules_private.h"
+#include "rules/rules.h"
 #include "shared/sysfs.h"
 
-static const char *get_cgroup(struct texts *texts, const struct task_facts *facts,
+static const char *get_cgroup(struct rules_texts *texts, const struct task_facts *facts,
 			      const char **ret_unknown)
 {
-	uint32_t place = facts->cgroup_id % CGROUPS_MAX;
-	char directory[2 * TEXT_SIZE];
+	uint32_t place = facts->cgroup_id % RULES_CGROUPS_MAX;
+	char directory[2 * RULES_TEXT_SIZE];
 	struct stat st;
 	int r;
 
@@ -41,7 +42,7 @@ static const char *get_cgroup(struct texts *texts, const struct task_facts *fact
 static const char *texts_get(void *userdata, const struct task_facts *facts,
 			     enum policy_match_key key, const char **ret_unknown)
 {
-	struct texts *texts = userdata;
+	struct rules_texts *texts = userdata;
 	const struct process_facts *process = &texts->process;
 	bool is_exe = key == POLICY_MATCH_EXE;
 
@@ -59,7 +60,7 @@ static const char *texts_get(void *userdata, const struct task_facts *facts,
 	return is_exe ? process->exe : process->command;
 }
 
-struct known_task *rules_find_known(const struct rules *rules, uint32_t pid)
+struct rules_known *rules_find_known(const struct rules *rules, uint32_t pid)
 {
 	uint32_t place = pid_index_find(rules->index, pid);
 
@@ -69,7 +70,7 @@ struct known_task *rules_find_known(const struct rules *rules, uint32_t pid)
 /* Whether the override covered the task at its last update. */
 static bool was_overridden(const struct rules *rules, uint32_t rule, uint32_t pid)
 {
-	const struct known_task *known = rules_find_known(rules, pid);
+	const struct rules_known *known = rules_find_known(rules, pid);
 
 	return known && known->counted >> rule & 1;
 }
@@ -77,7 +78,7 @@ static bool was_overridden(const struct rules *rules, uint32_t rule, uint32_t pi
 /* Whether the pid's entry belongs to this task, and not to an earlier one. */
 static bool is_known(const struct rules *rules, const struct task_facts *facts)
 {
-	const struct known_task *known = rules_find_known(rules, facts->pid);
+	const struct rules_known *known = rules_find_known(rules, facts->pid);
 
 	return known && known->task.start_ns == facts->start_ns;
 }
@@ -124,7 +125,7 @@ static uint32_t find_mismatch(struct rules *rules, uint32_t rule, const struct t
 
 static uint64_t hint_of_task(const struct rules *rules, uint32_t pid)
 {
-	const struct known_task *known = rules_find_known(rules, pid);
+	const struct rules_known *known = rules_find_known(rules, pid);
 
 	return known ? known->hint : 0;
 }
@@ -138,7 +139,7 @@ const struct hint *rules_find_hint(struct rules *rules, const struct task_facts 
 	const struct hint *hint;
 	uint64_t inherited;
 
-	if (!hints_count(rules->hints))
+	if (!pid_index_count(rules->hints->index))
 		return NULL;
 	/* A thread inherits from its process; a process from itself before, or else its parent. */
 	inherited = is_known(rules, facts) ? hint_of_task(rules, facts->pid) : 0;

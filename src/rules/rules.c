@@ -6,9 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/pid_index.h"
+#include "config/match.h"
 #include "core/rule.h"
-#include "rules/rules_private.h"
 
 struct rules *rules_new(uint32_t max_tasks, process_facts_t read_process, void *userdata)
 {
@@ -32,7 +31,7 @@ struct rules *rules_free(struct rules *rules)
 		return NULL;
 	pid_index_free(rules->index);
 	free(rules->tasks);
-	for (int i = 0; i < CGROUPS_MAX; i++)
+	for (int i = 0; i < RULES_CGROUPS_MAX; i++)
 		free(rules->texts.cgroups[i].path);
 	hints_free(rules->hints);
 	free(rules);
@@ -40,7 +39,7 @@ struct rules *rules_free(struct rules *rules)
 }
 
 /* The entry at or behind *place, with its place; NULL: there is no more. */
-static struct known_task *next_known(const struct rules *rules, uint32_t *place)
+static struct rules_known *next_known(const struct rules *rules, uint32_t *place)
 {
 	*place = pid_index_next(rules->index, *place);
 	return *place == PID_INDEX_NONE ? NULL : &rules->tasks[*place];
@@ -64,7 +63,7 @@ static uint32_t find_uid(const char *user)
 /* Keeps the counts of a rule whose number changed. Drops those of removed rules. */
 static void keep_counts(struct rules *rules, const struct ruled *before)
 {
-	struct known_task *task;
+	struct rules_known *task;
 
 	for (uint32_t i = 0; i < POLICY_RULES_MAX; i++)
 		for (uint32_t j = 0; rules->ruled[i].name[0] && j < POLICY_RULES_MAX; j++)
@@ -118,12 +117,7 @@ bool rules_pop_conditions(struct rules *rules)
 	return changed;
 }
 
-struct hints *rules_hints(const struct rules *rules)
-{
-	return rules->hints;
-}
-
-static void set_hint(struct rules *rules, struct known_task *task, const struct hint *now)
+static void set_hint(struct rules *rules, struct rules_known *task, const struct hint *now)
 {
 	struct hint *before = hints_find_id(rules->hints, task->hint);
 	uint64_t id = now ? now->id : 0;
@@ -155,7 +149,7 @@ static void count_one(struct rules *rules, uint32_t rule, int more)
 /* The entry gets this hint and these matches; without matches it is dropped. */
 static void update(struct rules *rules, uint32_t place, const struct hint *hint, uint64_t matched)
 {
-	struct known_task *task = &rules->tasks[place];
+	struct rules_known *task = &rules->tasks[place];
 
 	set_hint(rules, task, hint);
 	for (uint64_t bits = task->counted & ~matched; bits; bits &= bits - 1)
@@ -187,7 +181,7 @@ static uint32_t find_place(struct rules *rules, const struct task_facts *facts, 
 	place = pid_index_add(rules->index, facts->pid);
 	if (place == PID_INDEX_NONE)
 		return place;
-	rules->tasks[place] = (struct known_task){ .task.pid = facts->pid };
+	rules->tasks[place] = (struct rules_known){ .task.pid = facts->pid };
 	*ret_is_new = true;
 	return place;
 }
@@ -196,7 +190,7 @@ bool rules_update(struct rules *rules, const struct task_facts *facts, struct ru
 {
 	const struct hint *hint = rules->policy ? rules_find_hint(rules, facts) : NULL;
 	uint64_t matched = rules->policy ? rules_find_matches(rules, facts, hint) : 0;
-	struct known_task *known;
+	struct rules_known *known;
 	uint32_t place;
 	bool is_new;
 
@@ -224,7 +218,7 @@ bool rules_update(struct rules *rules, const struct task_facts *facts, struct ru
 bool rules_next_heir(const struct rules *rules, uint32_t *place, struct rules_task *ret,
 		     const struct hint **ret_hint)
 {
-	const struct known_task *known;
+	const struct rules_known *known;
 
 	for (; (known = next_known(rules, place)); ++*place) {
 		const struct hint *hint = hints_find_id(rules->hints, known->hint);
@@ -241,7 +235,7 @@ bool rules_next_heir(const struct rules *rules, uint32_t *place, struct rules_ta
 
 void rules_add_heir(struct rules *rules, uint32_t pid, uint64_t start_ns, const struct hint *hint)
 {
-	struct known_task *known = rules_find_known(rules, pid);
+	struct rules_known *known = rules_find_known(rules, pid);
 	uint32_t place;
 
 	if (!known) {
@@ -249,7 +243,7 @@ void rules_add_heir(struct rules *rules, uint32_t pid, uint64_t start_ns, const 
 		if (place == PID_INDEX_NONE)
 			return;
 		known = &rules->tasks[place];
-		*known = (struct known_task){
+		*known = (struct rules_known){
 			.task = { .pid = pid, .tgid = pid, .start_ns = start_ns },
 		};
 	}
@@ -259,7 +253,7 @@ void rules_add_heir(struct rules *rules, uint32_t pid, uint64_t start_ns, const 
 
 bool rules_next_rehinted(struct rules *rules, uint32_t *place, struct rules_task *ret)
 {
-	struct known_task *known;
+	struct rules_known *known;
 
 	for (; (known = next_known(rules, place)); ++*place) {
 		const struct hint *hint = hints_find_id(rules->hints, known->hint);
@@ -302,7 +296,7 @@ void rules_begin_scan(struct rules *rules)
 
 bool rules_pop_missing(struct rules *rules, uint32_t *ret_pid)
 {
-	const struct known_task *known;
+	const struct rules_known *known;
 
 	while ((known = next_known(rules, &rules->scan_place))) {
 		uint32_t place = rules->scan_place++;
@@ -324,7 +318,7 @@ void rules_expect_change(struct rules *rules)
 
 const struct rules_task *rules_find(const struct rules *rules, uint32_t pid)
 {
-	const struct known_task *known = rules_find_known(rules, pid);
+	const struct rules_known *known = rules_find_known(rules, pid);
 
 	return known ? &known->task : NULL;
 }
@@ -332,7 +326,7 @@ const struct rules_task *rules_find(const struct rules *rules, uint32_t pid)
 const struct rules_task *rules_next_task(const struct rules *rules, uint32_t rule, uint32_t from,
 					 uint32_t *ret_place)
 {
-	const struct known_task *known;
+	const struct rules_known *known;
 
 	for (uint32_t place = from; (known = next_known(rules, &place)); place++)
 		if (known->counted >> rule & 1) {
@@ -340,24 +334,4 @@ const struct rules_task *rules_next_task(const struct rules *rules, uint32_t rul
 			return &known->task;
 		}
 	return NULL;
-}
-
-struct rules_count rules_count(const struct rules *rules, uint32_t rule)
-{
-	return rules->ruled[rule].count;
-}
-
-uint32_t rules_n_tasks(const struct rules *rules)
-{
-	return pid_index_count(rules->index);
-}
-
-bool rules_are_full(const struct rules *rules)
-{
-	return pid_index_count(rules->index) == pid_index_size(rules->index);
-}
-
-uint64_t rules_refused(const struct rules *rules)
-{
-	return pid_index_refused(rules->index);
 }

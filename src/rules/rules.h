@@ -11,12 +11,81 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "core/pid_index.h"
 #include "core/rule.h"
 #include "core/settings.h"
 #include "core/topology.h"
+#include "wakegov/abi.h"
 
 struct match_shown;
-struct rules;
+
+/* One task that matches rules, or did. */
+struct rules_task {
+	uint32_t pid;
+	uint32_t tgid;
+	uint64_t start_ns;
+	uint64_t matched; /* bit i: rules[i] of the policy; 0: no match any more */
+	uint64_t before;  /* the same before; 0: new, or without matches */
+	uint64_t cgroup_id;
+	uint32_t ends; /* as in its facts */
+};
+
+struct rules_count {
+	uint32_t tasks;	  /* tasks that match now */
+	uint64_t matches; /* number of times that a task began to match */
+};
+
+#define RULES_CGROUPS_MAX 1024 /* cached; further ones are read again each time */
+#define RULES_TEXT_SIZE	  4096
+
+/*
+ * The textual facts of a task: program, command line, cgroup. The path of a cgroup is read once,
+ * unless there are too many; the program of a process is read once for consecutive threads of it.
+ *
+ * Nothing here reads a process's memory, as reading /proc/PID/cmdline does: that takes its mmap
+ * lock and may wait for its pages, perhaps in a file system of the process's owner.
+ */
+struct rules_texts {
+	struct {
+		uint64_t id; /* 0: free */
+		char *path;
+	} cgroups[RULES_CGROUPS_MAX];
+	process_facts_t read_process; /* may be NULL if no rule has exe or command */
+	void *userdata;
+	uint32_t tgid; /* process of `process`; 0: none was read, or it may have changed */
+	struct process_facts process;
+	char path[RULES_TEXT_SIZE]; /* path of a cgroup that is not cached */
+};
+
+/* The state of a rule besides the policy. */
+struct ruled {
+	char name[POLICY_NAME_SIZE];
+	uint32_t uid;  /* uid of its user, or MATCH_NO_UID */
+	int condition; /* the rule that must have a task; -1: no condition */
+	struct rules_count count;
+};
+
+struct rules_known {
+	struct rules_task task;
+	uint64_t counted;   /* rules that counted it, by their present numbers */
+	uint64_t hint;	    /* id of the hint; 0: none … */
+	uint32_t hinted_by; /* … and the uid that gave it */
+	uint32_t scan;	    /* the last scan that updated it */
+};
+
+struct rules {
+	const struct policy *policy; /* NULL: no rules yet */
+	struct ruled ruled[POLICY_RULES_MAX];
+	struct pid_index *index;
+	struct rules_known *tasks;
+	struct rules_texts texts;
+	struct hints *hints;	      /* after changing one, every task is updated, or those of
+					 rules_next_rehinted() */
+	struct wakegov_shares hinted; /* threads with a hint, by the uid that gave it */
+	uint32_t scan;
+	uint32_t scan_place;
+	bool conditions_changed;
+};
 
 /*
  * max_tasks is the number of tasks that may match at a time. There are no rules at first.
@@ -35,17 +104,6 @@ void rules_set_policy(struct rules *rules, const struct policy *policy);
 /* The keys that the rules use, as bits of enum policy_match_key. */
 uint32_t rules_keys(const struct rules *rules);
 
-/* One task that matches rules, or did. */
-struct rules_task {
-	uint32_t pid;
-	uint32_t tgid;
-	uint64_t start_ns;
-	uint64_t matched; /* bit i: rules[i] of the policy; 0: no match any more */
-	uint64_t before;  /* the same before; 0: new, or without matches */
-	uint64_t cgroup_id;
-	uint32_t ends; /* as in its facts */
-};
-
 /*
  * Compares the rules with a task's present facts. Returns whether its matches changed, with *ret;
  * if matched is 0, the task is dropped. A task for which there is no room is counted.
@@ -54,12 +112,6 @@ bool rules_update(struct rules *rules, const struct task_facts *facts, struct ru
 
 /* The task exited. Returns whether it matched rules. */
 bool rules_end(struct rules *rules, uint32_t pid);
-
-/*
- * The hints, borrowed. After changing one, the caller updates every task, or those of
- * rules_next_rehinted().
- */
-struct hints *rules_hints(const struct rules *rules);
 
 /* The hint by which the rule of a class matches the task; NULL: it does not match. */
 const struct hint *rules_hint_of(const struct rules *rules, uint32_t rule, uint32_t pid);
@@ -105,18 +157,6 @@ const struct rules_task *rules_next_task(const struct rules *rules, uint32_t rul
 
 /* The task if it matches any rule, or NULL. Borrowed. */
 const struct rules_task *rules_find(const struct rules *rules, uint32_t pid);
-
-struct rules_count {
-	uint32_t tasks;	  /* tasks that match now */
-	uint64_t matches; /* number of times that a task began to match */
-};
-
-struct rules_count rules_count(const struct rules *rules, uint32_t rule);
-uint32_t rules_n_tasks(const struct rules *rules);
-uint64_t rules_refused(const struct rules *rules);
-
-/* Whether the table of tasks is full. */
-bool rules_are_full(const struct rules *rules);
 
 /* match.c: whether a rule matches the task, and why. */
 struct rules_explanation {
@@ -208,7 +248,6 @@ struct hint *hints_find_id(const struct hints *hints, uint64_t id);
 /* Walks them: NULL gives the first, NULL is returned after the last. */
 struct hint *hints_next(const struct hints *hints, const struct hint *after);
 
-uint32_t hints_count(const struct hints *hints);
 /* The number of hints that the user gave. */
 uint32_t hints_count_of(const struct hints *hints, uint32_t uid);
 
@@ -227,3 +266,18 @@ int hints_rule(const struct policy *policy, const char *class);
  * do not exist or find no room. Returns whether the rules changed.
  */
 bool hints_fill(const struct hints *hints, struct policy *policy);
+
+/* match.c: finds the rules of a task. */
+
+/* NULL: the task has no entry. */
+struct rules_known *rules_find_known(const struct rules *rules, uint32_t pid);
+
+/* The rules that match the task, as bits. hint: from rules_find_hint(). */
+uint64_t rules_find_matches(struct rules *rules, const struct task_facts *facts,
+			    const struct hint *hint);
+
+/* The task's own hint or the inherited one; NULL: it has none, or there is no room for one. */
+const struct hint *rules_find_hint(struct rules *rules, const struct task_facts *facts);
+
+/* The bit of the rule of the hint's class; 0 for NULL. */
+uint64_t rules_hint_bit(const struct rules *rules, const struct hint *hint);

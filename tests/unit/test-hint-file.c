@@ -42,7 +42,7 @@ static struct hints *empty(struct fixture *fixture)
 	rules_free(fixture->rules);
 	fixture->rules = rules_new(16, NULL, NULL);
 	assert_non_null(fixture->rules);
-	return rules_hints(fixture->rules);
+	return fixture->rules->hints;
 }
 
 /* Loads into empty tables. */
@@ -90,7 +90,7 @@ FIXTURE_TEST(test_round_trip)
 
 	/* What ended meanwhile is left out, and an empty table is no file. */
 	assert_int_equal(load(fixture, 5 * NS_PER_S), 0);
-	assert_int_equal(hints_count(rules_hints(fixture->rules)), 0);
+	assert_int_equal(pid_index_count(fixture->rules->hints->index), 0);
 	assert_int_equal(hint_file_save(fake_root, fixture->rules), 0);
 	assert_int_equal(access(fixture->path, F_OK), -1);
 }
@@ -105,7 +105,7 @@ FIXTURE_TEST(test_strange_names)
 		assert_int_equal(prctl(PR_SET_NAME, names[i]), 0);
 		assert_int_equal(save(fixture, fake_root), 0);
 		assert_int_equal(load(fixture, NS_PER_S), 0);
-		assert_string_equal(hints_next(rules_hints(fixture->rules), NULL)->comm, names[i]);
+		assert_string_equal(hints_next(fixture->rules->hints, NULL)->comm, names[i]);
 	}
 }
 
@@ -138,7 +138,7 @@ FIXTURE_TEST(test_refused)
 		fprintf(file, "%s%s\nend 3\n", text, bad_lines[i]);
 		fclose(file);
 		assert_int_equal(load(fixture, 0), -EBADMSG);
-		assert_int_equal(hints_count(rules_hints(fixture->rules)), 0);
+		assert_int_equal(pid_index_count(fixture->rules->hints->index), 0);
 	}
 }
 

@@ -83,7 +83,7 @@ FIXTURE_TEST(test_changes_are_told_once)
 	assert_true(take(1, 5, "x", &matched));
 	assert_int_equal(matched, 0);
 	assert_false(take(1, 5, "x", &matched));
-	assert_int_equal(rules_n_tasks(rules), 0);
+	assert_int_equal(pid_index_count(rules->index), 0);
 }
 
 FIXTURE_TEST(test_counts)
@@ -93,17 +93,17 @@ FIXTURE_TEST(test_counts)
 	take(1, 5, "ab", &matched);
 	take(2, 5, "b", &matched);
 	take(2, 5, "bb", &matched);
-	assert_int_equal(rules_count(rules, 0).tasks, 1);
-	assert_int_equal(rules_count(rules, 1).tasks, 2);
-	assert_int_equal(rules_count(rules, 1).matches, 2);
+	assert_int_equal(rules->ruled[0].count.tasks, 1);
+	assert_int_equal(rules->ruled[1].count.tasks, 2);
+	assert_int_equal(rules->ruled[1].count.matches, 2);
 	assert_true(rules_end(rules, 2));
 	assert_false(rules_end(rules, 2));
-	assert_int_equal(rules_count(rules, 1).tasks, 1);
-	assert_int_equal(rules_count(rules, 1).matches, 2);
+	assert_int_equal(rules->ruled[1].count.tasks, 1);
+	assert_int_equal(rules->ruled[1].count.matches, 2);
 	take(1, 5, "x", &matched);
 	take(1, 5, "b", &matched);
-	assert_int_equal(rules_count(rules, 0).tasks, 0);
-	assert_int_equal(rules_count(rules, 1).matches, 3);
+	assert_int_equal(rules->ruled[0].count.tasks, 0);
+	assert_int_equal(rules->ruled[1].count.matches, 3);
 }
 
 /* The tasks of a rule, one after the other; those of other rules are left out. */
@@ -134,11 +134,11 @@ FIXTURE_TEST(test_pid_is_used_again)
 	take(1, 5, "a", &matched);
 	assert_true(take(1, 6, "a", &matched));
 	assert_int_equal(matched, 1);
-	assert_int_equal(rules_count(rules, 0).tasks, 1);
-	assert_int_equal(rules_count(rules, 0).matches, 2);
+	assert_int_equal(rules->ruled[0].count.tasks, 1);
+	assert_int_equal(rules->ruled[0].count.matches, 2);
 	assert_true(take(1, 7, "x", &matched));
 	assert_int_equal(matched, 0);
-	assert_int_equal(rules_n_tasks(rules), 0);
+	assert_int_equal(pid_index_count(rules->index), 0);
 }
 
 FIXTURE_TEST(test_full_table)
@@ -149,8 +149,8 @@ FIXTURE_TEST(test_full_table)
 	assert_true(take(1, 5, "a", &matched));
 	assert_true(take(2, 5, "a", &matched));
 	assert_false(take(3, 5, "a", &matched));
-	assert_int_equal(rules_refused(rules), 1);
-	assert_int_equal(rules_count(rules, 0).tasks, 2);
+	assert_int_equal(pid_index_refused(rules->index), 1);
+	assert_int_equal(rules->ruled[0].count.tasks, 2);
 	rules_end(rules, 1);
 	assert_true(take(3, 5, "a", &matched));
 }
@@ -172,8 +172,8 @@ FIXTURE_TEST(test_scan_finds_the_missing)
 	assert_non_null(rules_find(rules, 2));
 	assert_int_equal(rules_find(rules, 3)->matched, 2);
 	assert_non_null(rules_find(rules, 7));
-	assert_int_equal(rules_n_tasks(rules), 3);
-	assert_int_equal(rules_count(rules, 0).tasks, 1);
+	assert_int_equal(pid_index_count(rules->index), 3);
+	assert_int_equal(rules->ruled[0].count.tasks, 1);
 }
 
 /* The bits are others, and whose bits are the same is not told about; counts follow the names. */
@@ -196,9 +196,9 @@ FIXTURE_TEST(test_reload)
 	assert_true(take(3, 5, "c", &matched));
 	assert_int_equal(matched, 2);
 	assert_false(rules_pop_missing(rules, &pid));
-	assert_int_equal(rules_count(rules, 0).matches, 1);
-	assert_int_equal(rules_count(rules, 1).matches, 1);
-	assert_int_equal(rules_count(rules, 1).tasks, 1);
+	assert_int_equal(rules->ruled[0].count.matches, 1);
+	assert_int_equal(rules->ruled[1].count.matches, 1);
+	assert_int_equal(rules->ruled[1].count.tasks, 1);
 
 	policy.n_rules = 0;
 	rules_set_policy(rules, &policy);
@@ -206,7 +206,7 @@ FIXTURE_TEST(test_reload)
 	assert_true(rules_pop_missing(rules, &pid));
 	assert_true(rules_pop_missing(rules, &pid));
 	assert_false(rules_pop_missing(rules, &pid));
-	assert_int_equal(rules_n_tasks(rules), 0);
+	assert_int_equal(pid_index_count(rules->index), 0);
 }
 
 /* Of rule 0: the fact of each condition that is shown, what was found, and what is wanted. */
@@ -346,7 +346,7 @@ FIXTURE_TEST(test_override_that_move)
 	rules_set_policy(rules, &policy);
 	child.parent = 1;
 	assert_true(matched_of(child) == 1ULL << 63);
-	assert_int_equal(rules_count(rules, 63).tasks, 2);
+	assert_int_equal(rules->ruled[63].count.tasks, 2);
 }
 
 /* Rule a holds while rule c has a task; who had it has it no more after the next look. */
@@ -385,9 +385,9 @@ static struct hint *hint(const char *class, bool children)
 	struct hint *added;
 
 	strcpy(hint.class, class);
-	added = hints_add(rules_hints(rules), &hint);
+	added = hints_add(rules->hints, &hint);
 	assert_non_null(added);
-	assert_true(hints_fill(rules_hints(rules), &policy));
+	assert_true(hints_fill(rules->hints, &policy));
 	rules_set_policy(rules, &policy);
 	return added;
 }
@@ -421,9 +421,9 @@ FIXTURE_TEST(test_hints)
 	assert_true(rules_end(rules, 7) && rules_end(rules, 70) && rules_end(rules, 71));
 	assert_true(matched_of(of_user(7, 1, 9, 1)) == 0);
 	assert_true(matched_of(of_user(72, 1, 6, 1)) == 8);
-	assert_false(rules_hints(rules)->has_unused);
+	assert_false(rules->hints->has_unused);
 	assert_true(rules_end(rules, 72));
-	assert_true(rules_hints(rules)->has_unused);
+	assert_true(rules->hints->has_unused);
 	assert_int_equal(given->n_tasks, 0);
 }
 
@@ -459,7 +459,7 @@ FIXTURE_TEST(test_hints_that_change)
 	assert_true(matched_of(of_user(7, 1, 3, 1)) == 8);
 	assert_true(matched_of(of_user(71, 7, 5, 1)) == 8);
 	assert_false(rules_next_rehinted(rules, &place, &task));
-	hints_remove(rules_hints(rules), given);
+	hints_remove(rules->hints, given);
 	place = 0;
 	for (uint32_t pid = 7; pid <= 71; pid += 64) {
 		assert_true(rules_next_rehinted(rules, &place, &task));
@@ -469,9 +469,9 @@ FIXTURE_TEST(test_hints_that_change)
 	assert_false(rules_next_rehinted(rules, &place, &task));
 	assert_null(rules_find(rules, 7));
 	/* Its rule goes with it, and rules of the policy stay. */
-	assert_true(hints_fill(rules_hints(rules), &policy));
+	assert_true(hints_fill(rules->hints, &policy));
 	assert_int_equal(policy.n_rules, 3);
-	assert_false(hints_fill(rules_hints(rules), &policy));
+	assert_false(hints_fill(rules->hints, &policy));
 }
 
 /*
@@ -495,8 +495,8 @@ FIXTURE_TEST(test_hints_leave_room)
 	for (uint32_t i = 0; i < 6; i++, heir = of_user(80 + i, 7, 5, 1))
 		assert_true(matched_of(heir) == (i < 2 ? 8 : 0));
 	assert_int_equal(given->n_tasks, 2);
-	assert_int_equal(rules_hints(rules)->refused, 4);
-	assert_non_null(hints_add(rules_hints(rules), &other));
+	assert_int_equal(rules->hints->refused, 4);
+	assert_non_null(hints_add(rules->hints, &other));
 	heir = of_user(6, 1, 3, 2);
 	for (uint32_t i = 0; i < 3; i++, heir = of_user(70 + i, 6, 5, 2))
 		assert_true(matched_of(heir) == (i < 1 ? 8 : 0));
@@ -515,8 +515,8 @@ FIXTURE_TEST(test_hints_without_room)
 
 	policy.n_overrides = POLICY_RULES_MAX - 4;
 	hint("background", true);
-	assert_non_null(hints_add(rules_hints(rules), &other));
-	assert_false(hints_fill(rules_hints(rules), &policy));
+	assert_non_null(hints_add(rules->hints, &other));
+	assert_false(hints_fill(rules->hints, &policy));
 	assert_int_equal(hints_rule(&policy, "background"), 3);
 	assert_int_equal(hints_rule(&policy, "tail-latency"), -1);
 }
@@ -541,6 +541,6 @@ TEST(test_hint_table)
 		assert_int_not_equal(second->id, id);
 	}
 	assert_null(hints_add(hints, &(struct hint){ .pid = HINTS_MAX + 1 }));
-	assert_int_equal(hints_count(hints), HINTS_MAX);
+	assert_int_equal(pid_index_count(hints->index), HINTS_MAX);
 	hints_free(hints);
 }

@@ -45,7 +45,7 @@ static struct {
 	struct decision *last; /* of each domain */
 	struct explanation explanations[3];
 	struct task_table *tasks;
-	struct hints *hints;
+	struct rules rules;
 	struct io_device devices[3];
 	struct io_task users[3]; /* of each device that has any */
 	struct clamp_classes sets;
@@ -220,26 +220,6 @@ int tracer_find_task(struct tracer *tracer, uint32_t pid, struct task_facts *ret
 
 /* Rules. */
 
-struct rules_count rules_count(const struct rules *rules, uint32_t rule)
-{
-	return (struct rules_count){ 5, 17 };
-}
-
-uint32_t rules_n_tasks(const struct rules *rules)
-{
-	return 3;
-}
-
-uint64_t rules_refused(const struct rules *rules)
-{
-	return 2;
-}
-
-bool rules_are_full(const struct rules *rules)
-{
-	return false;
-}
-
 /* This process is the only one with a name that is known. */
 const struct rules_task *rules_next_task(const struct rules *rules, uint32_t rule, uint32_t from,
 					 uint32_t *ret_place)
@@ -273,11 +253,6 @@ void rules_show(struct rules *rules, uint32_t rule, uint32_t key, const struct t
 	*ret = (struct match_shown){ "command", "command", facts ? "tar c" : NULL, NULL, "tar*" };
 }
 
-struct hints *rules_hints(const struct rules *rules)
-{
-	return made.hints;
-}
-
 /* Of FIRST_PID and of whoever calls. */
 int hinting_give(struct hinting *hinting, const struct hint_request *request, struct hint **ret)
 {
@@ -295,17 +270,17 @@ int hinting_give(struct hinting *hinting, const struct hint_request *request, st
 	if (strcmp(request->class, "batch") != 0)
 		return -ENODATA;
 	snprintf(hint.class, sizeof(hint.class), "%s", request->class);
-	*ret = hints_find(made.hints, hint.pid) ?: hints_add(made.hints, &hint);
+	*ret = hints_find(made.rules.hints, hint.pid) ?: hints_add(made.rules.hints, &hint);
 	return *ret ? 0 : -ENOSPC;
 }
 
 int hinting_end(struct hinting *hinting, const struct hint_request *request)
 {
-	struct hint *hint = hints_find(made.hints, request->pid);
+	struct hint *hint = hints_find(made.rules.hints, request->pid);
 
 	if (!hint)
 		return -ENOENT;
-	hints_remove(made.hints, hint);
+	hints_remove(made.rules.hints, hint);
 	return 0;
 }
 
@@ -701,9 +676,14 @@ static bool make_rules(struct policy *policy)
 						    { .cap = { POLICY_LEVEL_PERCENT, 30 } } };
 	policy->n_classes = 1;
 	policy->max_ruled_tasks = 16384;
-	made.hints = hints_new();
-	if (!made.hints)
+	made.rules.hints = hints_new();
+	made.rules.index = pid_index_new(3);
+	if (!made.rules.hints || !made.rules.index)
 		return false;
+	for (uint32_t pid = 1; pid <= 5; pid++) /* the last two are refused */
+		pid_index_add(made.rules.index, pid);
+	made.rules.ruled[0].count = made.rules.ruled[OVERRIDE_RULE].count =
+		(struct rules_count){ 5, 17 };
 	add_ruled(900, 900, "tar", 0);
 	add_ruled(901, 900, "tar", 0);
 	add_ruled(950, 950, "make", OVERRIDE_RULE);
@@ -769,6 +749,7 @@ static void link_states(struct manager *manager)
 	struct core *core = &manager->core;
 
 	core->options = &manager->options;
+	core->rules = &made.rules;
 	core->modules = manager->modules;
 	manager->hand_back.core = core;
 	manager->monitor.core = core;
@@ -826,7 +807,8 @@ void canned_daemon_deinit(struct canned_daemon *canned)
 	struct manager *manager = &canned->manager;
 
 	free(made.tasks);
-	hints_free(made.hints);
+	hints_free(made.rules.hints);
+	pid_index_free(made.rules.index);
 	free(manager->past.ring);
 	stats_free(manager->past.stats);
 	policy_files_free(manager->policies.files);

@@ -104,7 +104,7 @@ int api_list_classes(const struct call *call, struct reply *reply)
 		field_text(out, "name", class->name);
 		api_put_properties(out, &class->properties);
 		field_bool(out, "inherit", !class->properties.not_inherited);
-		field_count(out, "tasks", rule < 0 ? 0 : rules_count(core->rules, rule).tasks);
+		field_count(out, "tasks", rule < 0 ? 0 : core->rules->ruled[rule].count.tasks);
 		json_out_close(out, '}');
 	}
 	json_out_close(out, ']');
@@ -114,12 +114,12 @@ int api_list_classes(const struct call *call, struct reply *reply)
 int api_list_hints(const struct call *call, struct reply *reply)
 {
 	const struct core *core = api_core(call);
-	const struct hints *hints = rules_hints(core->rules);
+	const struct hints *hints = core->rules->hints;
 	const struct hint *hint = NULL;
 	struct api_page page = api_read_page(call);
 	struct json_out *out = reply_begin(reply);
 
-	field_count(out, "total", hints_count(hints));
+	field_count(out, "total", pid_index_count(hints->index));
 	field_open(out, "hints", '[');
 	while ((hint = hints_next(hints, hint))) {
 		uint32_t place = hint->id % HINTS_MAX;

@@ -169,7 +169,7 @@ static void put_rule(struct json_out *out, const struct manager *manager, uint32
 	const struct core *core = &manager->core;
 	const struct policy_rule *rule = &core->policy.rules[i];
 	const struct policy_override *override = &rule->override;
-	struct rules_count count = rules_count(core->rules, i);
+	struct rules_count count = core->rules->ruled[i].count;
 	char domain[DOMAIN_NAME_SIZE];
 
 	snprintf(domain, sizeof(domain), "policy%u", rule->domain_cpu);
@@ -200,9 +200,9 @@ int api_list_rules(const struct call *call, struct reply *reply)
 	const struct core *core = api_traced(call);
 	struct json_out *out = reply_begin(reply);
 
-	field_count(out, "tasks", rules_n_tasks(core->rules));
+	field_count(out, "tasks", pid_index_count(core->rules->index));
 	field_count(out, "max_tasks", core->policy.max_ruled_tasks);
-	field_count(out, "refused", rules_refused(core->rules));
+	field_count(out, "refused", pid_index_refused(core->rules->index));
 	field_open(out, "rules", '[');
 	for (uint32_t i = 0; i < core->policy.n_rules; i++)
 		put_rule(out, manager, i);

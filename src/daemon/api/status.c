@@ -71,7 +71,7 @@ static void put_drops(struct json_out *out, const struct core *core)
 	field_count(out, "devices", drops.devices);
 	field_count(out, "missed", drops.missed);
 	field_count(out, "processes", drops.processes);
-	field_count(out, "hints", rules_hints(core->rules)->refused);
+	field_count(out, "hints", core->rules->hints->refused);
 	field_count(out, "threads", drops.threads);
 	field_count(out, "chains", drops.chains);
 	json_out_close(out, '}');

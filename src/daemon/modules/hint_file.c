@@ -19,7 +19,7 @@ static void print_lines(FILE *out, const void *data)
 	struct rules_task task;
 	uint32_t place = 0;
 
-	while ((hint = hints_next(rules_hints(rules), hint))) {
+	while ((hint = hints_next(rules->hints, hint))) {
 		if (hint->held)
 			continue;
 		fprintf(out, "hint %u %d %d %d %u %u %" PRIu64 " %" PRIu64 " %" PRIu64 " %s\n",
@@ -34,7 +34,7 @@ static void print_lines(FILE *out, const void *data)
 
 int hint_file_save(const char *directory, const struct rules *rules)
 {
-	return hints_count(rules_hints(rules))
+	return pid_index_count(rules->hints->index)
 		       ? statefile_write(directory, &hint_file, print_lines, rules)
 		       : statefile_remove(directory, &hint_file);
 }
@@ -69,7 +69,7 @@ static bool parse_heir(const char *text, struct rules *rules)
 
 	if (sscanf(text, "%u %" SCNu64 " %u%n", &pid, &start_ns, &of, &n) != 3 || text[n] || !pid)
 		return false;
-	hint = hints_find(rules_hints(rules), of);
+	hint = hints_find(rules->hints, of);
 	if (hint)
 		rules_add_heir(rules, pid, start_ns, hint);
 	return true;
@@ -78,7 +78,7 @@ static bool parse_heir(const char *text, struct rules *rules)
 int hint_file_load(const char *directory, uint64_t now_ns, struct rules *rules)
 {
 	_cleanup_(statefile_close) struct statefile_reader reader;
-	struct hints *hints = rules_hints(rules);
+	struct hints *hints = rules->hints;
 	struct hint *hint;
 	char *line;
 	int r = statefile_open(directory, &hint_file, &reader);

@@ -29,7 +29,7 @@ struct hint_hold {
 
 static struct hints *hints_in(const struct hinting *hinting)
 {
-	return rules_hints(hinting->core->rules);
+	return hinting->core->rules->hints;
 }
 
 static void save_soon(struct hinting *hinting)
@@ -116,7 +116,7 @@ static int add(struct hinting *hinting, const struct hint_request *request,
 	if (!peer->may_change && n >= hinting->core->policy.query.max_hints)
 		return -EDQUOT;
 	/* A user has no more than are free, so that there are some for others. */
-	if (!peer->may_change && n >= HINTS_MAX - hints_count(hints))
+	if (!peer->may_change && n >= HINTS_MAX - pid_index_count(hints->index))
 		return -ENOSPC;
 	memcpy(hint.comm, facts->comm, sizeof(hint.comm));
 	*ret = hints_add(hints, &hint);
@@ -283,7 +283,7 @@ static int start(void *state)
 	apply(hinting);
 	end_over(hinting, now_ns);
 	hinting->started = true;
-	n = hints_count(hints_in(hinting));
+	n = pid_index_count(hints_in(hinting)->index);
 	if (n)
 		log_info("%u hint%s of the former wakegovd still hold%s", n, n == 1 ? "" : "s",
 			 n == 1 ? "s" : "");

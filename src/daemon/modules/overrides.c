@@ -111,7 +111,7 @@ static void scan_ended(void *state, enum scan_end end)
 	struct overrides *overrides = state;
 	const struct rules *rules = overrides->core->rules;
 
-	if (end != SCAN_DONE || rules_are_full(rules))
+	if (end != SCAN_DONE || pid_index_count(rules->index) == pid_index_size(rules->index))
 		return;
 	overrides_each(overrides, override) {
 		if (override->target.pid && !override->ended &&

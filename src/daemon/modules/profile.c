@@ -55,7 +55,7 @@ static bool rule_has_task(const struct core *core, const char *name)
 {
 	int rule = core->rules ? rule_named(&core->policy, name) : -1;
 
-	return rule >= 0 && rules_count(core->rules, rule).tasks > 0;
+	return rule >= 0 && core->rules->ruled[rule].count.tasks > 0;
 }
 
 static bool holds(const struct core *core, const struct policy_when *when)
