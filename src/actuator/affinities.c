@@ -114,12 +114,6 @@ const struct task_log_kind affinities_log = {
 	.gave = gave,
 };
 
-struct affinities {
-	struct task_log log;
-	uint32_t n_present; /* CPUs of the machine */
-	struct affinities_counts counts;
-};
-
 struct affinities *affinities_new(const char *directory)
 {
 	struct affinities *affinities = calloc(1, sizeof(*affinities));
@@ -201,7 +195,7 @@ static int mark_taken_over(struct affinities *affinities, struct affinity *entry
 {
 	entry->task.kept = false;
 	entry->foreign = true;
-	affinities->counts.foreign++;
+	affinities->foreign++;
 	return AFFINITIES_TAKEN_OVER;
 }
 
@@ -250,7 +244,7 @@ static int write_mask(struct affinities *affinities, struct affinity *entry,
 		r = affinity_write(entry->task.pid, mask);
 	if (r < 0) {
 		entry->put = before;
-		affinities->counts.refused += r != -ESRCH;
+		affinities->refused += r != -ESRCH;
 		return r == -ESRCH ? AFFINITIES_GONE : r;
 	}
 	entry->task.kept = true;
@@ -284,7 +278,7 @@ int affinities_keep(struct affinities *affinities, uint32_t pid, const struct cp
 	if (!entry)
 		entry = add(affinities, &(struct affinity){ .task = { pid, false, start } });
 	if (!entry) {
-		affinities->counts.refused++;
+		affinities->refused++;
 		return -ENOSPC;
 	}
 	if (!entry->task.kept)
@@ -320,14 +314,4 @@ bool affinities_forked(struct affinities *affinities, uint32_t parent, uint32_t 
 bool affinities_knows(const struct affinities *affinities, uint32_t pid)
 {
 	return task_log_find(&affinities->log, pid);
-}
-
-int affinities_release(struct affinities *affinities, restore_report_t report, void *userdata)
-{
-	return task_log_release(&affinities->log, report, userdata);
-}
-
-void affinities_count(const struct affinities *affinities, struct affinities_counts *ret)
-{
-	*ret = affinities->counts;
 }

@@ -30,17 +30,17 @@ enum affinities_outcome {
 	AFFINITIES_OUTSIDE,    /* the task may run on none of these CPUs; it has its own affinity */
 };
 
-struct affinities;
-
-struct affinities_counts {
-	uint64_t refused; /* writes that the kernel refused, and tasks for which the table had no
-			     room */
+struct affinities {
+	struct task_log log;
+	uint32_t n_present; /* CPUs of the machine */
+	uint64_t
+		refused; /* writes that the kernel refused, and tasks for which there was no room */
 	uint64_t foreign; /* tasks whose affinity another program set while they were kept */
 };
 
 /* directory is borrowed and must exist. Returns NULL without memory. */
 struct affinities *affinities_new(const char *directory);
-/* Restores no affinity: affinities_release() does. */
+/* Restores no affinity: task_log_release() does. */
 struct affinities *affinities_free(struct affinities *affinities);
 
 /*
@@ -61,11 +61,6 @@ bool affinities_forked(struct affinities *affinities, uint32_t parent, uint32_t 
 bool affinities_knows(const struct affinities *affinities, uint32_t pid);
 /* Drops the entry: the task has exited, or is to be treated as new. */
 void affinities_forget(struct affinities *affinities, uint32_t pid);
-
-/* Restores each affinity that is kept, as task_log_release() says. */
-int affinities_release(struct affinities *affinities, restore_report_t report, void *userdata);
-
-void affinities_count(const struct affinities *affinities, struct affinities_counts *ret);
 
 /* An entry of the table, and a line of its log. */
 struct affinity {

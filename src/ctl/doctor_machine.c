@@ -258,7 +258,7 @@ static void examine_counters(const struct examination *e, const char *source, co
 					  NULL);
 		if (!frequency)
 			return;
-		why = frequency_why(frequency);
+		why = frequency->why;
 		source = frequency_source(frequency);
 	}
 	report(e, why && *why ? FINDING_NOTE : FINDING_GOOD, "frequency of the CPUs",

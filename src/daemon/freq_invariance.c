@@ -80,13 +80,15 @@ int freq_invariance_start(struct core *core)
 	if (!core->frequency)
 		return log_oom();
 	log_debug("frequency source: %s%s%s", frequency_source(core->frequency),
-		  frequency_why(core->frequency)[0] ? "; " : "", frequency_why(core->frequency));
+		  core->frequency->why[0] ? "; " : "", core->frequency->why);
 	return 0;
 }
 
 int freq_invariance_drop_capabilities(struct core *core)
 {
-	return process_drop_capabilities(frequency_capabilities(core->frequency));
+	const struct counter_reader *reader = *core->frequency->reader;
+
+	return process_drop_capabilities(reader ? reader->capabilities : 0);
 }
 
 uint32_t freq_invariance_measure(struct core *core, uint32_t cpu, uint64_t now_ns)
@@ -103,7 +105,7 @@ uint32_t freq_invariance_measure(struct core *core, uint32_t cpu, uint64_t now_n
 	case FREQUENCY_DROPPED:
 		journal_report(core, MESSAGE_SOURCE_DROPPED, &(struct event){ .reason = dropped },
 			       "frequencies are no longer counted by %s but by %s: %s", dropped,
-			       frequency_source(core->frequency), frequency_why(core->frequency));
+			       frequency_source(core->frequency), core->frequency->why);
 		freq_invariance_drop_capabilities(core);
 		break;
 	case FREQUENCY_NOTHING:

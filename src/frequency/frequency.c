@@ -12,26 +12,6 @@
 /* This many implausible measurements in a row drop a reader; a firmware interrupt can spoil one. */
 #define DOUBTS_MAX 3
 
-/* The start of a measurement of a CPU. */
-struct base {
-	uint64_t ns; /* 0: none */
-	uint32_t reported_khz;
-	struct counts counts;
-};
-
-struct frequency {
-	uint32_t n_cpus;
-	uint32_t base_khz;
-	const struct counter_reader *const *reader; /* *reader is NULL: the kernel's frequency */
-	void *state;				    /* the reader's */
-	frequency_ask_t ask;
-	void *userdata;
-	uint32_t doubts;
-	uint64_t measured_ns;
-	char why[512];
-	struct base bases[];
-};
-
 /* Appends to frequency->why the reason for not using the reader. */
 static void explain(struct frequency *frequency, const char *why)
 {
@@ -111,10 +91,10 @@ static enum frequency_outcome drop(struct frequency *frequency, const char *why)
 
 /* Three implausible measurements in a row drop the reader. The elapsed time bounds the counts. */
 static enum frequency_outcome accept_counts(struct frequency *frequency, uint32_t cpu,
-					    const struct base *from, uint32_t reference_khz,
-					    uint32_t *ret_khz)
+					    const struct frequency_base *from,
+					    uint32_t reference_khz, uint32_t *ret_khz)
 {
-	const struct base *to = &frequency->bases[cpu];
+	const struct frequency_base *to = &frequency->bases[cpu];
 	double most = (double)(to->ns - from->ns) / NS_PER_MS * reference_khz;
 	uint64_t actual, reference, khz = 0;
 	const char *why = NULL;
@@ -144,7 +124,7 @@ enum frequency_outcome frequency_measure(struct frequency *frequency, uint32_t c
 					 uint32_t reported_khz, uint64_t reported_ns,
 					 uint32_t *ret_khz)
 {
-	struct base from, to = { .ns = now_ns, .reported_khz = reported_khz };
+	struct frequency_base from, to = { .ns = now_ns, .reported_khz = reported_khz };
 	uint32_t reference_khz;
 	bool unchanged;
 
@@ -176,19 +156,4 @@ void frequency_forget(struct frequency *frequency, uint32_t cpu)
 const char *frequency_source(const struct frequency *frequency)
 {
 	return *frequency->reader ? (*frequency->reader)->name : "kernel";
-}
-
-uint64_t frequency_measured_ns(const struct frequency *frequency)
-{
-	return frequency->measured_ns;
-}
-
-uint64_t frequency_capabilities(const struct frequency *frequency)
-{
-	return *frequency->reader ? (*frequency->reader)->capabilities : 0;
-}
-
-const char *frequency_why(const struct frequency *frequency)
-{
-	return frequency->why;
 }

@@ -12,8 +12,6 @@
 #include "core/settings.h"
 #include "core/topology.h"
 
-struct frequency;
-
 /*
  * counters.c: pairs of per-CPU counters that show the real frequency: one counts with the CPU's
  * clock, one at a fixed rate, both only while the CPU works. There are three ways to read them;
@@ -68,6 +66,26 @@ uint32_t counter_clock_khz(struct counter_clock *clock);
 /* Reads scaling_cur_freq of a CPU; 0: it cannot be read. */
 typedef uint32_t (*frequency_ask_t)(void *userdata, uint32_t cpu);
 
+/* The start of a measurement of a CPU. */
+struct frequency_base {
+	uint64_t ns; /* 0: none */
+	uint32_t reported_khz;
+	struct counts counts;
+};
+
+struct frequency {
+	uint32_t n_cpus;
+	uint32_t base_khz;
+	const struct counter_reader *const *reader; /* *reader is NULL: the kernel's frequency */
+	void *state;				    /* the reader's */
+	frequency_ask_t ask;
+	void *userdata;
+	uint32_t doubts;
+	uint64_t measured_ns; /* of the last CPU; 0: none yet, or by the kernel's frequency */
+	char why[512];	      /* the readers before it are not used: "perf: …; cppc: …" */
+	struct frequency_base bases[];
+};
+
 /*
  * readers is borrowed: the best first, ended by NULL; the first that can be opened is used. ask is
  * called when a measurement differs more than twofold from the reported frequency, as turbo is not
@@ -81,7 +99,7 @@ struct frequency *frequency_free(struct frequency *frequency);
 enum frequency_outcome {
 	FREQUENCY_NOTHING,  /* no measurement yet, or no counters */
 	FREQUENCY_MEASURED, /* *ret_khz is the mean since the last call, idle time excluded */
-	FREQUENCY_DROPPED, /* the reader proved wrong (see frequency_why()); the next one is used */
+	FREQUENCY_DROPPED,  /* the reader proved wrong (see why); the next one is used */
 };
 
 /*
@@ -100,15 +118,6 @@ void frequency_forget(struct frequency *frequency, uint32_t cpu);
 
 /* The reader in use, or "kernel". */
 const char *frequency_source(const struct frequency *frequency);
-/*
- * The capabilities that the reader needs later (struct counter_reader), to reopen the counters of a
- * CPU that comes back.
- */
-uint64_t frequency_capabilities(const struct frequency *frequency);
-/* When a CPU was last measured; 0: never, or the kernel's frequency is used. */
-uint64_t frequency_measured_ns(const struct frequency *frequency);
-/* Why the readers before it are not used: "perf: …; cppc: …"; "" for the first. */
-const char *frequency_why(const struct frequency *frequency);
 
 /*
  * Chooses the frequency at which a CPU has its full capacity. If that is the highest OPP, there is

@@ -116,12 +116,12 @@ FIXTURE_TEST(test_measures)
 	record(&first, 1, 800000); /* idle for the rest: only what it works is counted */
 	frequency = make();
 	assert_string_equal(frequency_source(frequency), "first");
-	assert_string_equal(frequency_why(frequency), "");
+	assert_string_equal(frequency->why, "");
 	assert_int_equal(frequency_measure(frequency, 1, 100 * MS, 0, 0, &khz), FREQUENCY_NOTHING);
-	assert_int_equal(frequency_measured_ns(frequency), 0);
+	assert_int_equal(frequency->measured_ns, 0);
 	assert_int_equal(frequency_measure(frequency, 1, 110 * MS, 0, 0, &khz), FREQUENCY_MEASURED);
 	assert_int_equal(khz, 3700000);
-	assert_int_equal(frequency_measured_ns(frequency), 110 * MS);
+	assert_int_equal(frequency->measured_ns, 110 * MS);
 	assert_int_equal(frequency_measure(frequency, 1, 500 * MS, 0, 0, &khz), FREQUENCY_MEASURED);
 	assert_int_equal(khz, 800000);
 	frequency_free(frequency);
@@ -239,7 +239,7 @@ FIXTURE_TEST(test_drops_what_is_wrong)
 		assert_int_equal(frequency_measure(frequency, 0, 130 * MS, 3000000, 0, &khz),
 				 FREQUENCY_DROPPED);
 		assert_string_equal(frequency_source(frequency), "second");
-		assert_non_null(strstr(frequency_why(frequency), cases[i].why));
+		assert_non_null(strstr(frequency->why, cases[i].why));
 		assert_int_equal(first.closed, 1);
 		frequency_measure(frequency, 0, 140 * MS, 3000000, 0, &khz);
 		assert_int_equal(frequency_measure(frequency, 0, 150 * MS, 3000000, 0, &khz),
@@ -298,10 +298,10 @@ FIXTURE_TEST(test_ends_with_the_kernel)
 				 FREQUENCY_NOTHING);
 	assert_int_equal(frequency_measure(frequency, 0, 30 * MS, 0, 0, &khz), FREQUENCY_DROPPED);
 	assert_string_equal(frequency_source(frequency), "kernel");
-	assert_string_equal(frequency_why(frequency),
+	assert_string_equal(frequency->why,
 			    "first: absent; second: its counters cannot be read any more");
 	assert_int_equal(frequency_measure(frequency, 0, 40 * MS, 0, 0, &khz), FREQUENCY_NOTHING);
-	assert_int_equal(frequency_measured_ns(frequency), 0);
+	assert_int_equal(frequency->measured_ns, 0);
 	frequency_free(frequency);
 }
 

@@ -327,10 +327,7 @@ const char *placing_why_not(const struct placing *placing)
 	return "all CPUs share one last-level cache, and there are no clusters";
 }
 
-void affinities_count(const struct affinities *affinities, struct affinities_counts *ret)
-{
-	*ret = (struct affinities_counts){ .foreign = 1, .refused = 2 };
-}
+static struct affinities canned_affinities = { .foreign = 1, .refused = 2 };
 
 const char *idle_latency_why_not(const struct idle_latency *idle)
 {
@@ -339,20 +336,13 @@ const char *idle_latency_why_not(const struct idle_latency *idle)
 
 /* The machine, and what the daemon does. */
 
-const char *frequency_source(const struct frequency *frequency)
-{
-	return "msr";
-}
-
-uint64_t frequency_measured_ns(const struct frequency *frequency)
-{
-	return time_now_ns() - 12500 * NS_PER_US;
-}
-
-const char *frequency_why(const struct frequency *frequency)
-{
-	return "perf: its counters stand still";
-}
+static const struct counter_reader canned_reader = { .name = "msr" };
+static const struct counter_reader *const canned_readers[] = { &canned_reader };
+static struct frequency canned_frequency = {
+	.reader = canned_readers,
+	.why = "perf: its counters stand still",
+	.measured_ns = 1,
+};
 
 void freq_invariance_measure_cpu(struct core *core, uint32_t cpu, uint64_t now_ns)
 {
@@ -750,12 +740,14 @@ static void link_states(struct manager *manager)
 
 	core->options = &manager->options;
 	core->rules = &made.rules;
+	core->frequency = &canned_frequency;
 	core->modules = manager->modules;
 	manager->hand_back.core = core;
 	manager->monitor.core = core;
 	manager->overrides.core = core;
 	manager->past.core = core;
 	manager->placing = canned_placing;
+	manager->placing.affinities = &canned_affinities;
 	manager->idle_latency.held_us = 50;
 	manager->policies.core = core;
 }

@@ -92,8 +92,8 @@ static void put_placement(struct json_out *out, const struct placing *placing)
 
 static void put_self_and_frequency(struct json_out *out, const struct core *core)
 {
-	const char *why = frequency_why(core->frequency);
-	uint64_t measured_ns = frequency_measured_ns(core->frequency);
+	const char *why = core->frequency->why;
+	uint64_t measured_ns = core->frequency->measured_ns;
 
 	field_open(out, "self", '{');
 	field_count(out, "cpu_us", process_cpu_us());
@@ -305,20 +305,19 @@ static void put_unable(struct json_out *out, const struct manager *manager)
 	const char *unplaced = places ? placing_why_not(&manager->placing) : NULL;
 	const char *unlimited = idle_latency_why_not(&manager->idle_latency);
 	uint64_t escapes = manager->clamps.n_escapes;
-	struct affinities_counts counts;
+	const struct affinities *affinities = manager->placing.affinities;
 	struct tracer_drops drops;
 
-	affinities_count(manager->placing.affinities, &counts);
 	tracer_drops(core->tracer, &drops);
 	field_open(out, "unable", '[');
 	put_notice(out, !tick_is_seen(), &(struct notice){ .what = "no-highres" });
 	put_notice(out, escapes, &(struct notice){ .what = "clamps-escaped", .count = escapes });
 	put_notice(out, drops.threads, &(struct notice){ .what = "memory-limit" });
 	put_notice(out, unplaced, &(struct notice){ .what = "placement", .why = unplaced });
-	put_notice(out, counts.foreign,
-		   &(struct notice){ .what = "placement-given-up", .count = counts.foreign });
-	put_notice(out, counts.refused,
-		   &(struct notice){ .what = "placement-refused", .count = counts.refused });
+	put_notice(out, affinities->foreign,
+		   &(struct notice){ .what = "placement-given-up", .count = affinities->foreign });
+	put_notice(out, affinities->refused,
+		   &(struct notice){ .what = "placement-refused", .count = affinities->refused });
 	put_notice(out, unlimited, &(struct notice){ .what = "idle-latency", .why = unlimited });
 	json_out_close(out, ']');
 }

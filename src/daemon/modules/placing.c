@@ -341,7 +341,7 @@ static void released(void *state)
 	int r = 0;
 
 	if (placing->affinities)
-		r = affinities_release(placing->affinities, journal_report_restore, NULL);
+		r = task_log_release(&placing->affinities->log, journal_report_restore, NULL);
 	journal_log_left(r, "the affinity of tasks", placing->core->options->run_dir, "affinities");
 }
 
