@@ -12,32 +12,6 @@
 
 static const struct uclamp none = { UCLAMP_LEAST, UCLAMP_MOST, true };
 
-/*
- * Number of released tasks that are remembered, since records of their forks may still be queued.
- */
-#define RECENT 256
-/* Number of children that wait for their own clamps; beyond it the first get them early. */
-#define CHILDREN 256
-
-/* A task with our clamps: an entry of the table, and a line of its log. */
-
-/*
- * task, own and put make its line in the log. The last line of a task counts: the task has that
- * line's clamps or, if the daemon was killed between line and write, those of the line before.
- */
-struct uclamped {
-	struct logged_task task;
-	struct uclamp own;  /* the task's own */
-	struct uclamp put;  /* our last write */
-	struct uclamp was;  /* our write before that, or what we found */
-	struct uclamp ours; /* put is own and ours, merged */
-	uint64_t mark;	    /* for struct known_task */
-	uint64_t changed_ns;
-	bool pending;	/* the rate limit delays the write of our clamps */
-	bool refused;	/* not tried again before uclamps_check_all() */
-	bool inherited; /* it has its parent's clamps, and no line in the log */
-};
-
 static void uclamped_set_min(struct uclamp *clamp, struct uclamp from)
 {
 	clamp->min_cap = from.min_cap;
@@ -146,18 +120,6 @@ const struct task_log_kind uclamps_log = {
 	.gave = gave,
 };
 
-struct uclamps {
-	struct task_log log; /* of struct uclamped */
-	task_lives_t lives;
-	void *userdata;
-	uint64_t next_ns;
-	struct uclamped recent[RECENT];
-	size_t n_recent; /* ever added; the next goes to n_recent modulo RECENT */
-	uint32_t children[CHILDREN];
-	size_t n_children;
-	struct uclamps_counts counts;
-};
-
 struct uclamps *uclamps_new(const char *directory, task_lives_t lives, void *userdata)
 {
 	struct uclamps *clamps = calloc(1, sizeof(*clamps));
@@ -253,7 +215,7 @@ static int write_task(struct uclamps *clamps, struct uclamped *clamped,
 		clamped->put = now;
 		return r == -ESRCH ? UCLAMPS_GONE : r;
 	}
-	clamps->counts.writes++;
+	clamps->writes++;
 	if (is_still_there(clamps, live))
 		return UCLAMPS_DONE;
 	/*
@@ -287,10 +249,9 @@ static int find_or_add(struct uclamps *clamps, const struct known_task *task, st
 			uclamped_set_min(&entry->own, now);
 		if (now.max_cap != entry->put.max_cap)
 			entry->own.max_cap = now.max_cap;
-		clamps->counts.foreign += !uclamp_equals(now, entry->put);
 		if (now.max_cap > entry->put.max_cap && now.max_cap > entry->ours.max_cap) {
-			clamps->counts.escapes++;
-			clamps->counts.escaped = pid;
+			clamps->escapes++;
+			clamps->escaped = pid;
 		}
 		entry->put = now;
 	} else {
@@ -316,7 +277,7 @@ static bool is_none(struct uclamp ours)
 
 static void remember(struct uclamps *clamps, const struct uclamped *clamped)
 {
-	clamps->recent[clamps->n_recent++ % RECENT] = *clamped;
+	clamps->recent[clamps->n_recent++ % UCLAMPS_RECENT] = *clamped;
 }
 
 /* Drops the entry of a task that is gone or has none of our clamps. */
@@ -327,8 +288,6 @@ static int finish(struct uclamps *clamps, struct uclamped *entry, int r, uint64_
 		task_log_drop(&clamps->log, entry);
 		return r;
 	}
-	if (r < 0)
-		clamps->counts.refused += !entry->refused;
 	entry->refused = r < 0;
 	if (r == UCLAMPS_DONE)
 		entry->changed_ns = now_ns;
@@ -400,11 +359,6 @@ int uclamps_set(struct uclamps *clamps, uint32_t pid, struct uclamp ours, uint64
 	return write_now(clamps, pid, NULL, ours, now_ns);
 }
 
-uint64_t uclamps_next_ns(const struct uclamps *clamps)
-{
-	return clamps->next_ns;
-}
-
 int uclamps_check(struct uclamps *clamps, uint32_t pid, uint64_t now_ns)
 {
 	struct uclamped *entry = task_log_find(&clamps->log, pid);
@@ -465,7 +419,7 @@ static const struct uclamped *find_parent(const struct uclamps *clamps, uint32_t
 
 	if (entry)
 		return entry;
-	for (size_t i = 0; i < RECENT; i++)
+	for (size_t i = 0; i < UCLAMPS_RECENT; i++)
 		if (clamps->recent[i].task.pid == parent)
 			return &clamps->recent[i];
 	return NULL;
@@ -511,7 +465,7 @@ int uclamps_forked(struct uclamps *clamps, uint32_t parent, uint32_t child)
 	if (entry)
 		task_log_drop(&clamps->log, entry);
 	remember(clamps, &fresh);
-	if (clamps->n_children == CHILDREN)
+	if (clamps->n_children == UCLAMPS_CHILDREN)
 		restore_children(clamps, 0);
 	if (!task_log_add(&clamps->log, &fresh))
 		return -ENOSPC;
@@ -525,12 +479,6 @@ int uclamps_release(struct uclamps *clamps, restore_report_t report, void *userd
 	/* The parent, whose line covers its children, may have ended. */
 	restore_children(clamps, 0);
 	return task_log_release(&clamps->log, report, userdata);
-}
-
-void uclamps_count(const struct uclamps *clamps, struct uclamps_counts *ret)
-{
-	*ret = clamps->counts;
-	ret->tasks = pid_index_count(clamps->log.index);
 }
 
 bool uclamps_find(const struct uclamps *clamps, uint32_t pid, struct uclamp *ret_own,

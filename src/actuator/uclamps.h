@@ -33,18 +33,6 @@ enum uclamps_outcome {
 	UCLAMPS_GONE,	   /* the task has exited */
 };
 
-struct uclamps;
-
-struct uclamps_counts {
-	uint32_t tasks; /* number of tasks with our clamps */
-	uint64_t writes;
-	uint64_t refused; /* tasks whose write the kernel refused; each is counted and reported once
-			   */
-	uint64_t foreign; /* clamps that another program changed while the task had ours … */
-	uint64_t escapes; /* … and how many of them raised its maximum above our cap */
-	uint32_t escaped; /* the last such task */
-};
-
 /* A task, and the caller's evidence that it lives. */
 struct known_task {
 	uint32_t pid;
@@ -57,6 +45,46 @@ struct known_task {
  * Otherwise /proc is read, which takes ten times as long as everything else.
  */
 typedef bool (*task_lives_t)(void *userdata, struct known_task *task);
+
+/*
+ * Number of released tasks that are remembered, since records of their forks may still be queued.
+ */
+#define UCLAMPS_RECENT 256
+/* Number of children that wait for their own clamps; beyond it the first get them early. */
+#define UCLAMPS_CHILDREN 256
+
+/*
+ * A task with our clamps: an entry of the table, and a line of its log.
+ *
+ * task, own and put make its line in the log. The last line of a task counts: the task has that
+ * line's clamps or, if the daemon was killed between line and write, those of the line before.
+ */
+struct uclamped {
+	struct logged_task task;
+	struct uclamp own;  /* the task's own */
+	struct uclamp put;  /* our last write */
+	struct uclamp was;  /* our write before that, or what we found */
+	struct uclamp ours; /* put is own and ours, merged */
+	uint64_t mark;	    /* for struct known_task */
+	uint64_t changed_ns;
+	bool pending;	/* the rate limit delays the write of our clamps */
+	bool refused;	/* not tried again before uclamps_check_all() */
+	bool inherited; /* it has its parent's clamps, and no line in the log */
+};
+
+struct uclamps {
+	struct task_log log; /* of struct uclamped */
+	task_lives_t lives;
+	void *userdata;
+	uint64_t next_ns; /* when uclamps_flush() is due; UINT64_MAX: never */
+	struct uclamped recent[UCLAMPS_RECENT];
+	size_t n_recent; /* ever added; the next goes to n_recent modulo UCLAMPS_RECENT */
+	uint32_t children[UCLAMPS_CHILDREN];
+	size_t n_children;
+	uint64_t writes;
+	uint64_t escapes; /* clamps that another program raised above our cap … */
+	uint32_t escaped; /* … and the last such task */
+};
 
 /*
  * directory is borrowed and must exist; lives may be NULL. Returns NULL without memory.
@@ -82,12 +110,9 @@ int uclamps_check(struct uclamps *clamps, uint32_t pid, uint64_t now_ns);
 /* The same for every task, including those that were refused. */
 void uclamps_check_all(struct uclamps *clamps, uint64_t now_ns);
 
-/* When uclamps_flush() is due; UINT64_MAX: never. */
-uint64_t uclamps_next_ns(const struct uclamps *clamps);
-
 /*
  * Writes the postponed changes that are due, and restores children's own clamps. Call it after
- * uclamps_set() was called for the children. Failures are only counted.
+ * uclamps_set() was called for the children. A task that is refused is left alone, as above.
  */
 void uclamps_flush(struct uclamps *clamps, uint64_t now_ns);
 
@@ -100,8 +125,6 @@ int uclamps_forked(struct uclamps *clamps, uint32_t parent, uint32_t child);
 
 /* Restores the clamps of every task, as task_log_release() says. */
 int uclamps_release(struct uclamps *clamps, restore_report_t report, void *userdata);
-
-void uclamps_count(const struct uclamps *clamps, struct uclamps_counts *ret);
 
 /* The task's own clamps, and its present merged ones. Returns false for a task without ours. */
 bool uclamps_find(const struct uclamps *clamps, uint32_t pid, struct uclamp *ret_own,

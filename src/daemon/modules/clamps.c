@@ -80,18 +80,17 @@ static void apply_clamp(struct clamps *clamps, struct task_clamp *clamp, uint64_
  */
 static void report_escapes(struct clamps *clamps, uint64_t now_ns)
 {
-	struct uclamps_counts counts;
+	const struct uclamps *tasks = clamps->tasks;
 
-	uclamps_count(clamps->tasks, &counts);
-	if (counts.escapes == clamps->n_escapes)
+	if (tasks->escapes == clamps->n_escapes)
 		return;
 	if (!clamps->n_escapes)
 		log_notice("task %u set its clamps above its cap: the lower one holds, now and "
 			   "whenever a task does so; wakegovctl status counts it",
-			   counts.escaped);
+			   tasks->escaped);
 	if (clamps->n_escapes && now_ns < clamps->escaped_ns + INSIST_NS)
 		clamps->core->insists_until_ns = now_ns + INSIST_NS;
-	clamps->n_escapes = counts.escapes;
+	clamps->n_escapes = tasks->escapes;
 	clamps->escaped_ns = now_ns;
 }
 
@@ -111,7 +110,7 @@ static void apply_changed(struct clamps *clamps, uint64_t now_ns)
 		apply_clamp(clamps, &clamp, now_ns);
 		n++;
 	}
-	if (now_ns >= uclamps_next_ns(clamps->tasks))
+	if (now_ns >= clamps->tasks->next_ns)
 		rule_tracking_report_children(clamps->core, 0);
 	clamps->goes_on = n == APPLY_MAX;
 	/* Children that are to be capped may be among the others. */
@@ -224,7 +223,7 @@ static uint64_t next_ns(void *state, uint64_t now_ns)
 {
 	const struct clamps *clamps = state;
 
-	return clamps->goes_on ? now_ns : uclamps_next_ns(clamps->tasks);
+	return clamps->goes_on ? now_ns : clamps->tasks->next_ns;
 }
 
 static void on_event(void *state, const struct wakegov_record *record, uint64_t now_ns)
