@@ -6,7 +6,6 @@
 #include "diag/diag.h"
 
 #include <ctype.h>
-#include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -91,34 +90,29 @@ static void check_line(struct search *search, const char *line)
 	}
 }
 
-int interrupts_find(FILE *table, const char *path, uint32_t cpu, struct interrupt *ret)
+bool interrupts_find(FILE *table, const char *path, uint32_t cpu, struct interrupt *ret)
 {
 	struct search search = { .path = path, .column = -1 };
 	_cleanup_free_ char *line = NULL;
 	size_t size = 0;
 
-	errno = 0;
 	if (getline(&line, &size, table) < 0)
-		return errno ? -errno : -ENOENT;
+		return false;
 	/* "           CPU0       CPU1": offline CPUs have no column. */
 	for (const char *at = line; (at = strstr(at, "CPU")); search.n_columns++) {
 		at += strlen("CPU");
 		if (strtoul(at, NULL, 10) == cpu)
 			search.column = search.n_columns;
 	}
-	if (search.column < 0)
-		return -ENOENT;
-	while (getline(&line, &size, table) >= 0)
+	while (search.column >= 0 && getline(&line, &size, table) >= 0)
 		check_line(&search, line);
-	if (ferror(table))
-		return errno ? -errno : -EIO;
-	if (!search.most)
-		return -ENOENT;
+	if (ferror(table) || !search.most)
+		return false;
 	*ret = search.found;
-	return 0;
+	return true;
 }
 
-int interrupts_of_disk(const char *disk, uint32_t cpu, struct interrupt *ret)
+bool interrupts_of_disk(const char *disk, uint32_t cpu, struct interrupt *ret)
 {
 	char link[PATH_MAX], instance[64], path[PATH_MAX + sizeof(instance) + 1];
 	unsigned int subsystem, controller, namespace;
@@ -136,7 +130,7 @@ int interrupts_of_disk(const char *disk, uint32_t cpu, struct interrupt *ret)
 	snprintf(path, sizeof(path), "%s/%s", device ? device : "", instance);
 
 	table = fopen("/proc/interrupts", "re");
-	return table ? interrupts_find(table, path, cpu, ret) : -errno;
+	return table && interrupts_find(table, path, cpu, ret);
 }
 
 bool advice_find_misplacement(const struct engine *engine, const struct topology *topology,

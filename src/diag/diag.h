@@ -90,14 +90,14 @@ struct interrupt {
  * Finds in table, a text like /proc/interrupts, the most frequent interrupt on cpu whose action
  * names a part of path. A part names a driver's instance: a component of path with a digit. An
  * action has it unchanged, or with a suffix that starts with a punctuation character, and NVMe's
- * with the queue: nvme0q3. Returns 0; -ENOENT when none of them ever occurred there, or the CPU has
- * no column (it is offline); -ENOMEM; or the error of reading.
+ * with the queue: nvme0q3. Returns false when none of them ever occurred there, the CPU has no
+ * column (it is offline), or the table cannot be read.
  */
-int interrupts_find(FILE *table, const char *path, uint32_t cpu, struct interrupt *ret);
+bool interrupts_find(FILE *table, const char *path, uint32_t cpu, struct interrupt *ret);
 
 /*
  * The same in /proc/interrupts for a disk of /sys/block. path is its device's in /sys; for NVMe,
  * where a disk may have several controllers, it is the controller in the disk's name. Returns as
  * above.
  */
-int interrupts_of_disk(const char *disk, uint32_t cpu, struct interrupt *ret);
+bool interrupts_of_disk(const char *disk, uint32_t cpu, struct interrupt *ret);

@@ -266,7 +266,7 @@ static void put_misplacement(struct json_out *out, const struct core *core, uint
 	if (!advice_find_misplacement(core->engine, core->topology, device, &found) ||
 	    tracer_device_name(core->tracer, device, name) < 0)
 		return;
-	is_known = interrupts_of_disk(name, found.cpu, &interrupt) == 0;
+	is_known = interrupts_of_disk(name, found.cpu, &interrupt);
 	put_notice(out, true,
 		   &(struct notice){
 			   .what = is_known ? "interrupt-elsewhere" : "completions-elsewhere",
