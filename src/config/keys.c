@@ -170,18 +170,12 @@ const struct policy_key *policy_keys_find(enum policy_section section, const cha
 
 bool policy_domain_number(const char *name, uint32_t *ret)
 {
-	const char *number = name + strlen("policy");
-	size_t n_digits;
+	char same[16];
 
-	if (strncmp(name, "policy", strlen("policy")) != 0)
+	if (sscanf(name, "policy%4u", ret) != 1)
 		return false;
-	n_digits = strspn(number, "0123456789");
-	if (n_digits < 1 || n_digits > 4 || number[n_digits])
-		return false;
-	if (number[0] == '0' && n_digits > 1)
-		return false;
-	*ret = atoi(number);
-	return *ret < TOPOLOGY_CPUS_MAX;
+	snprintf(same, sizeof(same), "policy%u", *ret);
+	return !strcmp(name, same) && *ret < TOPOLOGY_CPUS_MAX;
 }
 
 _Static_assert(POLICY_FREQUENCY_NONE == (int)POLICY_VALUE_WORD &&
