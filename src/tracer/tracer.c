@@ -66,20 +66,29 @@ void tracer_set_reference(struct tracer *tracer, uint32_t cpu, uint32_t khz)
 	tracer_set_frequency(tracer, cpu, tracer->cpus[cpu].freq_khz);
 }
 
-bool tracer_piece(const struct tracer *tracer, uint32_t pid, struct piece *ret)
+bool tracer_chain(const struct tracer *tracer, uint32_t pid, struct chain_task *ret)
 {
 	uint32_t place = pid % WAKEGOV_CHAIN_PAIRS;
 	struct wakegov_chain_pair pair;
 
 	if (bpf_map_lookup_elem(tracer->programs.maps[MAP_CHAINS], &place, &pair) < 0)
 		return false;
-	for (int i = 0; i < 2; i++) {
-		if (pair.pids[i] == pid && pair.chains[i].piece.n) {
-			*ret = pair.chains[i].piece;
+	for (int i = 0; i < 2; i++)
+		if (pair.pids[i] == pid) {
+			*ret = pair.chains[i];
 			return true;
 		}
-	}
 	return false;
+}
+
+bool tracer_piece(const struct tracer *tracer, uint32_t pid, struct piece *ret)
+{
+	struct chain_task chain;
+
+	if (!tracer_chain(tracer, pid, &chain))
+		return false;
+	*ret = chain.piece;
+	return chain.piece.n;
 }
 
 bool tracer_chain_name(const struct tracer *tracer, uint32_t cpu, uint32_t pid,

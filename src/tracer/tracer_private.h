@@ -176,6 +176,9 @@ struct tracer {
 	uint32_t chain_generation; /* the last settings.chains other than 0 */
 };
 
+/* What the kernel side has of a thread; false: nothing. */
+bool tracer_chain(const struct tracer *tracer, uint32_t pid, struct chain_task *ret);
+
 /* The chains' clock stands still until the kernel side follows them again. */
 void tracer_stop_chains(struct tracer *tracer, uint64_t now_ns);
 

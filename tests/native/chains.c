@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "native.h"
 
-#include <bpf/bpf.h>
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -35,22 +34,6 @@ void chains_settle(const struct native *native, bool settled)
 		native->tracer->programs.bss->chains_pause_ns = 0;
 }
 
-bool chains_read(const struct native *native, uint32_t pid, struct chain_task *ret)
-{
-	uint32_t index = pid % WAKEGOV_CHAIN_PAIRS;
-	struct wakegov_chain_pair pair;
-
-	if (bpf_map_lookup_elem(native->tracer->programs.maps[MAP_CHAINS], &index, &pair))
-		return false;
-	for (int i = 0; i < 2; i++) {
-		if (pair.pids[i] != pid)
-			continue;
-		*ret = pair.chains[i];
-		return true;
-	}
-	return false;
-}
-
 void chains_look(const struct native *native, pid_t process,
 		 void (*see)(uint32_t pid, const struct chain_task *chain, void *userdata),
 		 void *userdata)
@@ -63,7 +46,7 @@ void chains_look(const struct native *native, pid_t process,
 	snprintf(path, sizeof(path), "/proc/%d/task", process);
 	threads = opendir(path);
 	while (threads && (entry = readdir(threads)))
-		if (chains_read(native, atoi(entry->d_name), &chain))
+		if (tracer_chain(native->tracer, atoi(entry->d_name), &chain))
 			see(atoi(entry->d_name), &chain, userdata);
 	if (threads)
 		closedir(threads);

@@ -29,9 +29,6 @@ void chains_follow(const struct native *native);
  */
 void chains_settle(const struct native *native, bool settled);
 
-/* What the kernel side has of a thread; false: nothing. */
-bool chains_read(const struct native *native, uint32_t pid, struct chain_task *ret);
-
 /* Looks at the chains of the process's threads that are known. */
 void chains_look(const struct native *native, pid_t process,
 		 void (*see)(uint32_t pid, const struct chain_task *chain, void *userdata),

@@ -57,9 +57,9 @@ static bool has_chain(const struct native *native, pid_t pid, bool expected)
 {
 	struct chain_task chain;
 
-	for (int i = 0; i < LOOKS && chains_read(native, pid, &chain) != expected; i++)
+	for (int i = 0; i < LOOKS && tracer_chain(native->tracer, pid, &chain) != expected; i++)
 		usleep(LOOK_US);
-	return chains_read(native, pid, &chain);
+	return tracer_chain(native->tracer, pid, &chain);
 }
 
 /* Of three tasks at work that share a pair of places the third has one when another has ended. */
@@ -118,7 +118,8 @@ static bool work_until_known(const struct native *native)
 	uint64_t end_ns = time_now_ns() + KNOWN_MS * NS_PER_MS;
 	struct chain_task chain = { 0 };
 
-	while (!chains_read(native, getpid(), &chain) || chain.generation != settings->chains)
+	while (!tracer_chain(native->tracer, getpid(), &chain) ||
+	       chain.generation != settings->chains)
 		if (time_now_ns() > end_ns)
 			return false;
 	return true;
@@ -179,8 +180,8 @@ static pid_t start_sleepers(const struct native *native, pid_t *remainder)
 		if (parent)
 			work_end(parent);
 		parent = start_family(native, *remainder, children);
-		found += chains_read(native, children[0], &chain) &&
-			 chains_read(native, children[1], &chain);
+		found += tracer_chain(native->tracer, children[0], &chain) &&
+			 tracer_chain(native->tracer, children[1], &chain);
 	}
 	assert_true(found >= FAMILIES * 3 / 4);
 	*remainder -= 16;
@@ -287,7 +288,7 @@ NATIVE_TEST(test_saturation)
 	generation = settings->chains;
 	before = last_change(native, token);
 	usleep(10 * LOOK_US);
-	assert_true(chains_read(native, before.pid, &after));
+	assert_true(tracer_chain(native->tracer, before.pid, &after));
 	assert_memory_equal(&before.chain, &after, sizeof(after));
 	assert_int_equal(settings->chains, generation);
 	cpus[0].domain = WAKEGOV_NO_DOMAIN;
@@ -298,7 +299,7 @@ NATIVE_TEST(test_saturation)
 	/* The same thread: another one's may have been up to date when its waits were shorter. */
 	for (int ms = 0; ms < PATIENCE_MS && after.generation <= generation; ms += 10) {
 		usleep(LOOK_US);
-		assert_true(chains_read(native, before.pid, &after));
+		assert_true(tracer_chain(native->tracer, before.pid, &after));
 	}
 	assert_true(after.generation > generation);
 	assert_true(after.util_q >= before.chain.util_q / 16 * 15);
