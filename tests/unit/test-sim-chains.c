@@ -19,41 +19,20 @@
 #define TWO_DOMAINS  PLATFORM DOMAIN("first", "0-1") DOMAIN("second", "2-3")
 #define FOUR_DOMAINS PLATFORM DOMAIN("a", "0") DOMAIN("b", "1") DOMAIN("c", "2") DOMAIN("d", "3")
 
-static struct result run_for(const char *machine, const char *spec, const char *governor,
-			     const struct policy *policy, uint64_t warm_up_ns, uint64_t duration_ns)
-{
-	struct run_options options = {
-		.seed = 1,
-		.warm_up_ns = warm_up_ns,
-		.duration_ns = duration_ns,
-		.policy = policy,
-	};
-	struct platform platform;
-	struct workload workload;
-	struct result result;
-
-	test_sim_platform(machine, &platform);
-	test_sim_workload(&platform, spec, &workload);
-	assert_int_equal(result_run(&platform, &workload, sim_governor_find(governor), NULL,
-				    &options, &result),
-			 0);
-	return result;
-}
-
 static struct result run(const char *spec, const char *governor, const struct policy *policy)
 {
-	return run_for(TWO_DOMAINS, spec, governor, policy, TEST_SIM_S, 2 * TEST_SIM_S);
+	return test_sim_run_for(TWO_DOMAINS, spec, governor, policy, TEST_SIM_S, 2 * TEST_SIM_S);
 }
 
 static struct result run_on_four(const char *spec, const char *governor)
 {
-	return run_for(FOUR_DOMAINS, spec, governor, NULL, TEST_SIM_S, 2 * TEST_SIM_S);
+	return test_sim_run_for(FOUR_DOMAINS, spec, governor, NULL, TEST_SIM_S, 2 * TEST_SIM_S);
 }
 
 /* The first moments, in which chains are found. */
 static struct result run_start(const char *spec, const char *governor)
 {
-	return run_for(FOUR_DOMAINS, spec, governor, NULL, 0, TEST_SIM_S / 5);
+	return test_sim_run_for(FOUR_DOMAINS, spec, governor, NULL, 0, TEST_SIM_S / 5);
 }
 
 /* One at a time: the sum of all turns. As many as there are CPUs: the longest. By a timer: its. */

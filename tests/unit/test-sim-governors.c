@@ -147,20 +147,7 @@ TEST(test_wakegov_energy)
 
 static struct result run_on_full_disk(const char *spec)
 {
-	struct run_options options = {
-		.seed = 1,
-		.warm_up_ns = 10 * TEST_SIM_S,
-		.duration_ns = 5 * TEST_SIM_S,
-	};
-	static struct world world;
-	struct result result;
-
-	test_sim_platform(FULL_DISK, &world.platform);
-	test_sim_workload(&world.platform, spec, &world.workload);
-	assert_int_equal(result_run(&world.platform, &world.workload, &sim_governor_wakegov, NULL,
-				    &options, &result),
-			 0);
-	return result;
+	return test_sim_run_for(FULL_DISK, spec, "wakegov", NULL, 10 * TEST_SIM_S, 5 * TEST_SIM_S);
 }
 
 /*

@@ -73,3 +73,26 @@ static inline struct result test_sim_run(const struct platform *platform,
 	"[domain cpu0]\ncpus = 0\nopp = 500MHz 800mV\nopp = 1GHz 1000mV\n" \
 	"capacitance = 100pF\n"                                            \
 	"[device disk]\nlatency = 60us\nservice = 40us\nchannels = 1\n"
+
+/* On a machine from text. policy: NULL for the built-in values. */
+static inline struct result test_sim_run_for(const char *machine, const char *spec,
+					     const char *governor, const struct policy *policy,
+					     uint64_t warm_up_ns, uint64_t duration_ns)
+{
+	struct run_options options = {
+		.seed = 1,
+		.warm_up_ns = warm_up_ns,
+		.duration_ns = duration_ns,
+		.policy = policy,
+	};
+	struct platform platform;
+	struct workload workload;
+	struct result result;
+
+	test_sim_platform(machine, &platform);
+	test_sim_workload(&platform, spec, &workload);
+	assert_int_equal(result_run(&platform, &workload, sim_governor_find(governor), NULL,
+				    &options, &result),
+			 0);
+	return result;
+}
