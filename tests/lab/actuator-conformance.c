@@ -34,7 +34,7 @@ TEST("observe", test_observe_writes_nothing)
 	assert_int_equal(actuator_domain_release(domain, backend, NULL, NULL), ACTUATOR_DONE);
 	assert_int_equal(domain->writes, 0);
 	assert_int_equal(fixture_read_watch(f), 0);
-	assert_null(fixture_saved_text(f));
+	assert_null(fixture_text(f, SAVED_FILE));
 	fixture_assert_as_before(f);
 }
 
@@ -45,7 +45,7 @@ TEST("refused", test_refused_without_module)
 	assert_int_equal(backend->acquire(&f->domains[0]), -EOPNOTSUPP);
 	assert_non_null(strstr(f->domains[0].why, "modprobe cpufreq_userspace"));
 	fixture_assert_as_before(f);
-	assert_null(fixture_saved_text(f));
+	assert_null(fixture_text(f, SAVED_FILE));
 }
 
 TEST_WITH("absent", test_absent, NULL, NULL)

@@ -10,7 +10,7 @@ TEST("setspeed", test_acquire_saves_first)
 	char *text;
 
 	fixture_acquire(f, 0);
-	text = fixture_saved_text(f);
+	text = fixture_text(f, SAVED_FILE);
 	assert_non_null(strstr(text, "/policy0/scaling_governor schedutil userspace\n"));
 	assert_null(strstr(text, "setspeed"));
 	free(text);

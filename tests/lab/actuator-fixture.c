@@ -406,18 +406,18 @@ void fixture_empty_run_dir(struct fixture *f)
 	assert_int_equal(unlink(path), 0);
 }
 
-char *fixture_saved_text(struct fixture *f)
+char *fixture_text(struct fixture *f, const char *name)
 {
 	_cleanup_fclose_ FILE *file = NULL;
 	char path[128], *text;
 
-	snprintf(path, sizeof(path), "%s/" SAVED_FILE, f->run_dir);
+	snprintf(path, sizeof(path), "%s/%s", f->run_dir, name);
 	file = fopen(path, "re");
 	if (!file)
 		return NULL;
-	text = calloc(1, 4096);
+	text = calloc(1, 8192);
 	assert_non_null(text);
-	assert_true(fread(text, 1, 4095, file) > 0);
+	assert_true(fread(text, 1, 8191, file) > 0);
 	return text;
 }
 

@@ -95,7 +95,7 @@ void fixture_fill_run_dir(struct fixture *f);
 void fixture_empty_run_dir(struct fixture *f);
 
 /* The file of saved values, which the caller frees; NULL if there is none. */
-char *fixture_saved_text(struct fixture *f);
+char *fixture_text(struct fixture *f, const char *name);
 
 /*
  * Collects the sentences of a restore in f->report. Those on limits are left out for setspeed,

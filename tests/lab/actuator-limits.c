@@ -41,7 +41,7 @@ TEST("limits", test_limits_save_first)
 
 	write_limit(0, "scaling_max_freq", "1400000");
 	fixture_acquire(f, 0);
-	text = fixture_saved_text(f);
+	text = fixture_text(f, SAVED_FILE);
 	assert_non_null(strstr(text, "/policy0/scaling_min_freq 400000 *\n"));
 	assert_non_null(strstr(text, "/policy0/scaling_max_freq 1400000 *\n"));
 	free(text);
@@ -222,7 +222,7 @@ TEST_WITH("cooled", test_limits_that_pass, fixture_set_up, cooled_tear_down)
 	domain = fixture_acquire(f, 0);
 	ask(domain, 600000, 600000);
 	expect_limits(0, 600000, 600000);
-	text = fixture_saved_text(f);
+	text = fixture_text(f, SAVED_FILE);
 	assert_non_null(strstr(text, "/policy0/scaling_max_freq 1800000 *\n"));
 	free(text);
 	assert_int_equal(backend->verify(domain), ACTUATOR_DONE);
@@ -249,7 +249,7 @@ TEST("limits uclamp", test_limits_set_while_free)
 	assert_int_equal(fixture_read_watch(f), 1u << CONTROL_MAX_FREQ);
 	assert_int_equal(backend->verify(domain), ACTUATOR_DONE);
 	assert_int_equal(domain->state, ACTUATOR_STATE_DRIVEN);
-	text = fixture_saved_text(f);
+	text = fixture_text(f, SAVED_FILE);
 	assert_non_null(strstr(text, "/policy0/scaling_max_freq 1000000 *\n"));
 	free(text);
 	ask(domain, 600000, 600000);
@@ -274,7 +274,7 @@ TEST("limits uclamp", test_limits_taken_over)
 	expect_limits(0, 400000, 1400000);
 	assert_int_equal(actuator_domain_release(domain, backend, NULL, NULL), ACTUATOR_DONE);
 	expect_limits(0, 400000, 1400000);
-	assert_null(fixture_saved_text(f));
+	assert_null(fixture_text(f, SAVED_FILE));
 }
 
 /* Found without the watch, as a writer through its own mount of sysfs leaves it. */
@@ -328,7 +328,7 @@ TEST("limits uclamp", test_limits_after_crash)
 			      second, second);
 	expect_limits(0, 400000, 1400000);
 	expect_limits(f->second, 400000, 1400000);
-	assert_null(fixture_saved_text(f));
+	assert_null(fixture_text(f, SAVED_FILE));
 }
 
 /* A boost or a floor is a minimum of the domain as well; a cap of others does not bound it. */

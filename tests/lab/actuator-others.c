@@ -16,7 +16,7 @@ TEST("setspeed", test_foreign_governor)
 	assert_int_equal(fixture_apply(domain, 1000000), ACTUATOR_TAKEN_OVER);
 	assert_int_equal(actuator_domain_release(domain, backend, NULL, NULL), ACTUATOR_DONE);
 	assert_control(0, "scaling_governor", "performance");
-	assert_null(fixture_saved_text(f));
+	assert_null(fixture_text(f, SAVED_FILE));
 }
 
 TEST("setspeed", test_foreign_governor_found_by_apply)
@@ -63,7 +63,7 @@ TEST("setspeed", test_foreign_speed)
 	assert_int_equal(fixture_apply(domain, 400000), ACTUATOR_TAKEN_OVER);
 	assert_int_equal(actuator_domain_release(domain, backend, NULL, NULL), ACTUATOR_DONE);
 	fixture_expect_frequency(0, 1800000);
-	assert_null(fixture_saved_text(f));
+	assert_null(fixture_text(f, SAVED_FILE));
 }
 
 TEST("setspeed", test_foreign_limits_are_told)
@@ -151,7 +151,7 @@ TEST("setspeed limits uclamp", test_acquire_offline)
 {
 	fixture_set_second_online(f, false);
 	assert_int_equal(backend->acquire(&f->domains[1]), ACTUATOR_OFFLINE);
-	assert_null(fixture_saved_text(f));
+	assert_null(fixture_text(f, SAVED_FILE));
 	fixture_set_second_online(f, true);
 	fixture_acquire(f, 1);
 }
@@ -168,5 +168,5 @@ TEST("setspeed limits uclamp", test_release_offline)
 	fixture_set_second_online(f, true);
 	assert_int_equal(restore_saved(f->run_dir, NULL, NULL), 0);
 	fixture_assert_as_before(f);
-	assert_null(fixture_saved_text(f));
+	assert_null(fixture_text(f, SAVED_FILE));
 }

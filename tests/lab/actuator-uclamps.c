@@ -13,24 +13,9 @@
 #include "actuator-task.h"
 #include "shared/cleanup.h"
 
-static char *journal_text(struct fixture *f)
-{
-	_cleanup_fclose_ FILE *file = NULL;
-	char path[128], *text;
-
-	snprintf(path, sizeof(path), "%s/clamps", f->run_dir);
-	file = fopen(path, "re");
-	if (!file)
-		return NULL;
-	text = calloc(1, 8192);
-	assert_non_null(text);
-	assert_true(fread(text, 1, 8191, file) > 0);
-	return text;
-}
-
 static void expect_journal(struct fixture *f, pid_t pid, const char *clamps)
 {
-	_cleanup_free_ char *text = journal_text(f);
+	_cleanup_free_ char *text = fixture_text(f, "clamps");
 	char line[64], *found;
 
 	snprintf(line, sizeof(line), "task %d ", pid);
@@ -188,7 +173,7 @@ TEST("uclamp", test_clamps_released)
 	task_expect(pids[2], 0, 700);
 	assert_non_null(strstr(f->report, "at 0-700: another program set it\n"));
 	assert_non_null(strstr(f->report, "restored the clamps of 2 tasks to what they were\n"));
-	assert_null(journal_text(f));
+	assert_null(fixture_text(f, "clamps"));
 	for (int i = 0; i < 3; i++)
 		task_end(pids[i]);
 }
@@ -350,7 +335,7 @@ TEST("uclamp", test_clamps_after_crash)
 	task_expect(parent, 0, 1024);
 	task_expect(child, 0, 1024);
 	task_expect(other, 0, 777);
-	assert_null(journal_text(f));
+	assert_null(fixture_text(f, "clamps"));
 	assert_int_equal(task_log_restore(&uclamps_log, f->run_dir, NULL, NULL), 0);
 	kill(child, SIGKILL);
 	task_end(parent);
@@ -486,7 +471,7 @@ TEST("uclamp", test_uclamp_needs_schedutil)
 	assert_int_equal(backend->verify(&f->domains[0]), ACTUATOR_TAKEN_OVER);
 	assert_string_equal(f->domains[0].why,
 			    "another program set scaling_governor to performance");
-	assert_null(fixture_saved_text(f));
+	assert_null(fixture_text(f, SAVED_FILE));
 }
 
 TEST("uclamp", test_uclamp_writes_nothing_to_a_domain)
@@ -502,7 +487,7 @@ TEST("uclamp", test_uclamp_writes_nothing_to_a_domain)
 	assert_int_equal(backend->apply(domain, &request), ACTUATOR_UNCHANGED);
 	/* Nothing was written, so nothing is read back. */
 	assert_int_equal(domain->read_back_khz, 0);
-	assert_null(fixture_saved_text(f));
+	assert_null(fixture_text(f, SAVED_FILE));
 	assert_int_equal(actuator_domain_release(domain, backend, NULL, NULL), ACTUATOR_DONE);
 	assert_int_equal(domain->writes, 0);
 	fixture_assert_as_before(f);

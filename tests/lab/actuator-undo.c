@@ -12,7 +12,7 @@ static void assert_release_restores(struct fixture *f)
 		assert_int_equal(actuator_domain_release(&f->domains[d], backend, NULL, NULL),
 				 ACTUATOR_DONE);
 	fixture_assert_as_before(f);
-	assert_null(fixture_saved_text(f));
+	assert_null(fixture_text(f, SAVED_FILE));
 }
 
 TEST("setspeed limits uclamp", test_release_restores)
@@ -94,7 +94,7 @@ TEST("setspeed", test_tunables_released)
 			      "restored %s scaling_governor to schedutil\n",
 			      f->topology->domains[1].name);
 	fixture_assert_as_before(f);
-	assert_null(fixture_saved_text(f));
+	assert_null(fixture_text(f, SAVED_FILE));
 }
 
 TEST("setspeed", test_tunables_after_crash)
@@ -124,7 +124,7 @@ TEST("setspeed", test_tunables_never_lost)
 			    "restored policy0 scaling_governor to schedutil\n"
 			    "left schedutil/rate_limit_us at 500: another program set it\n");
 	assert_tunable(RATE_LIMIT, "500");
-	assert_null(fixture_saved_text(f));
+	assert_null(fixture_text(f, SAVED_FILE));
 }
 
 /* Whoever brings the governor back while we drive the rest has the tunables from then on. */
@@ -157,7 +157,7 @@ TEST("setspeed", test_tunables_with_a_domain_offline)
 	assert_int_equal(restore_saved(f->run_dir, NULL, NULL), 0);
 	assert_control(f->second, "scaling_governor", "schedutil");
 	assert_tunable(RATE_LIMIT, "500");
-	assert_null(fixture_saved_text(f));
+	assert_null(fixture_text(f, SAVED_FILE));
 }
 
 /* Each must be written when the kernel takes it: up_threshold stays above down_threshold. */
