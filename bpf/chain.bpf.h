@@ -34,6 +34,7 @@ enum context {
 	OF_INPUT = 1 << 2,    /* … works for an input event, or a piece that is waited for */
 	OF_KERNEL = 1 << 3,   /* … is a kernel thread */
 	OF_PIECE = 1 << 4,    /* … has woken no other task in its present piece */
+	BESIDE = 1 << 5,      /* … is_beside() */
 };
 
 /*
@@ -214,6 +215,25 @@ static inline bool is_no_news(const struct wakegov_cpu *cpu, __u32 need_q, __u64
 	       need_q <= cpu->chain_high_q;
 }
 
+/*
+ * Whether the task works beside one that does not wait for it, or for one that does: its need is
+ * its own. What the other one has left for it, once that sleeps or ends, is waited for.
+ */
+static __noinline bool follows_busy(const struct chain_task *chain)
+{
+	for (int hop = 0; hop < CHAIN_HOPS && chain; hop++) {
+		if (!chain_is_one_way(chain))
+			return hop && !chain->slept_ns && !(chain->flags & CHAIN_EXITED);
+		chain = find_chain(chain->waker.pid);
+	}
+	return false;
+}
+
+static inline bool is_beside(const struct chain_task *chain)
+{
+	return chain_is_one_way(chain) && follows_busy(chain);
+}
+
 /* The task's last waker still worked when it was last seen. */
 static inline void credit_waker(struct chain_task *chain)
 {
@@ -389,7 +409,11 @@ static inline void switch_chains(struct wakegov_cpu *cpu, struct task_struct *pr
 	cpu->chain_since_ns = comes->since.at_ns;
 	if (!comes->waker.pid)
 		cpu->compared.near_q = 0;
-	else if (!is_no_news(cpu, comes->util_q, now_ns))
+	else if (is_no_news(cpu, comes->util_q, now_ns))
+		return;
+	else if (is_beside(comes))
+		cpu->context |= BESIDE;
+	else
 		note_chain(cpu, comes->util_q, comes->waker.pid, next, now_ns);
 }
 
@@ -405,12 +429,14 @@ static inline void tick_chains(struct wakegov_cpu *cpu, struct task_struct *task
 	struct chain_task *chain = claim_chain(task, true, now_ns);
 
 	claim_chain(parent, true, now_ns);
-	if (chain && followed_chains && cpu->context & OF_INPUT)
-		hurry(cpu, chain, task, now_ns);
-	if (!chain || !followed_chains ||
-	    (cpu->chain_since_ns && chain->generation == settings.chains))
+	if (!chain || !followed_chains)
 		return;
-	resume_current(cpu, chain, now_ns);
+	if (cpu->context & OF_INPUT)
+		hurry(cpu, chain, task, now_ns);
+	if (!cpu->chain_since_ns || chain->generation != settings.chains)
+		resume_current(cpu, chain, now_ns);
+	else if (chain_is_one_way(chain) && !follows_busy(chain))
+		note_chain(cpu, chain->util_q, chain->waker.pid, task, now_ns);
 }
 
 static inline void fork_chain(struct task_struct *parent, struct task_struct *child)

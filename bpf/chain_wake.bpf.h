@@ -286,6 +286,19 @@ static __noinline int end_wait(struct wakegov_cpu *cpu, __u32 pid)
 }
 
 /*
+ * Whether the current task waits for this one. Of threads of one process that is not known, as one
+ * may poll the memory for what the other does; nor is it of the kernel's.
+ */
+static __noinline int look_at_waker(struct chain_task *chain, const struct task_struct *task)
+{
+	const struct task_struct *waker = bpf_get_current_task_btf();
+
+	if (chain && task->mm && waker->mm && task->mm != waker->mm)
+		chain_look(chain, waker->pid, waker->nvcsw);
+	return 0;
+}
+
+/*
  * The current task wakes this one. Most wakers are on for longer than the other one slept: then
  * only its place is looked up. A kernel thread that a device or a timer woke meanwhile, such as a
  * worker that ends writes, has little utilisation of its own, and yet the chain waits for it: what
@@ -322,6 +335,10 @@ static inline void wake_chain(struct task_struct *task)
 	waker = bpf_get_current_pid_tgid();
 	if (!waker)
 		return;
+	if (cpu->context & BESIDE)
+		chain->one_way = CHAIN_ONE_WAY;
+	else if (chain_is_looked_at(chain))
+		look_at_waker(chain, task);
 	if (chain_wake(chain, cpu->chain_since_ns, waker)) {
 		if (chain->util_q <= cpu->compared.near_q)
 			return;
@@ -335,6 +352,6 @@ static inline void wake_chain(struct task_struct *task)
 			return;
 	}
 	now_ns = chain_clock(bpf_get_current_task_btf());
-	if (!is_no_news(cpu, chain->util_q, now_ns))
-		note_chain(cpu, chain->util_q, chain->waker.pid, task, now_ns);
+	if (!(cpu->context & BESIDE) && !is_no_news(cpu, chain->util_q, now_ns))
+		note_chain(cpu, chain->util_q, waker, task, now_ns);
 }

@@ -166,6 +166,7 @@ struct task_struct {
 	int static_prio;
 	struct sched_entity se;
 	struct sched_info sched_info;
+	unsigned long nvcsw;
 	struct mm_struct *mm;
 	__u64 start_time; /* CLOCK_MONOTONIC */
 	__u64 start_boottime;

@@ -326,3 +326,51 @@ NATIVE_TEST(test_short_processes)
 	work_end(chain);
 	tracer_follow_chains(native->tracer, false);
 }
+
+/* A writer that computes, and in another process, on another CPU, a reader for which it does not
+ * wait. */
+static pid_t start_one_way(pid_t *reader)
+{
+	int ends[2];
+	char line = 0;
+	pid_t writer;
+
+	assert_int_equal(pipe(ends), 0);
+	*reader = work_start();
+	while (!*reader && read(ends[0], &line, 1) == 1)
+		work_burn(50);
+	writer = work_start();
+	while (!writer && write(ends[1], &line, 1) == 1)
+		work_burn(500);
+	close(ends[0]);
+	close(ends[1]);
+	work_pin(*reader, NATIVE_CPU);
+	work_pin(writer, NATIVE_CPU + 1);
+	return writer;
+}
+
+/* The reader's CPU has what the reader needs by itself, until the writer waits. */
+NATIVE_TEST(test_one_way)
+{
+	const struct native *native = *state;
+	const struct wakegov_chain *noted = &native->tracer->cpus[NATIVE_CPU].chain;
+	struct chain_task chain = { 0 };
+	uint64_t known_ns;
+	pid_t reader, writer;
+
+	chains_follow(native);
+	writer = start_one_way(&reader);
+	for (int ms = 0; ms < PATIENCE_MS && !chain_is_one_way(&chain); ms += 10) {
+		usleep(LOOK_US);
+		tracer_chain(native->tracer, reader, &chain);
+	}
+	assert_int_equal(chain.waker.pid, writer);
+	known_ns = time_now_ns();
+	usleep(20 * LOOK_US);
+	assert_false(noted->pid == (uint32_t)reader && noted->seen_ns > known_ns + NS_PER_MS);
+	assert_true(tracer_chain(native->tracer, reader, &chain));
+	assert_true(chain.util_q > CHAIN_ONE / 2);
+	work_end(writer);
+	work_end(reader);
+	tracer_follow_chains(native->tracer, false);
+}
