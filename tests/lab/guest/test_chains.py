@@ -62,7 +62,7 @@ if {{relayed}}:
 rename("loop"); os.sched_setaffinity(0, [1])
 while True:
     for _, writer in pipes: os.write(writer, b"x")
-    work(0.03)
+    work({{each_s}})
 """
 POLICY = "[wakegov]\nbackend = {}\n[utilisation]\nchains = {}\n"
 
@@ -357,11 +357,11 @@ class Takers(LoadAlone):
 
 
 class Sleepers(LoadAlone):
-    def targets(self, work_s, policy="", relayed=False):
+    def targets(self, work_s, policy="", relayed=False, each_s=0.03, backend="setspeed"):
         """Where a loop on another CPU wakes one each 30 ms, which works so long, and for which it does not wait"""
-        daemon = guest.KeptDaemon.with_policy(POLICY.format("setspeed", "on") + policy)
+        daemon = guest.KeptDaemon.with_policy(POLICY.format(backend, "on") + policy)
         domains = [name for name in programs.policies() if set(CPUS) & set(guest.cpus_of(name))]
-        with subprocess.Popen(["python3", "-c", LOOP.format(work_s=work_s, relayed=relayed)], start_new_session=True) as loop:
+        with subprocess.Popen(["python3", "-c", LOOP.format(work_s=work_s, relayed=relayed, each_s=each_s)], start_new_session=True) as loop:
             try:
                 time.sleep(1)
                 targets = [daemon.domain(name)["target_khz"] for _ in range(LOOKS) for name in domains
@@ -374,6 +374,12 @@ class Sleepers(LoadAlone):
     def test_tiny(self):
         """One that has next to nothing of its chain's time asks for what it needs itself"""
         self.assertLess(max(self.targets(0)), 2 * LOWEST_KHZ)
+
+    def test_not_awaited(self):
+        """Those that a loop wakes, itself or through another, ask for what they need themselves, as it never waits for them"""
+        for backend, relayed in ("setspeed", False), ("setspeed", True), ("limits", False), ("uclamp", False):
+            with self.subTest(backend=backend, relayed=relayed):
+                self.assertLess(max(self.targets(0.0003, "", relayed, 0.002, backend)), 2 * LOWEST_KHZ)
 
     def test_capped(self):
         """The cap of a loop holds for those that it wakes, itself or through another, which have none, on each CPU"""
