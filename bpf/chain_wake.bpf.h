@@ -293,8 +293,12 @@ static __noinline int look_at_waker(struct chain_task *chain, const struct task_
 {
 	const struct task_struct *waker = bpf_get_current_task_btf();
 
-	if (chain && task->mm && waker->mm && task->mm != waker->mm)
+	if (!chain)
+		return 0; /* for the verifier: never so */
+	if (task->mm && waker->mm && task->mm != waker->mm)
 		chain_look(chain, waker->pid, waker->nvcsw);
+	else
+		chain->one_way = 0;
 	return 0;
 }
 
