@@ -176,6 +176,11 @@ def redis_benchmark(text):
     return float(row[1]), float(row[4]) * 1000, float(row[6]) * 1000
 
 
+def stress_ng(text):
+    """Of its table: the stressor, its operations, real time, user's, the kernel's, operations a second."""
+    return float(re.search(r"^stress-ng: metrc.*\] +\w[\w-]* +(?:[\d.]+ +){4}([\d.]+)", text, re.M)[1]), None, None
+
+
 def memcaslap(text):
     """It tells of times only by powers of two."""
     return float(re.search(r"TPS: (\d+)", text)[1]), None, None
@@ -490,6 +495,8 @@ WORKLOADS = (
     workload("gitsource", "ms", "lower", GIT_TESTS, completion),
     *(workload(f"go-{mode}", unit, "higher", f"${{LAB_GOLOAD:?lab table programs builds it}} {mode}", printed)
       for mode, unit in (("channel", "rounds/s"), ("pool", "jobs/s"))),
+    *(workload(f"stress-{name}", "operations/s", "higher", f"stress-ng --temp-path /run --{name} 1 -t 2 --metrics-brief 2>&1", stress_ng)
+      for name in ("pipe", "udp", "mq", "fifo")),
     workload("pool", "maps/s", "higher", POOL, printed),
     workload("cyclictest", "ms", "lower",
              "cyclictest --policy=other -t1 -i 3000 -l 400 -q -h 4000", cyclictest),

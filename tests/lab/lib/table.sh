@@ -3,7 +3,7 @@
 # lab table: governors side by side under loads.
 
 # Of the table of programs, whose CPUs are those of the timed machine.
-TABLE_PROGRAMS=nginx-light,wrk,ripgrep,sox,rt-tests,zstd,postgresql-15,dbench,redis-server,redis-tools,rsync
+TABLE_PROGRAMS=nginx-light,wrk,ripgrep,sox,rt-tests,zstd,postgresql-15,dbench,redis-server,redis-tools,rsync,stress-ng
 TABLE_PROGRAMS+=,memcached,libmemcached-tools,nfs-kernel-server,nfs-common,rpcbind,btrfs-progs,openssh-server,wireguard-tools
 TABLE_PROGRAMS+=,xfsprogs,f2fs-tools,bcache-tools,ethtool
 export TABLE_PROGRAMS
