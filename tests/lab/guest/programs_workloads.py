@@ -2,12 +2,12 @@
 """The rows of lab table programs: what they need, their commands, and how their figures are read."""
 import contextlib
 import csv
-import json
 import os
 import re
 
 import guest
-from stacks import STACKS, crypt, null_blk
+from pauses import PAUSES
+from stacks import STACKS, null_blk
 from workloads import (CPU, DISK, WORK, bound_disk, chainload, cold, completion, drifting_disk, ext4, fio,
                        fio_command, fio_sync, frameload, hackbench, input_devices, latency_disk, listens, log, network_card, objects,
                        printed, python, remount, repeated, server, shell, tbench, tbench_command, tbench_server, turns,
@@ -27,11 +27,6 @@ def tree():
 def data():
     work_folder()
     shell(f"head -c 200000 /usr/bin/perl >{WORK}/data")
-
-
-def text():
-    work_folder()
-    shell(f"cp README.md {WORK}/text")
 
 
 def sound():
@@ -248,140 +243,6 @@ def work(n): return sum(i * i for i in range(n))
 pool = multiprocessing.Pool(3)""")
 
 
-def typed(program, pause_s, *commands):
-    """Types them at its prompts, each after a pause: their mean time in ms, the median and the longest in us."""
-    return python(f"""import os, pty, time
-COMMANDS = {json.dumps(commands)}
-pid, terminal = pty.fork()
-if not pid:
-    program = {json.dumps(program)}
-    os.execvpe(program[0], program, {{**os.environ, "PS1": "@> ", "TERM": "dumb"}})
-def prompt():
-    got = b""
-    while not got.endswith(b"@> "): got += os.read(terminal, 4096)
-prompt()
-took = []
-for number in range(24):
-    time.sleep({pause_s})
-    before = time.monotonic()
-    os.write(terminal, COMMANDS[number % len(COMMANDS)].encode() + b"\\n"); prompt()
-    took.append((time.monotonic() - before) * 1e6)
-took = sorted(took[4:])
-print(sum(took) / len(took) / 1000, took[len(took) // 2], took[-1])
-""")
-
-
-SHELL = ("bash", "--norc", "-i")
-SSH = ("ssh", "-tt", "-p", "2222", "-i", f"{WORK}/ssh/key", "-o", "StrictHostKeyChecking=no", "-o", "LogLevel=quiet", "127.0.0.1",
-       "PS1=\"@> \" TERM=dumb exec bash --norc -i")
-COMMANDS = (f"ls -l {WORK}", f"grep -c the {WORK}/text", f"sort {WORK}/text | tail -n 1", f"wc -l {WORK}/text")
-
-
-RAM = f"{WORK}/ram"
-
-
-def in_ram():
-    """A shell and the commands, as a disk's cache has them on other machines: what is behind 9p waits for the host."""
-    text()
-    shell(f"""mkdir -p {RAM}; mount -t tmpfs -o mode=755 ram {RAM}; cd {RAM}; mkdir -p proc .{WORK}
-        programs=$(command -v bash ls grep sort tail wc)
-        tar ch /etc/passwd $programs $(ldd $programs | grep -o '/[^ :)]*[.]so[^ :)]*' | sort -u) 2>/dev/null | tar x
-        mount --bind /proc proc; mount --bind {WORK} .{WORK}""")
-
-
-def secure_shell():
-    """A key, and what sshd wants to be there."""
-    text()
-    shell(f"mkdir -p {WORK}/ssh /run/sshd; cd {WORK}/ssh; [ -f key ] || ssh-keygen -q -t ed25519 -N '' -f key; "
-          "grep -q ^sshd: /etc/passwd || echo 'sshd:x:74:65534::/run/sshd:/usr/sbin/nologin' >>/etc/passwd")
-
-
-def sshd():
-    """Without PAM, as the guest has no sessions."""
-    return server(["/usr/sbin/sshd", "-D", "-f", "/dev/null", "-p", "2222", "-h", f"{WORK}/ssh/key", "-o", f"AuthorizedKeysFile={WORK}/ssh/key.pub",
-                   "-o", "StrictModes=no", "-o", "UsePAM=no", "-o", "PermitRootLogin=yes"], listens(2222))
-
-
-def unit():
-    work_folder()
-    shell(f"printf '#include <stdio.h>\nint main(void) {{ return puts(\"x\"); }}\n' >{WORK}/unit.c")
-
-
-def tunnel():
-    """WireGuard to a network namespace, over a pair of veth."""
-    work_folder()
-    shell(f"""modprobe wireguard; modprobe veth; cd {WORK}
-        ip netns add there; ip link add here type veth peer name here netns there
-        for at in "" "ip netns exec there"; do
-            side=${{at:+2}}; side=${{side:-1}}
-            wg genkey >wg$side; wg pubkey <wg$side >wg$side.pub
-        done
-        for at in "" "ip netns exec there"; do
-            side=${{at:+2}}; side=${{side:-1}}; other=$((3 - side))
-            $at ip link add wg0 type wireguard
-            $at wg set wg0 listen-port 51820 private-key wg$side peer $(cat wg$other.pub) allowed-ips 10.2.0.0/24 endpoint 10.1.0.$other:51820
-            $at ip addr add 10.1.0.$side/24 dev here; $at ip addr add 10.2.0.$side/24 dev wg0
-            $at ip link set lo up; $at ip link set here up; $at ip link set wg0 up
-        done""")
-
-
-def far_end():
-    """It answers each 16 KiB by a byte."""
-    return server(["ip", "netns", "exec", "there", "python3", "-c", """import socket
-with socket.create_server(("10.2.0.2", 7777)) as listening:
-    while True:
-        asked, _ = listening.accept()
-        while asked.recv(16384, socket.MSG_WAITALL): asked.send(b"x")"""], listens(7777, "10.2.0.2"))
-
-
-def after_pauses(pause_s, times, body, setup):
-    """Python that pauses and then does the body, so often: the mean time in ms, the median and the 99th percentile in us."""
-    return python(f"""import os, socket, time
-{setup}
-took = []
-for number in range({times}):
-    time.sleep({pause_s})
-    before = time.monotonic()
-    {body}
-    took.append((time.monotonic() - before) * 1e6)
-took = sorted(took[{times // 10}:])
-print(sum(took) / len(took) / 1000, took[len(took) // 2], took[len(took) * 99 // 100])
-""")
-
-
-TUNNEL = after_pauses(0.01, 200, "asked.sendall(bytes(16384)); asked.recv(1)", """asked = socket.create_connection(("10.2.0.2", 7777))
-asked.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)""")
-
-# 256 KiB of an encrypted disk, which another process reads.
-DECRYPTED = after_pauses(0.1, 40, "asked.send(bytes([number])); asked.recv(1)", """asked, there = socket.socketpair()
-if not os.fork():
-    asked.close()
-    disk = os.open("/dev/mapper/decrypted", os.O_RDONLY)
-    while which := there.recv(1):
-        os.pread(disk, 262144, which[0] * 37 % 100 * 262144)
-        there.send(b"x")
-    os._exit(0)
-os.posix_fadvise(os.open("/dev/mapper/decrypted", os.O_RDONLY), 0, 0, os.POSIX_FADV_DONTNEED)""")
-
-
-# A collector of figures, each 100 ms by the clock, as monitoring agents are: how many of its rounds of four
-# commands are over after 50 ms, in percent, and how long they take, in us.
-COLLECTOR = f"""import os, time
-COMMANDS = (["grep", "-c", "MHz", "/proc/cpuinfo"], ["wc", "-l", "{WORK}/text"], ["ls", "-l", "{WORK}"],
-            ["sort", "-u", "{WORK}/text"])
-to = [(os.POSIX_SPAWN_OPEN, 1, "/dev/null", os.O_WRONLY, 0)]
-took = []; due = time.monotonic()
-for number in range(24):
-    due = max(due + 0.1, time.monotonic())
-    time.sleep(max(0, due - time.monotonic()))
-    for command in COMMANDS:
-        os.waitpid(os.posix_spawnp(command[0], command, os.environ, file_actions=to), 0)
-    took.append((time.monotonic() - due) * 1e6)
-took = sorted(took[4:])
-print(100 * sum(us < 50000 for us in took) / len(took), took[len(took) // 2], took[-1])
-"""
-
-
 # A script of short commands, most of which start others.
 SCRIPT = """
 for i in 1 2 3 4 5 6 7 8 9 10; do
@@ -417,16 +278,11 @@ def latency(text):
 
 
 WORKLOADS = (
-    workload("fio-psync", "IOPS", "higher", fio_command("psync", "/dev/nullb1"), fio,
-             (latency_disk,)),
-    workload("fio-libaio", "IOPS", "higher", fio_command("libaio", "/dev/nullb1"), fio,
-             (latency_disk,)),
-    workload("fio-uring16", "IOPS", "higher", fio_command("io_uring", "/dev/nullb1", 16), fio,
-             (latency_disk,)),
-    workload("fio-uring-bound", "IOPS", "higher", fio_command("io_uring", "/dev/nullb2", 64), fio,
-             (bound_disk,)),
-    workload("fio-drift", "IOPS", "higher", fio_command("psync", "/dev/mapper/drift", order="read"),
-             fio, (drifting_disk,)),
+    workload("fio-psync", "IOPS", "higher", fio_command("psync", "/dev/nullb1"), fio, (latency_disk,)),
+    workload("fio-libaio", "IOPS", "higher", fio_command("libaio", "/dev/nullb1"), fio, (latency_disk,)),
+    workload("fio-uring16", "IOPS", "higher", fio_command("io_uring", "/dev/nullb1", 16), fio, (latency_disk,)),
+    workload("fio-uring-bound", "IOPS", "higher", fio_command("io_uring", "/dev/nullb2", 64), fio, (bound_disk,)),
+    workload("fio-drift", "IOPS", "higher", fio_command("psync", "/dev/mapper/drift", order="read"), fio, (drifting_disk,)),
     workload("sqlite-commit", "commits/s", "higher", SQLITE_COMMITS, printed, (ext4,)),
     workload("sqlite-read", "rows/s", "higher", python(SQLITE_READS), printed, (sqlite,), cold),
     workload("pgbench-read", "tps", "higher", pgbench_command("-S"), pgbench, (postgres,),
@@ -485,12 +341,7 @@ WORKLOADS = (
     # The same, asked by the other end of the network card: by one, two and three tasks.
     *(workload(f"outside-{tasks}", "ms", "lower", frameload(f"outside{tasks}", 5), latency, (network_card,))
       for tasks in (1, 2, 3)),
-    workload("terminal", "ms", "lower", typed(("chroot", RAM, *SHELL), 0.1, *COMMANDS), printed, (in_ram,)),
-    workload("ssh", "ms", "lower", typed(SSH, 0.1, *COMMANDS), printed, (secure_shell,), sshd),
-    workload("compile", "ms", "lower", typed(SHELL, 1, f"gcc -c {WORK}/unit.c -o {WORK}/unit.o"), printed, (unit,)),
-    workload("tunnel", "ms", "lower", TUNNEL, printed, (tunnel,), far_end),
-    workload("decrypted", "ms", "lower", DECRYPTED, printed, (crypt("decrypted"),)),
-    workload("collector", "% on time", "higher", python(COLLECTOR), printed, (text,)),
+    *PAUSES,
     workload("script", "ms", "lower", SCRIPT, completion),
     workload("gitsource", "ms", "lower", GIT_TESTS, completion),
     *(workload(f"go-{mode}", unit, "higher", f"${{LAB_GOLOAD:?lab table programs builds it}} {mode}", printed)
