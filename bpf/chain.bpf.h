@@ -34,7 +34,7 @@ enum context {
 	OF_INPUT = 1 << 2,    /* … works for an input event, or a piece that is waited for */
 	OF_KERNEL = 1 << 3,   /* … is a kernel thread */
 	OF_PIECE = 1 << 4,    /* … has woken no other task in its present piece */
-	BESIDE = 1 << 5,      /* … is_beside() */
+	BESIDE = 1 << 5,      /* … works beside a busy task: is_beside() */
 };
 
 /*
@@ -215,20 +215,21 @@ static inline bool is_no_news(const struct wakegov_cpu *cpu, __u32 need_q, __u64
 	       need_q <= cpu->chain_high_q;
 }
 
-/*
- * Whether the task works beside one that does not wait for it, or for one that does: its need is
- * its own. What the other one has left for it, once that sleeps or ends, is waited for.
- */
+/* Whether the first waker that waits for its own, or has none, is at work. */
 static __noinline bool follows_busy(const struct chain_task *chain)
 {
 	for (int hop = 0; hop < CHAIN_HOPS && chain; hop++) {
 		if (!chain_is_one_way(chain))
-			return hop && !chain->slept_ns && !(chain->flags & CHAIN_EXITED);
+			return !chain->slept_ns && !(chain->flags & CHAIN_EXITED);
 		chain = find_chain(chain->waker.pid);
 	}
 	return false;
 }
 
+/*
+ * Whether the task works beside a busy one that waits neither for it nor for those in between. Then
+ * its need is its own. Once the busy one sleeps or ends, what it has left is waited for.
+ */
 static inline bool is_beside(const struct chain_task *chain)
 {
 	return chain_is_one_way(chain) && follows_busy(chain);
@@ -420,7 +421,8 @@ static inline void switch_chains(struct wakegov_cpu *cpu, struct task_struct *pr
 /*
  * Called at a tick that meets the task. The task may belong to a chain, however short its bursts
  * are. So may its parent, which a tick may never meet: it works only for a moment between its
- * children. A task that polls has no switch, and yet wakes others.
+ * children. A task that polls has no switch, and yet wakes others. Nor has one that works on what a
+ * busy task left for it.
  */
 static inline void tick_chains(struct wakegov_cpu *cpu, struct task_struct *task)
 {
@@ -435,7 +437,7 @@ static inline void tick_chains(struct wakegov_cpu *cpu, struct task_struct *task
 		hurry(cpu, chain, task, now_ns);
 	if (!cpu->chain_since_ns || chain->generation != settings.chains)
 		resume_current(cpu, chain, now_ns);
-	else if (chain_is_one_way(chain) && !follows_busy(chain))
+	else if (chain_is_one_way(chain) && !is_beside(chain))
 		note_chain(cpu, chain->util_q, chain->waker.pid, task, now_ns);
 }
 

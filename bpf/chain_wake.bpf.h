@@ -286,15 +286,13 @@ static __noinline int end_wait(struct wakegov_cpu *cpu, __u32 pid)
 }
 
 /*
- * Whether the current task waits for this one. Of threads of one process that is not known, as one
- * may poll the memory for what the other does; nor is it of the kernel's.
+ * Learns whether the current task waits for this one. Threads of one process count as if they did,
+ * as one may poll the memory for what the other does. So do the kernel's.
  */
 static __noinline int look_at_waker(struct chain_task *chain, const struct task_struct *task)
 {
 	const struct task_struct *waker = bpf_get_current_task_btf();
 
-	if (!chain)
-		return 0; /* for the verifier: never so */
 	if (task->mm && waker->mm && task->mm != waker->mm)
 		chain_look(chain, waker->pid, waker->nvcsw);
 	else
