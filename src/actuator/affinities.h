@@ -33,9 +33,8 @@ enum affinities_outcome {
 struct affinities {
 	struct task_log log;
 	uint32_t n_present; /* CPUs of the machine */
-	uint64_t
-		refused; /* writes that the kernel refused, and tasks for which there was no room */
-	uint64_t foreign; /* tasks whose affinity another program set while they were kept */
+	uint64_t refused;   /* writes that the kernel refused; tasks without room in the table */
+	uint64_t foreign;   /* tasks whose affinity another program set while they were kept */
 };
 
 /* directory is borrowed and must exist. Returns NULL without memory. */

@@ -41,7 +41,7 @@ static const struct argp_option options[] = {
 	  "Of wakegov, alone, as wakegov.conf(5); default: built-in values" },
 	{ "csv", OPT_CSV, NULL, 0, "For machines" },
 	{ "record", OPT_RECORD, "FILE", 0,
-	  "Write down what wakegov's core is told and decides; with one SPEC and the governor wakegov "
+	  "Record the inputs and decisions of wakegov's core, with one SPEC and the governor wakegov "
 	  "alone; for wakegovctl replay and report" },
 	{ "verbose", OPT_VERBOSE, NULL, 0, "More of what the model knows" },
 	{ 0 },
