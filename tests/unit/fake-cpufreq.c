@@ -22,49 +22,21 @@ int fake_reset(void **state)
 		umount2(FAKE_CPU, MNT_DETACH);
 	if (mount("fake", FAKE_CPU, "tmpfs", 0, "mode=755") < 0)
 		return -1;
+	strcpy(fake_root, FAKE_CPU);
 	fake_write("fake", "yes");
 	return 0;
 }
 
-static void make_folders(const char *path)
-{
-	char folder[256];
-
-	snprintf(folder, sizeof(folder), "%s", path);
-	for (char *slash = strchr(folder + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
-		*slash = '\0';
-		mkdir(folder, 0755);
-		*slash = '/';
-	}
-}
-
-void fake_write(const char *path, const char *format, ...)
-{
-	_cleanup_fclose_ FILE *file = NULL;
-	char full[256];
-	va_list args;
-
-	snprintf(full, sizeof(full), FAKE_CPU "/%s", path);
-	make_folders(full);
-	file = fopen(full, "we");
-	assert_non_null(file);
-	va_start(args, format);
-	vfprintf(file, format, args);
-	va_end(args);
-	fputc('\n', file);
-}
-
 void fake_assert(const char *path, const char *expected)
 {
-	_cleanup_fclose_ FILE *file = NULL;
-	char full[256], line[256] = "";
+	_cleanup_free_ char *text = NULL;
+	char full[256];
 
 	snprintf(full, sizeof(full), FAKE_CPU "/%s", path);
-	file = fopen(full, "re");
-	assert_non_null(file);
-	assert_non_null(fgets(line, sizeof(line), file));
-	line[strcspn(line, "\n")] = '\0';
-	assert_string_equal(line, expected);
+	text = test_read(full);
+	assert_non_null(text);
+	text[strcspn(text, "\n")] = '\0';
+	assert_string_equal(text, expected);
 }
 
 static void link_cpu(uint32_t cpu, uint32_t policy)

@@ -6,7 +6,7 @@
  * are fixed, so the tree must lie where it looks. The main() that mounts it is with it.
  */
 
-#include "test.h"
+#include "fake-files.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,8 +16,8 @@
 /* An empty tree. For use as a test's set-up, too: state may be NULL. */
 int fake_reset(void **state);
 
-/* Writes PATH below FAKE_CPU, its folders made, a newline added. */
-__attribute__((format(printf, 2, 3))) void fake_write(const char *path, const char *format, ...);
+/* Writes a line into PATH below FAKE_CPU, its folders made. */
+#define fake_write fake_file
 
 /* Whether the first line of PATH below FAKE_CPU is `expected`; shows both if it is not. */
 void fake_assert(const char *path, const char *expected);

@@ -22,7 +22,7 @@ FIXTURE_TEST(test_flipped_anywhere)
 
 	for (size_t at = 0; at < n; at++) {
 		text[at] ^= 0x80;
-		write_file(text, n);
+		test_write_bytes(SAVED_PATH, text, n);
 		assert_opens_with(-EBADMSG);
 		assert_int_equal(restore_saved(run_dir, NULL, NULL), -EBADMSG);
 		text[at] ^= 0x80;
@@ -109,7 +109,7 @@ FIXTURE_TEST(test_bad_entries)
 	for (size_t i = 0; i < ARRAY_SIZE(bad_entries); i++) {
 		snprintf(text, sizeof(text), SAVED_HEADER "boot %s\n%s\nend 1\n", boot_id,
 			 bad_entries[i]);
-		write_file(text, strlen(text));
+		test_write(SAVED_PATH, text);
 		assert_opens_with(-EBADMSG);
 	}
 }
@@ -133,7 +133,7 @@ FIXTURE_TEST(test_good_entries)
 
 		snprintf(text, sizeof(text), SAVED_HEADER "boot %s\n%s\nend 1\n", boot_id,
 			 good_entries[i]);
-		write_file(text, strlen(text));
+		test_write(SAVED_PATH, text);
 		saved = open_with(1);
 		assert_int_equal(saved_save(saved), 0);
 		saved_free(saved);
@@ -157,11 +157,11 @@ FIXTURE_TEST(test_bad_files)
 
 	for (size_t i = 0; i < ARRAY_SIZE(bad_files); i++) {
 		snprintf(text, sizeof(text), SAVED_HEADER "boot %s\n%s", boot_id, bad_files[i]);
-		write_file(text, strlen(text));
+		test_write(SAVED_PATH, text);
 		assert_opens_with(-EBADMSG);
 	}
 	snprintf(text, sizeof(text), "wakegov originals 1\nboot %s\nend 0\n", boot_id);
-	write_file(text, strlen(text));
+	test_write(SAVED_PATH, text);
 	assert_opens_with(-EPROTONOSUPPORT);
 }
 
@@ -171,7 +171,7 @@ FIXTURE_TEST(test_too_many)
 
 	run_dir = fake_run_dir("4m");
 	for (size_t n = SAVED_MAX; n <= SAVED_MAX + 1; n++) {
-		file = fopen("/run/" SAVED_FILE, "w");
+		file = fopen(SAVED_PATH, "w");
 		assert_non_null(file);
 		fprintf(file, SAVED_HEADER "boot %s\n", boot_id);
 		for (size_t i = 0; i < n; i++)

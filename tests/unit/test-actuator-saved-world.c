@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "test-actuator-saved.h"
 
+#include <string.h>
+
+#include "shared/cleanup.h"
+
 const char *run_dir;
 char boot_id[37];
 
@@ -29,37 +33,11 @@ int set_up(void **state)
 	return fake_reset(state);
 }
 
-void path_of(const char *file, char ret_path[128])
-{
-	snprintf(ret_path, 128, "%s/%s", run_dir, file);
-}
-
 size_t read_file(char ret_text[4096])
 {
-	char path[128];
-	FILE *file;
-	size_t n;
+	_cleanup_free_ char *text = test_read(SAVED_PATH);
 
-	path_of(SAVED_FILE, path);
-	file = fopen(path, "r");
-	if (!file)
-		return 0;
-	n = fread(ret_text, 1, 4095, file);
-	ret_text[n] = '\0';
-	fclose(file);
-	return n;
-}
-
-void write_file(const char *text, size_t size)
-{
-	char path[128];
-	FILE *file;
-
-	path_of(SAVED_FILE, path);
-	file = fopen(path, "w");
-	assert_non_null(file);
-	assert_int_equal(fwrite(text, 1, size, file), size);
-	assert_int_equal(fclose(file), 0);
+	return strlen(strcpy(ret_text, text ?: ""));
 }
 
 void assert_opens_with(int expected)

@@ -7,6 +7,7 @@
 
 #include "saved-entry.h"
 
+#define SAVED_PATH   "/run/" SAVED_FILE
 #define SAVED_HEADER "wakegov originals 2\n"
 
 extern const char *run_dir;
@@ -20,12 +21,8 @@ extern const struct saved_value rate_limit;
 /* An empty tree, an empty run directory. */
 int set_up(void **state);
 
-/* A path in the run directory. */
-void path_of(const char *file, char ret_path[128]);
-
 /* The file of saved values: returns its length, 0 without one. */
 size_t read_file(char ret_text[4096]);
-void write_file(const char *text, size_t size);
 
 /* Saves two and rate_limit; returns what the file says then. */
 size_t save_three(char ret_text[4096]);

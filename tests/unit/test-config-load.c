@@ -34,20 +34,6 @@ static int leave_directory(void **state)
 
 #define FIXTURE_TEST(name) TEST_WITH(name, enter_directory, leave_directory)
 
-static void write_bytes(const char *path, const void *bytes, size_t size)
-{
-	FILE *file = fopen(path, "w");
-
-	assert_non_null(file);
-	assert_int_equal(fwrite(bytes, 1, size, file), size);
-	assert_int_equal(fclose(file), 0);
-}
-
-static void write_text(const char *path, const char *text)
-{
-	write_bytes(path, text, strlen(text));
-}
-
 /* The file and its drop-ins are refused with this errno and message, and the policy stays. */
 static void expect_refused(const char *path, int error, const char *message)
 {
@@ -98,9 +84,9 @@ static void expect_defaults(const char *path)
 
 FIXTURE_TEST(test_empty)
 {
-	write_text("f", "");
+	test_write("f", "");
 	expect_defaults("f");
-	write_text("f", "\n");
+	test_write("f", "\n");
 	expect_defaults("f");
 	assert_int_equal(symlink("/dev/null", "null"), 0);
 	expect_defaults("null");
@@ -112,13 +98,13 @@ FIXTURE_TEST(test_missing)
 
 	expect_refused("f", -ENOENT, "f: cannot be read: No such file or directory");
 	expect_refused("x/f", -ENOENT, "x/f: cannot be read: No such file or directory");
-	write_text("d/1.conf", "[domain]\nheadroom = 200%\n");
+	test_write("d/1.conf", "[domain]\nheadroom = 200%\n");
 	load("f", true, "d", &policy);
 	assert_int_equal(policy.domain.headroom_percent, 200);
 	load("x/f", true, "d", &policy);
 	assert_int_equal(policy.domain.headroom_percent, 200);
 	assert_int_equal(unlink("d/1.conf"), 0);
-	write_text("x", "");
+	test_write("x", "");
 	expect_refused("x/f", -ENOTDIR, "x/f: cannot be read: Not a directory");
 }
 
@@ -159,7 +145,7 @@ FIXTURE_TEST(test_no_permission)
 {
 	bool is_root = geteuid() == 0;
 
-	write_text("f", "");
+	test_write("f", "");
 	assert_int_equal(chmod("f", 0), 0);
 	if (is_root)
 		assert_int_equal(seteuid(NOBODY), 0);
@@ -167,7 +153,7 @@ FIXTURE_TEST(test_no_permission)
 	if (is_root)
 		assert_int_equal(seteuid(0), 0);
 
-	write_text("g", "");
+	test_write("g", "");
 	assert_int_equal(chmod("d", 0), 0);
 	if (is_root)
 		assert_int_equal(seteuid(NOBODY), 0);
@@ -184,11 +170,11 @@ FIXTURE_TEST(test_one_line_of_a_megabyte)
 
 	assert_non_null(text);
 	memset(text, 'x', POLICY_FILE_MAX + 1);
-	write_bytes("f", text, 1000000);
+	test_write_bytes("f", text, 1000000);
 	expect_refused("f", -EINVAL, "f:1: found a line of 1000000 bytes, expected at most 197");
-	write_bytes("f", text, POLICY_FILE_MAX);
+	test_write_bytes("f", text, POLICY_FILE_MAX);
 	expect_refused("f", -EINVAL, "f:1: found a line of 1048576 bytes, expected at most 197");
-	write_bytes("f", text, POLICY_FILE_MAX + 1);
+	test_write_bytes("f", text, POLICY_FILE_MAX + 1);
 	expect_refused("f", -EFBIG, "f: found more than 1MiB, expected a policy file of less");
 }
 
@@ -202,12 +188,12 @@ FIXTURE_TEST(test_largest_file)
 	assert_non_null(text);
 	memset(text, '\n', POLICY_FILE_MAX);
 	memcpy(text + POLICY_FILE_MAX - strlen(tail), tail, strlen(tail));
-	write_bytes("f", text, POLICY_FILE_MAX);
+	test_write_bytes("f", text, POLICY_FILE_MAX);
 	expect_loaded("f", "d", &policy);
 	assert_int_equal(policy.domain.headroom_percent, 200);
 
 	text[POLICY_FILE_MAX - 2] = '\0';
-	write_bytes("f", text, POLICY_FILE_MAX);
+	test_write_bytes("f", text, POLICY_FILE_MAX);
 	expect_refused("f", -EILSEQ,
 		       "f:1048553: found the byte 0x00 at column 15, expected text in UTF-8 "
 		       "without control characters");
@@ -217,11 +203,11 @@ FIXTURE_TEST(test_not_utf8)
 {
 	static const char utf16[] = "\xff\xfe[\0d\0]\0\n\0";
 
-	write_text("f", "[domain]\n# na\xefve\n");
+	test_write("f", "[domain]\n# na\xefve\n");
 	expect_refused("f", -EILSEQ,
 		       "f:2: found the byte 0xef at column 5, expected text in UTF-8 without "
 		       "control characters");
-	write_bytes("f", utf16, sizeof(utf16) - 1);
+	test_write_bytes("f", utf16, sizeof(utf16) - 1);
 	expect_refused("f", -EILSEQ,
 		       "f:1: found the byte 0xff at column 1, expected text in UTF-8 without "
 		       "control characters\n"
@@ -233,19 +219,19 @@ FIXTURE_TEST(test_dropin_order)
 {
 	struct policy policy;
 
-	write_text("f", "[domain]\nheadroom = 111%\n[query]\nmax-clients = 7\n");
-	write_text("d/9.conf", "[domain]\nheadroom = 113%\n");
-	write_text("d/10.conf", "[domain]\nheadroom = 110%\n[wakegov]\nmax-tasks = 99\n");
-	write_text("d/B.conf", "[domain]\nheadroom = 111%\n");
-	write_text("d/a.conf", "[domain]\nheadroom = 112%\n");
+	test_write("f", "[domain]\nheadroom = 111%\n[query]\nmax-clients = 7\n");
+	test_write("d/9.conf", "[domain]\nheadroom = 113%\n");
+	test_write("d/10.conf", "[domain]\nheadroom = 110%\n[wakegov]\nmax-tasks = 99\n");
+	test_write("d/B.conf", "[domain]\nheadroom = 111%\n");
+	test_write("d/a.conf", "[domain]\nheadroom = 112%\n");
 	/* None of these is a drop-in, and each would be a fault. */
-	write_text("d/.z.conf", "x");
-	write_text("d/.conf", "x");
-	write_text("d/z.conf~", "x");
-	write_text("d/z.conf.bak", "x");
-	write_text("d/#z.conf#", "x");
-	write_text("d/README", "x");
-	write_text("d/zconf", "x");
+	test_write("d/.z.conf", "x");
+	test_write("d/.conf", "x");
+	test_write("d/z.conf~", "x");
+	test_write("d/z.conf.bak", "x");
+	test_write("d/#z.conf#", "x");
+	test_write("d/README", "x");
+	test_write("d/zconf", "x");
 
 	expect_loaded("f", "d", &policy);
 	assert_int_equal(policy.domain.headroom_percent, 112);
@@ -267,9 +253,9 @@ FIXTURE_TEST(test_dropin_order)
 
 FIXTURE_TEST(test_dropin_faults)
 {
-	write_text("f", "");
-	write_text("d/1.conf", "[domain]\nheadroom = 200%\n");
-	write_text("d/2.conf", "[domain]\n\nheadroom = 2\n");
+	test_write("f", "");
+	test_write("d/1.conf", "[domain]\nheadroom = 200%\n");
+	test_write("d/2.conf", "[domain]\n\nheadroom = 2\n");
 	expect_refused("f", -EINVAL,
 		       "d/2.conf:3: [domain] headroom: found '2', expected a share from 110% to "
 		       "400% with its unit (%)");
@@ -286,17 +272,17 @@ FIXTURE_TEST(test_dropin_faults)
 
 	/* The files behind the one with the fault do not make up for it. */
 	assert_int_equal(rmdir("d/2.conf"), 0);
-	write_text("d/0.conf", "x");
+	test_write("d/0.conf", "x");
 	expect_refused("f", -EINVAL,
 		       "d/0.conf:1: found 'x', expected key = value, a [section] or a comment");
-	write_text("f", "y");
+	test_write("f", "y");
 	expect_refused("f", -EINVAL,
 		       "f:1: found 'y', expected key = value, a [section] or a comment\n"
 		       "d/0.conf:1: found 'x', expected key = value, a [section] or a comment");
 
-	write_text("f", "");
+	test_write("f", "");
 	assert_int_equal(unlink("d/0.conf"), 0);
-	write_text("d/2\n.conf", "x = 1\n");
+	test_write("d/2\n.conf", "x = 1\n");
 	expect_refused("f", -EINVAL,
 		       "d/2?.conf:1: found the key 'x' before any section, expected a [section] "
 		       "first");
@@ -319,15 +305,15 @@ FIXTURE_TEST(test_many_faults)
 	}
 	fputs("and more; mend these first", out);
 	fclose(out);
-	write_text("f", text);
-	write_text("d/1.conf", "x");
+	test_write("f", text);
+	test_write("d/1.conf", "x");
 	expect_refused("f", -EINVAL, expected);
 }
 
 FIXTURE_TEST(test_crossed_over_files)
 {
-	write_text("f", "[domain]\nmin-frequency = 2GHz\n");
-	write_text("d/1.conf", "[domain policy1]\nmax-frequency = 1GHz\n");
+	test_write("f", "[domain]\nmin-frequency = 2GHz\n");
+	test_write("d/1.conf", "[domain policy1]\nmax-frequency = 1GHz\n");
 	expect_refused("f", -EINVAL,
 		       "d/1.conf:2: [domain policy1] max-frequency: found '1GHz', expected at "
 		       "least the min-frequency of 2GHz, given at f:2");
@@ -337,9 +323,9 @@ FIXTURE_TEST(test_masked_dropin)
 {
 	struct policy policy;
 
-	write_text("f", "[domain]\nheadroom = 200%\n");
+	test_write("f", "[domain]\nheadroom = 200%\n");
 	assert_int_equal(symlink("/dev/null", "d/1.conf"), 0);
-	write_text("d/2.conf", "");
+	test_write("d/2.conf", "");
 	expect_loaded("f", "d", &policy);
 	assert_int_equal(policy.domain.headroom_percent, 200);
 }
@@ -360,7 +346,7 @@ FIXTURE_TEST(test_dropin_directories)
 		if (i != 1)
 			assert_int_equal(mkdir(directories[i], 0755), 0);
 	for (size_t i = 0; i < ARRAY_SIZE(files); i++)
-		write_text(files[i], "");
+		test_write(files[i], "");
 	for (size_t i = 0; i < ARRAY_SIZE(directories); i++)
 		assert_int_equal(policy_dropins_add(directories[i], &dropins, &message), 0);
 	assert_int_equal(dropins.n, ARRAY_SIZE(expected));
@@ -371,10 +357,10 @@ FIXTURE_TEST(test_dropin_directories)
 
 FIXTURE_TEST(test_dropin_directory_faults)
 {
-	write_text("f", "");
+	test_write("f", "");
 	assert_int_equal(rmdir("d"), 0);
 	expect_defaults("f");
-	write_text("d", "");
+	test_write("d", "");
 	expect_refused("f", -ENOTDIR,
 		       "d: cannot be read: Not a directory; expected a directory of drop-ins");
 	assert_int_equal(unlink("d"), 0);
@@ -389,14 +375,14 @@ FIXTURE_TEST(test_many_dropins)
 	struct policy policy;
 	char path[32];
 
-	write_text("f", "");
+	test_write("f", "");
 	for (int i = 0; i < POLICY_DROPINS_MAX; i++) {
 		snprintf(path, sizeof(path), "d/%03d.conf", i);
-		write_text(path, i == POLICY_DROPINS_MAX - 1 ? "[domain]\nheadroom = 200%\n" : "");
+		test_write(path, i == POLICY_DROPINS_MAX - 1 ? "[domain]\nheadroom = 200%\n" : "");
 	}
 	expect_loaded("f", "d", &policy);
 	assert_int_equal(policy.domain.headroom_percent, 200);
-	write_text("d/more.conf", "");
+	test_write("d/more.conf", "");
 	expect_refused("f", -E2BIG, "d: found one more file, expected at most 128 in all");
 }
 
@@ -419,8 +405,8 @@ FIXTURE_TEST(test_vanishing_dropin)
 	struct policy policy;
 	pid_t pid;
 
-	write_text("f", "");
-	write_text("d/1.conf", "[domain]\nheadroom = 200%\n");
+	test_write("f", "");
+	test_write("d/1.conf", "[domain]\nheadroom = 200%\n");
 	pid = start_toggling("d/2.conf");
 	for (int i = 0; i < 10000; i++) {
 		char *message = NULL;
@@ -467,8 +453,8 @@ FIXTURE_TEST(test_writers)
 	uid_t own = geteuid();
 	gid_t group = getegid();
 
-	write_text("f", "");
-	write_text("d/1.conf", "");
+	test_write("f", "");
+	test_write("d/1.conf", "");
 	for (size_t i = 0; i < ARRAY_SIZE(paths); i++) {
 		expect_writers(paths[i], own, group, 0775, NULL);
 		expect_writers(paths[i], own, group, 0757, "everybody");

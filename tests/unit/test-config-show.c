@@ -13,14 +13,6 @@
 
 static char main_path[96], dropin_dir[96], dropin[128];
 
-static void write_file(const char *path, const char *text)
-{
-	_cleanup_fclose_ FILE *file = fopen(path, "we");
-
-	assert_non_null(file);
-	assert_true(fputs(text, file) >= 0);
-}
-
 static int set_up(void **state)
 {
 	if (fake_files_set_up(state) < 0)
@@ -65,13 +57,13 @@ TEST(test_origins)
 {
 	char first[160], second[160], *shown;
 
-	write_file(main_path, "[domain]\nheadroom = 150%\ndown-hold = 30ms\n"
+	test_write(main_path, "[domain]\nheadroom = 150%\ndown-hold = 30ms\n"
 			      "opp-power = 1GHz 1W\nopp-power = 2GHz 3W\n"
 			      "[rule a]\ncomm = x*\ncap = 30%\n[rule b]\ncomm = y\ncap = 10%\n"
 			      "[class batch]\nfloor = 1%\n"
 			      "[domain policy3]\nmax-frequency = 1GHz\n[profile own]\n"
 			      "io-boost.slack = 3%\n");
-	write_file(dropin, "[domain]\nheadroom = 160%\nopp-power = 3GHz 4W\n[rule a]\n"
+	test_write(dropin, "[domain]\nheadroom = 160%\nopp-power = 3GHz 4W\n[rule a]\n"
 			   "comm = z\n[profile quiet]\nwhen = battery\nio-boost.slack = 20%\n"
 			   "[class tail-latency]\nresponse = 2ms\n");
 	snprintf(first, sizeof(first), "%s:3", main_path);
@@ -107,7 +99,7 @@ TEST(test_again)
 
 	unlink(dropin);
 	snprintf(copy, sizeof(copy), "%s", main_path);
-	write_file(copy, shown);
+	test_write(copy, shown);
 	again = show(copy);
 	for (char *text = shown, *other = again; *text; text++, other++) {
 		assert_int_equal(*text, *other);
@@ -126,7 +118,7 @@ TEST(test_refused)
 	size_t size;
 	FILE *out = open_memstream(&text, &size);
 
-	write_file(main_path, "[domain]\nheadroom = 1%\n");
+	test_write(main_path, "[domain]\nheadroom = 1%\n");
 	assert_int_equal(policy_show(main_path, false, NULL, out, &message), -EINVAL);
 	assert_non_null(strstr(message, "w.conf:2: [domain] headroom: found '1%'"));
 	fclose(out);

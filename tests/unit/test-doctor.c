@@ -305,13 +305,9 @@ FIXTURE_TEST(test_own_governor)
 static void put_cpuinfo(const char *text)
 {
 	char path[96];
-	FILE *file;
 
 	snprintf(path, sizeof(path), "%s/cpuinfo", fake_run_dir("64k"));
-	file = fopen(path, "we");
-	assert_non_null(file);
-	fputs(text, file);
-	fclose(file);
+	test_write(path, text);
 	assert_int_equal(mount(path, "/proc/cpuinfo", "none", MS_BIND, NULL), 0);
 }
 

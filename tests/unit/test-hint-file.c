@@ -123,20 +123,15 @@ static const char *const bad_lines[] = {
 FIXTURE_TEST(test_refused)
 {
 	struct fixture *fixture = *state;
-	char text[4096] = "";
-	FILE *file;
+	_cleanup_free_ char *text = NULL;
+	char bad[4096];
 
 	assert_int_equal(save(fixture, fake_root), 0);
-	file = fopen(fixture->path, "r");
-	assert_non_null(file);
-	assert_true(fread(text, 1, sizeof(text) - 1, file) > 0);
-	fclose(file);
+	text = test_read(fixture->path);
 	*strstr(text, "end ") = '\0';
 	for (size_t i = 0; i < ARRAY_SIZE(bad_lines); i++) {
-		file = fopen(fixture->path, "w");
-		assert_non_null(file);
-		fprintf(file, "%s%s\nend 3\n", text, bad_lines[i]);
-		fclose(file);
+		snprintf(bad, sizeof(bad), "%s%s\nend 3\n", text, bad_lines[i]);
+		test_write(fixture->path, bad);
 		assert_int_equal(load(fixture, 0), -EBADMSG);
 		assert_int_equal(pid_index_count(fixture->rules->hints->index), 0);
 	}

@@ -280,21 +280,16 @@ static const char *const bad_lines[] = {
 /* A file with a line that is not of the form changes nothing. */
 FIXTURE_TEST(test_file_refused)
 {
-	char text[4096] = "";
-	FILE *file;
+	_cleanup_free_ char *text = NULL;
+	char bad[4096];
 
 	fill();
 	save();
-	file = fopen(path, "r");
-	assert_non_null(file);
-	assert_true(fread(text, 1, sizeof(text) - 1, file) > 0);
-	fclose(file);
+	text = test_read(path);
 	*strstr(text, "end ") = '\0';
 	for (size_t i = 0; i < ARRAY_SIZE(bad_lines); i++) {
-		file = fopen(path, "w");
-		assert_non_null(file);
-		fprintf(file, "%s%s\nend 4\n", text, bad_lines[i]);
-		fclose(file);
+		snprintf(bad, sizeof(bad), "%s%s\nend 4\n", text, bad_lines[i]);
+		test_write(path, bad);
 		assert_int_equal(overrides_load(&overrides, fake_root, 0), -EBADMSG);
 		assert_int_equal(overrides.n, 0);
 	}

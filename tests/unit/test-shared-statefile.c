@@ -93,23 +93,9 @@ static void assert_refused(const struct statefile *file, int error)
 /* Returns the length. */
 static size_t read_text(char ret_text[512])
 {
-	FILE *file = fopen(path, "r");
-	size_t n;
+	_cleanup_free_ char *text = test_read(path);
 
-	assert_non_null(file);
-	n = fread(ret_text, 1, 511, file);
-	ret_text[n] = '\0';
-	assert_int_equal(fclose(file), 0);
-	return n;
-}
-
-static void write_text(const char *text, size_t length)
-{
-	FILE *file = fopen(path, "w");
-
-	assert_non_null(file);
-	assert_int_equal(fwrite(text, 1, length, file), length);
-	assert_int_equal(fclose(file), 0);
+	return strlen(strcpy(ret_text, text));
 }
 
 FIXTURE_TEST(test_replaces)
@@ -243,11 +229,11 @@ FIXTURE_TEST(test_cut_anywhere)
 	save(&whole, "a 1\nb 2\n");
 	n = read_text(text);
 	for (size_t length = 0; length < n; length++) {
-		write_text(text, length);
+		test_write_bytes(path, text, length);
 		assert_refused(&whole, -EBADMSG);
 	}
 	for (size_t length = (size_t)(strstr(text, "a 1") - text); length < n; length++) {
-		write_text(text, length);
+		test_write_bytes(path, text, length);
 		assert_int_equal(load(&as_log, lines), 0);
 		assert_true(strncmp(lines, "a 1\nb 2\n", strlen(lines)) == 0);
 	}
@@ -268,12 +254,12 @@ FIXTURE_TEST(test_flipped_anywhere)
 		if (at >= a && at < end - 1)
 			continue;
 		*at ^= 0x80;
-		write_text(text, n);
+		test_write_bytes(path, text, n);
 		assert_refused(&whole, -EBADMSG);
 		*at ^= 0x80;
 	}
 	text[n] = '\0';
-	write_text(text, n + 1);
+	test_write_bytes(path, text, n + 1);
 	assert_refused(&whole, -EBADMSG);
 }
 
@@ -288,7 +274,7 @@ FIXTURE_TEST(test_earlier_boot)
 	own = *digit;
 	for (const char *c = "0123456789abcdef"; *c; c++) {
 		*digit = *c;
-		write_text(text, n);
+		test_write_bytes(path, text, n);
 		assert_holds(&whole, *c == own ? "a 1\n" : "");
 	}
 }
@@ -322,7 +308,7 @@ FIXTURE_TEST(test_bad_heads_and_ends)
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		snprintf(changed, sizeof(changed), "%s%s %s%s", cases[i].head, cases[i].boot,
 			 boot_id, cases[i].end);
-		write_text(changed, strlen(changed));
+		test_write_bytes(path, changed, strlen(changed));
 		assert_refused(&whole, -EBADMSG);
 	}
 }

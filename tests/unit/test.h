@@ -31,6 +31,12 @@
 
 void tests_add(struct CMUnitTest test);
 
+/* The text of a file, allocated, NUL-terminated; NULL: there is none. */
+char *test_read(const char *path);
+/* Writes bytes, or a text, into a file. */
+void test_write_bytes(const char *path, const void *bytes, size_t n);
+void test_write(const char *path, const char *text);
+
 /*
  * For the main() of a program that does something before its tests; others need none. Either
  * function, for all of the tests together, may be NULL.
