@@ -16,76 +16,29 @@ struct good_value {
 
 struct key_case {
 	const char *section, *key;
-	/* Not through the table: that a key goes to its own field is what is tested. */
-	uint64_t (*get)(const struct policy *policy);
+	size_t at, size;   /* not the table's: that a key goes to its own field is tested */
 	uint64_t standard; /* what it is when it is not given */
 	struct good_value good[VALUES_MAX];
 	const char *expected;
 	const char *bad[VALUES_MAX];
 };
 
-#define GETTER(_name, _field)                                    \
-	static uint64_t get_##_name(const struct policy *policy) \
-	{                                                        \
-		return policy->_field;                           \
-	}
+#define FIELD(_field) offsetof(struct policy, _field), sizeof(((struct policy *)0)->_field)
 
-GETTER(backend, backend)
-GETTER(max_tasks, max_tasks)
-GETTER(max_decisions, max_decisions)
-GETTER(history, history)
-GETTER(max_ruled_tasks, max_ruled_tasks)
-GETTER(headroom, domain.headroom_percent)
-GETTER(rate_limit, domain.rate_limit_ns)
-GETTER(down_hold, domain.down_hold_ns)
-GETTER(rise_time, domain.rise_time_ns)
-GETTER(reference, domain.reference)
-GETTER(chains, chains)
-GETTER(waiting, waiting_uw)
-GETTER(enabled, io_boost.enabled)
-GETTER(burst_margin, caps.burst_margin_ns)
-GETTER(burst_limit, caps.burst_limit_ns)
-GETTER(application_clamps, caps.application_clamps)
-GETTER(min_rate, io_boost.min_rate_per_s)
-GETTER(window, io_boost.window_ns)
-GETTER(hold, io_boost.hold_ns)
-GETTER(slack, io_boost.slack_percent)
-GETTER(min_host_time, io_boost.min_host_percent)
-GETTER(readers, query.readers)
-GETTER(read_group, query.read_group)
-GETTER(change_group, query.change_group)
-GETTER(max_clients, query.max_clients)
-GETTER(max_hints, query.max_hints)
-GETTER(max_message, query.max_message_bytes)
-GETTER(client_timeout, query.client_timeout_ns)
+#define PERCENT(n)    (1ULL << 32 | (n))
 
-#define PERCENT(n) (1ULL << 32 | (n))
-
-static uint64_t get_frequency(struct policy_frequency frequency)
+static uint64_t get(const struct key_case *c, const struct policy *policy)
 {
-	switch (frequency.kind) {
-	case POLICY_FREQUENCY_KHZ:
-		return frequency.value;
-	case POLICY_FREQUENCY_PERCENT:
-		return PERCENT(frequency.value);
-	default:
-		return 0;
-	}
-}
+	const void *field = (const char *)policy + c->at;
+	const struct policy_frequency *frequency = field;
+	uint64_t number = 0;
 
-static uint64_t get_preference(const struct policy *policy)
-{
-	return policy->domain.preference;
-}
-
-static uint64_t get_min_frequency(const struct policy *policy)
-{
-	return get_frequency(policy->domain.min);
-}
-
-static uint64_t get_max_frequency(const struct policy *policy)
-{
-	return get_frequency(policy->domain.max);
+	if (strstr(c->key, "-frequency"))
+		return frequency->kind == POLICY_FREQUENCY_PERCENT ? PERCENT(frequency->value)
+								   : frequency->value;
+	assert_in_range(c->size, 1, sizeof(number));
+	memcpy(&number, field, c->size);
+	return number;
 }
 
 #define US 1000ULL
@@ -112,51 +65,51 @@ static uint64_t get_max_frequency(const struct policy *policy)
 
 /* clang-format off */
 static const struct key_case cases[] = {
-	{ "wakegov", "backend", get_backend, POLICY_BACKEND_AUTO,
+	{ "wakegov", "backend", FIELD(backend), POLICY_BACKEND_AUTO,
 	  { { "auto", POLICY_BACKEND_AUTO }, { "uclamp", POLICY_BACKEND_UCLAMP },
 	    { "setspeed", POLICY_BACKEND_SETSPEED }, { "limits", POLICY_BACKEND_LIMITS },
 	    { "observe", POLICY_BACKEND_OBSERVE } },
 	  "auto, uclamp, setspeed, limits or observe",
 	  { "", "Auto", "min-max", "0", "auto observe" } },
-	{ "wakegov", "max-tasks", get_max_tasks, 1024,
+	{ "wakegov", "max-tasks", FIELD(max_tasks), 1024,
 	  { { "16", 16 }, { "1024", WAKEGOV_SLOTS }, { "999", 999 } },
 	  "a whole number from 16 to 1024",
 	  { "", "15", "1025", "0", "-16", "1e4", "0x100", "4294967312", "auto", "64#tasks" } },
-	{ "wakegov", "max-decisions", get_max_decisions, 512,
+	{ "wakegov", "max-decisions", FIELD(max_decisions), 512,
 	  { { "16", 16 }, { "65536", 65536 } },
 	  "a whole number from 16 to 65536",
 	  { "", "15", "65537", "100/s" } },
-	{ "wakegov", "max-ruled-tasks", get_max_ruled_tasks, 16384,
+	{ "wakegov", "max-ruled-tasks", FIELD(max_ruled_tasks), 16384,
 	  { { "16", 16 }, { "65536", 65536 } },
 	  "a whole number from 16 to 65536",
 	  { "", "15", "65537", "auto" } },
 
-	{ "wakegov", "history", get_history, true,
+	{ "wakegov", "history", FIELD(history), true,
 	  { { "yes", true }, { "no", false } },
 	  "no or yes",
 	  { "", "Yes", "1", "off" } },
 
-	{ "domain", "min-frequency", get_min_frequency, 0, FREQUENCY_GOOD, FREQUENCY_EXPECTED,
+	{ "domain", "min-frequency", FIELD(domain.min), 0, FREQUENCY_GOOD, FREQUENCY_EXPECTED,
 	  FREQUENCY_BAD },
-	{ "domain", "max-frequency", get_max_frequency, 0, FREQUENCY_GOOD, FREQUENCY_EXPECTED,
+	{ "domain", "max-frequency", FIELD(domain.max), 0, FREQUENCY_GOOD, FREQUENCY_EXPECTED,
 	  FREQUENCY_BAD },
-	{ "domain", "headroom", get_headroom, 125,
+	{ "domain", "headroom", FIELD(domain.headroom_percent), 125,
 	  { { "110%", 110 }, { "400%", 400 }, { "150.0%", 150 } },
 	  "a share from 110% to 400% with its unit (%)",
 	  { "", "109%", "401%", "1.25", "125", "125.5%", "125W" } },
-	{ "domain", "rate-limit", get_rate_limit, 0,
+	{ "domain", "rate-limit", FIELD(domain.rate_limit_ns), 0,
 	  { { "auto", 0 }, { "100us", 100 * US }, { "1s", S }, { "0.1ms", 100 * US } },
 	  "auto or a duration from 100us to 1s with its unit (ns, us, ms, s, min)",
 	  { "", "99us", "99999ns", "1000001us", "1.000000001s", "1", "0", "none", "1min" } },
-	{ "domain", "down-hold", get_down_hold, 20 * MS,
+	{ "domain", "down-hold", FIELD(domain.down_hold_ns), 20 * MS,
 	  { { "1ms", MS }, { "10s", 10 * S }, { "2.5ms", 2500 * US } },
 	  "a duration from 1ms to 10s with its unit (ns, us, ms, s, min)",
 	  { "", "999us", "10001ms", "20", "auto", "0ms", "10.0000000001s" } },
-	{ "domain", "rise-time", get_rise_time, 24 * MS,
+	{ "domain", "rise-time", FIELD(domain.rise_time_ns), 24 * MS,
 	  { { "4ms", 4 * MS }, { "10s", 10 * S }, { "32.768ms", 32768 * US } },
 	  "a duration from 4ms to 10s with its unit (ns, us, ms, s, min)",
 	  { "", "3999us", "10001ms", "32", "auto", "0ms" } },
-	{ "domain", "frequency-reference", get_reference, POLICY_REFERENCE_AUTO,
+	{ "domain", "frequency-reference", FIELD(domain.reference), POLICY_REFERENCE_AUTO,
 	  { { "turbo-4c", POLICY_REFERENCE_TURBO_4C },
 	    { "turbo-1c", POLICY_REFERENCE_TURBO_1C },
 	    { "base", POLICY_REFERENCE_BASE },
@@ -165,83 +118,83 @@ static const struct key_case cases[] = {
 	  "auto, turbo-4c, turbo-1c, base or a frequency from 1MHz to 100GHz with its unit (kHz, "
 	  "MHz, GHz)",
 	  { "", "80%", "2500", "turbo", "none", "0MHz" } },
-	{ "domain", "energy-preference", get_preference, POLICY_PREFERENCE_NONE,
+	{ "domain", "energy-preference", FIELD(domain.preference), POLICY_PREFERENCE_NONE,
 	  { { "default", POLICY_PREFERENCE_DEFAULT }, { "power", POLICY_PREFERENCE_POWER },
 	    { "balance_performance", POLICY_PREFERENCE_BALANCE_PERFORMANCE } },
 	  "none, default, performance, balance_performance, balance_power or power",
 	  { "", "balance-power", "128", "Power" } },
 
-	{ "utilisation", "chains", get_chains, 1,
+	{ "utilisation", "chains", FIELD(chains), 1,
 	  { { "on", 1 }, { "off", 0 } },
 	  "off or on",
 	  { "", "yes", "1", "On" } },
-	{ "utilisation", "waiting", get_waiting, 4000000,
+	{ "utilisation", "waiting", FIELD(waiting_uw), 4000000,
 	  { { "none", 0 }, { "1mW", 1000 }, { "1000W", 1000000000 }, { "0.5W", 500000 } },
 	  "none or a power from 1mW to 1000W with its unit (uW, mW, W)",
 	  { "", "0W", "2", "999uW", "1001W", "off" } },
 
-	{ "io-boost", "enabled", get_enabled, 1,
+	{ "io-boost", "enabled", FIELD(io_boost.enabled), 1,
 	  { { "yes", 1 }, { "no", 0 } },
 	  "no or yes",
 	  { "", "true", "1", "on", "YES", "yes no" } },
-	{ "io-boost", "min-rate", get_min_rate, 500,
+	{ "io-boost", "min-rate", FIELD(io_boost.min_rate_per_s), 500,
 	  { { "1/s", 1 }, { "1000000/s", 1000000 } },
 	  "a rate from 1/s to 1000000/s with its unit (/s)",
 	  { "", "0/s", "1000001/s", "1000", "0.5/s", "1000/ms" } },
-	{ "io-boost", "window", get_window, 10 * MS,
+	{ "io-boost", "window", FIELD(io_boost.window_ns), 10 * MS,
 	  { { "1ms", MS }, { "1s", S } },
 	  "a duration from 1ms to 1s with its unit (ns, us, ms, s, min)",
 	  { "", "999999ns", "1000000001ns", "10" } },
-	{ "io-boost", "hold", get_hold, 10 * MS,
+	{ "io-boost", "hold", FIELD(io_boost.hold_ns), 10 * MS,
 	  { { "1ms", MS }, { "10s", 10 * S } },
 	  "a duration from 1ms to 10s with its unit (ns, us, ms, s, min)",
 	  { "", "999999ns", "10000000001ns", "10" } },
-	{ "io-boost", "slack", get_slack, 2,
+	{ "io-boost", "slack", FIELD(io_boost.slack_percent), 2,
 	  { { "1%", 1 }, { "50%", 50 }, { "5.0%", 5 } },
 	  "a share from 1% to 50% with its unit (%)",
 	  { "", "0%", "51%", "2", "0.02", "2.5%", "none" } },
-	{ "io-boost", "min-host-time", get_min_host_time, 2,
+	{ "io-boost", "min-host-time", FIELD(io_boost.min_host_percent), 2,
 	  { { "0%", 0 }, { "100%", 100 } },
 	  "a share from 0% to 100% with its unit (%)",
 	  { "", "101%", "-1%", "2", "2ms" } },
 
-	{ "caps", "burst-margin", get_burst_margin, 500 * US,
+	{ "caps", "burst-margin", FIELD(caps.burst_margin_ns), 500 * US,
 	  { { "0us", 0 }, { "100ms", 100 * MS } },
 	  "a duration from 0us to 100ms with its unit (ns, us, ms, s, min)",
 	  { "", "100001us", "-1us", "1" } },
-	{ "caps", "burst-limit", get_burst_limit, 10 * MS,
+	{ "caps", "burst-limit", FIELD(caps.burst_limit_ns), 10 * MS,
 	  { { "1ms", MS }, { "1s", S } },
 	  "a duration from 1ms to 1s with its unit (ns, us, ms, s, min)",
 	  { "", "999us", "1000001us", "10" } },
-	{ "caps", "application-clamps", get_application_clamps, 1,
+	{ "caps", "application-clamps", FIELD(caps.application_clamps), 1,
 	  { { "yes", 1 }, { "no", 0 } },
 	  "no or yes",
 	  { "", "true", "1", "on" } },
-	{ "query", "readers", get_readers, POLICY_READERS_EVERYONE,
+	{ "query", "readers", FIELD(query.readers), POLICY_READERS_EVERYONE,
 	  { { "everyone", POLICY_READERS_EVERYONE }, { "group", POLICY_READERS_GROUP } },
 	  "everyone or group",
 	  { "", "root", "0", "Everyone" } },
-	{ "query", "read-group", get_read_group, POLICY_GROUP_NONE,
+	{ "query", "read-group", FIELD(query.read_group), POLICY_GROUP_NONE,
 	  { { "none", POLICY_GROUP_NONE }, { "root", 0 }, { "daemon", 1 }, { "4294967294", 4294967294 } },
 	  "none or a group of this machine, by name or number, from 0 to 4294967294",
 	  { "", "4294967295", "-1", "no-such-group", "1.5", "1x" } },
-	{ "query", "change-group", get_change_group, POLICY_GROUP_NONE,
+	{ "query", "change-group", FIELD(query.change_group), POLICY_GROUP_NONE,
 	  { { "none", POLICY_GROUP_NONE }, { "1000", 1000 }, { "daemon", 1 } },
 	  "none or a group of this machine, by name or number, from 0 to 4294967294",
 	  { "", "18446744073709551616", "no such group" } },
-	{ "query", "max-clients", get_max_clients, 128,
+	{ "query", "max-clients", FIELD(query.max_clients), 128,
 	  { { "1", 1 }, { "1024", 1024 } },
 	  "a whole number from 1 to 1024",
 	  { "", "0", "1025", "18446744073709551617" } },
-	{ "query", "max-hints", get_max_hints, 256,
+	{ "query", "max-hints", FIELD(query.max_hints), 256,
 	  { { "0", 0 }, { "1", 1 }, { "16384", 16384 } },
 	  "a whole number from 0 to 16384",
 	  { "", "-1", "16385", "all" } },
-	{ "query", "max-message", get_max_message, 64 * 1024,
+	{ "query", "max-message", FIELD(query.max_message_bytes), 64 * 1024,
 	  { { "1KiB", 1024 }, { "1024B", 1024 }, { "16MiB", 16 * 1024 * 1024 } },
 	  "a size from 1KiB to 16MiB with its unit (B, KiB, MiB)",
 	  { "", "1023B", "16777217B", "65536", "64KB", "64kiB" } },
-	{ "query", "client-timeout", get_client_timeout, 10 * S,
+	{ "query", "client-timeout", FIELD(query.client_timeout_ns), 10 * S,
 	  { { "100ms", 100 * MS }, { "10min", 600 * S }, { "0.5min", 30 * S } },
 	  "a duration from 100ms to 10min with its unit (ns, us, ms, s, min)",
 	  { "", "99999us", "600.000000001s", "11min", "10" } },
@@ -257,12 +210,12 @@ static void expect_accepted(const struct key_case *c, const struct good_value *g
 	int length;
 
 	test_draft_init(&draft);
-	assert_int_equal(c->get(&draft.policy), c->standard);
+	assert_int_equal(get(c, &draft.policy), c->standard);
 	length = snprintf(text, sizeof(text), "[%s]\n%s = %s\n", c->section, c->key, good->text);
 	test_policy_expect(&draft, text, length, NULL);
-	if (c->get(&draft.policy) != good->number)
+	if (get(c, &draft.policy) != good->number)
 		print_message("%s", text);
-	assert_int_equal(c->get(&draft.policy), good->number);
+	assert_int_equal(get(c, &draft.policy), good->number);
 }
 
 TEST(test_good_values)
@@ -286,7 +239,7 @@ TEST(test_other_fields_stay)
 		test_policy_expect(&draft, text, length, NULL);
 		for (size_t j = 0; j < N_CASES; j++)
 			if (j != i)
-				assert_int_equal(cases[j].get(&draft.policy), cases[j].standard);
+				assert_int_equal(get(&cases[j], &draft.policy), cases[j].standard);
 		assert_int_equal(draft.policy.n_domain_sections, 0);
 	}
 }
