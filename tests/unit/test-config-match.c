@@ -117,6 +117,11 @@ static void check_wanted(const struct policy_match *match, const char *expected)
 	assert_string_equal(text, expected);
 }
 
+#define KEY(_bit, ...)                           \
+	{                                        \
+		POLICY_MATCH_##_bit, __VA_ARGS__ \
+	}
+
 /* Each key alone, once so that it holds and once so that it does not; and what is said of it. */
 TEST(test_keys)
 {
@@ -124,46 +129,28 @@ TEST(test_keys)
 		struct policy_match holds, holds_not;
 		const char *wanted; /* by the second */
 	} cases[] = {
-		{ { POLICY_MATCH_COMM, .comm = "f[aio]o" },
-		  { POLICY_MATCH_COMM, .comm = "fi" },
-		  "comm = fi" },
-		{ { POLICY_MATCH_COMM, .comm = "steam  f*" },
-		  { POLICY_MATCH_COMM, .comm = "steam f\\ io o" },
+		{ KEY(COMM, .comm = "f[aio]o"), KEY(COMM, .comm = "fi"), "comm = fi" },
+		{ KEY(COMM, .comm = "steam  f*"), KEY(COMM, .comm = "steam f\\ io o"),
 		  "comm = steam f\\ io o" },
-		{ { POLICY_MATCH_EXE, .exe = "/bin/* */fio" },
-		  { POLICY_MATCH_EXE, .exe = "/bin/*" },
-		  "exe = /bin/*" },
-		{ { POLICY_MATCH_UNIT, .unit = "db.service c*.service" },
-		  { POLICY_MATCH_UNIT, .unit = "web.service user.slice" },
-		  "unit = web.service user.slice" },
+		{ KEY(EXE, .exe = "/bin/* */fio"), KEY(EXE, .exe = "/bin/*"), "exe = /bin/*" },
+		{ KEY(UNIT, .unit = "db.service c*.service"),
+		  KEY(UNIT, .unit = "web.service user.slice"), "unit = web.service user.slice" },
 		/* A command line is one text with blanks in it, and so is its pattern. */
-		{ { POLICY_MATCH_COMMAND, .command = "fio --rw=*" },
-		  { POLICY_MATCH_COMMAND, .command = "fio* nothing" },
+		{ KEY(COMMAND, .command = "fio --rw=*"), KEY(COMMAND, .command = "fio* nothing"),
 		  "command = fio* nothing" },
-		{ { POLICY_MATCH_EXE, .exe = "*/fio" },
-		  { POLICY_MATCH_EXE, .exe = "/usr/bin" },
-		  "exe = /usr/bin" },
-		{ { POLICY_MATCH_COMMAND, .command = "*--rw=read*" },
-		  { POLICY_MATCH_COMMAND, .command = "--rw=read" },
+		{ KEY(EXE, .exe = "*/fio"), KEY(EXE, .exe = "/usr/bin"), "exe = /usr/bin" },
+		{ KEY(COMMAND, .command = "*--rw=read*"), KEY(COMMAND, .command = "--rw=read"),
 		  "command = --rw=read" },
-		{ { POLICY_MATCH_USER, .user = "1000" },
-		  { POLICY_MATCH_USER, .user = "1001" },
-		  "user = 1001" },
-		{ { POLICY_MATCH_CGROUP, .cgroup = "/system.slice" },
-		  { POLICY_MATCH_CGROUP, .cgroup = "/user.slice" },
+		{ KEY(USER, .user = "1000"), KEY(USER, .user = "1001"), "user = 1001" },
+		{ KEY(CGROUP, .cgroup = "/system.slice"), KEY(CGROUP, .cgroup = "/user.slice"),
 		  "cgroup = /user.slice" },
-		{ { POLICY_MATCH_UNIT, .unit = "cpu.service" },
-		  { POLICY_MATCH_UNIT, .unit = "db.service" },
+		{ KEY(UNIT, .unit = "cpu.service"), KEY(UNIT, .unit = "db.service"),
 		  "unit = db.service" },
-		{ { POLICY_MATCH_SCHEDULER, .scheduler = "batch" },
-		  { POLICY_MATCH_SCHEDULER, .scheduler = "other" },
+		{ KEY(SCHEDULER, .scheduler = "batch"), KEY(SCHEDULER, .scheduler = "other"),
 		  "scheduler = other" },
-		{ { POLICY_MATCH_NICE, .nice = { 5, 5 } },
-		  { POLICY_MATCH_NICE, .nice = { 6, 19 } },
-		  "nice = 6..19" },
-		{ { POLICY_MATCH_KERNEL_THREAD, .kernel_thread = false },
-		  { POLICY_MATCH_KERNEL_THREAD, .kernel_thread = true },
-		  "kernel-thread = yes" },
+		{ KEY(NICE, .nice = { 5, 5 }), KEY(NICE, .nice = { 6, 19 }), "nice = 6..19" },
+		{ KEY(KERNEL_THREAD, .kernel_thread = false),
+		  KEY(KERNEL_THREAD, .kernel_thread = true), "kernel-thread = yes" },
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {

@@ -86,10 +86,8 @@ static uint32_t covered_q(uint32_t khz)
 	return (uint64_t)DECAY_Q(1024ULL * khz / 2400000) * 4 / 5;
 }
 
-#define ASLEEP                          \
-	{                               \
-		0, 0, false, LONG_NS, 0 \
-	}
+/* clang-format off */
+#define ASLEEP { 0, 0, false, LONG_NS, 0 }
 
 /* Each row: the CPUs, the decision, and what is watched of each CPU after it. */
 static const struct {
@@ -100,91 +98,33 @@ static const struct {
 	uint64_t next_ns; /* from now on */
 } watched[] = {
 	{ { { 600, 600, true, LONG_NS, 0 }, ASLEEP },
-	  1800000,
-	  0,
-	  { 1600000, 0 },
-	  1800000,
-	  { true, false },
-	  NEVER },
+	  1800000, 0, { 1600000, 0 }, 1800000, { true, false }, NEVER },
 	/* It was idle a moment ago: it is not watched, but decided for again. */
 	{ { { 600, 600, true, LAST, 0 }, ASLEEP },
-	  1800000,
-	  0,
-	  { 1600000, 0 },
-	  1800000,
-	  { false, false },
-	  HOLD_NS },
+	  1800000, 0, { 1600000, 0 }, 1800000, { false, false }, HOLD_NS },
 	{ { { 600, 600, true, HOLD_NS, 0 }, ASLEEP },
-	  1800000,
-	  0,
-	  { 1600000, 0 },
-	  1800000,
-	  { true, false },
-	  NEVER },
+	  1800000, 0, { 1600000, 0 }, 1800000, { true, false }, NEVER },
 	/* The same of the CPU that does not decide. */
 	{ { { 10, 10, true, LAST, 0 }, { 600, 600, true, LONG_NS, 0 } },
-	  1800000,
-	  1,
-	  { 0, 1600000 },
-	  1800000,
-	  { false, true },
-	  HOLD_NS },
+	  1800000, 1, { 0, 1600000 }, 1800000, { false, true }, HOLD_NS },
 	{ { { 10, 10, true, HOLD_NS, 0 }, { 600, 600, true, LONG_NS, 0 } },
-	  1800000,
-	  1,
-	  { 0, 1600000 },
-	  1800000,
-	  { true, true },
-	  NEVER },
-	/* The burst asks for more than the utilisation, for which the OPP below suffices.
-	 */
+	  1800000, 1, { 0, 1600000 }, 1800000, { true, true }, NEVER },
+	/* The burst asks for more than the utilisation, for which the OPP below suffices. */
 	{ { { 10, 10, true, LONG_NS, RISE_NS / 2 }, ASLEEP },
-	  1200000,
-	  0,
-	  { 0, 0 },
-	  1200000,
-	  { true, false },
-	  NEVER },
+	  1200000, 0, { 0, 0 }, 1200000, { true, false }, NEVER },
 	/* The highest and the lowest OPP have one neighbour. */
-	{ { { 1024, 1024, true, LONG_NS, 0 }, ASLEEP },
-	  2400000,
-	  0,
-	  { 2200000, 0 },
-	  0,
-	  { true, false },
-	  NEVER },
-	{ { { 100, 100, true, LONG_NS, 0 }, ASLEEP },
-	  800000,
-	  0,
-	  { 0, 0 },
-	  800000,
-	  { false, false },
-	  NEVER },
+	{ { { 1024, 1024, true, LONG_NS, 0 }, ASLEEP }, 2400000, 0, { 2200000, 0 }, 0, { true, false }, NEVER },
+	{ { { 100, 100, true, LONG_NS, 0 }, ASLEEP }, 800000, 0, { 0, 0 }, 800000, { false, false }, NEVER },
 	/* An idle domain falls after the hold time. */
 	{ { { 600, 600, false, NS_PER_MS, 0 }, ASLEEP },
-	  1800000,
-	  0,
-	  { 0, 0 },
-	  1800000,
-	  { false, false },
-	  HOLD_NS - NS_PER_MS },
+	  1800000, 0, { 0, 0 }, 1800000, { false, false }, HOLD_NS - NS_PER_MS },
 	{ { { 600, 600, false, NS_PER_MS, 0 }, { 0, 0, false, NS_PER_MS / 2, 0 } },
-	  1800000,
-	  0,
-	  { 0, 0 },
-	  1800000,
-	  { false, false },
-	  HOLD_NS - NS_PER_MS / 2 },
-	/* Beside one at work it decays, which is looked at no sooner than after the hold.
-	 */
+	  1800000, 0, { 0, 0 }, 1800000, { false, false }, HOLD_NS - NS_PER_MS / 2 },
+	/* Beside one at work it decays, which is looked at no sooner than after the hold. */
 	{ { { 600, 600, false, NS_PER_MS, 0 }, { 10, 10, true, LONG_NS, 0 } },
-	  1800000,
-	  0,
-	  { 0, 0 },
-	  1800000,
-	  { false, true },
-	  HOLD_NS },
+	  1800000, 0, { 0, 0 }, 1800000, { false, true }, HOLD_NS },
 };
+/* clang-format on */
 
 FIXTURE_TEST(test_watch)
 {

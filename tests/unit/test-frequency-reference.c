@@ -19,19 +19,16 @@
 
 /* The registers of a made-up CPU; one that is not named does not exist. */
 struct fake {
-	struct {
-		uint32_t reg;
-		uint64_t value;
-	} registers[8];
+	uint64_t registers[8][2]; /* number, value */
 };
 
 static int read_fake(void *userdata, uint32_t reg, uint64_t *ret)
 {
 	const struct fake *fake = userdata;
 
-	for (size_t i = 0; i < 8 && fake->registers[i].reg; i++)
-		if (fake->registers[i].reg == reg) {
-			*ret = fake->registers[i].value;
+	for (size_t i = 0; i < 8 && fake->registers[i][0]; i++)
+		if (fake->registers[i][0] == reg) {
+			*ret = fake->registers[i][1];
 			return 0;
 		}
 	return -EIO;
