@@ -50,23 +50,17 @@ const struct backend backend_observe = {
 	.verify = observe_verify,
 };
 
-static const struct backend *const automatic[] = {
-	&backend_uclamp,
-	&backend_setspeed,
-	&backend_limits,
-	&backend_observe,
+/* In the order in which `auto` tries them. */
+static const struct backend *const backends[] = {
+	[POLICY_BACKEND_AUTO] = NULL,
+	[POLICY_BACKEND_UCLAMP] = &backend_uclamp,
+	[POLICY_BACKEND_SETSPEED] = &backend_setspeed,
+	[POLICY_BACKEND_LIMITS] = &backend_limits,
+	[POLICY_BACKEND_OBSERVE] = &backend_observe,
 };
 
 const struct backend *backend_find(enum policy_backend backend)
 {
-	static const struct backend *const backends[] = {
-		[POLICY_BACKEND_AUTO] = NULL,
-		[POLICY_BACKEND_UCLAMP] = &backend_uclamp,
-		[POLICY_BACKEND_SETSPEED] = &backend_setspeed,
-		[POLICY_BACKEND_LIMITS] = &backend_limits,
-		[POLICY_BACKEND_OBSERVE] = &backend_observe,
-	};
-
 	return backends[backend];
 }
 
@@ -89,12 +83,12 @@ int backend_acquire(struct actuator_domain *domain, enum policy_backend wanted,
 		*ret = named;
 		return named->acquire(domain);
 	}
-	for (size_t i = 0; i < ARRAY_SIZE(automatic) && r == -EOPNOTSUPP; i++) {
-		*ret = automatic[i];
-		r = automatic[i]->acquire(domain);
+	for (size_t i = POLICY_BACKEND_UCLAMP; i < ARRAY_SIZE(backends) && r == -EOPNOTSUPP; i++) {
+		*ret = backends[i];
+		r = backends[i]->acquire(domain);
 		if (r == -EOPNOTSUPP)
 			text_append(passed_over, BACKEND_WHY_SIZE, "%snot %s: %s",
-				    passed_over[0] ? "; " : "", automatic[i]->name, domain->why);
+				    passed_over[0] ? "; " : "", backends[i]->name, domain->why);
 	}
 	return r;
 }

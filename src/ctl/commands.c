@@ -17,21 +17,6 @@
 #include "shared/text.h"
 #include "shared/time.h"
 
-static enum ctl_exit command_domains(struct ctl *ctl)
-{
-	return ctl_ask(ctl, "io.wakegov.Domains", NULL, "domains", status_add_domains);
-}
-
-static enum ctl_exit command_tasks(struct ctl *ctl)
-{
-	return ctl_ask(ctl, "io.wakegov.Tasks", NULL, "tasks", NULL);
-}
-
-static enum ctl_exit command_devices(struct ctl *ctl)
-{
-	return ctl_ask(ctl, "io.wakegov.Devices", NULL, "devices", NULL);
-}
-
 /* What is not governed is not traced for the sake of metrics. */
 static enum ctl_exit command_metrics(struct ctl *ctl)
 {
@@ -368,17 +353,20 @@ enum ctl_exit command_top(struct ctl *ctl)
 }
 #endif
 
+/* NULL: it is one call, of its name, and its view. */
 static const struct {
 	const char *name;
 	enum ctl_exit (*run)(struct ctl *ctl);
+	const char *method;
+	void (*add)(json_t *reply);
 } functions[] = {
 	{ "adopt", command_adopt },
 	{ "benefit", command_benefit },
 	{ "complete", command_complete },
 	{ "decisions", command_decisions },
-	{ "devices", command_devices },
+	{ "devices", NULL, "io.wakegov.Devices" },
 	{ "doctor", command_doctor },
-	{ "domains", command_domains },
+	{ "domains", NULL, "io.wakegov.Domains", status_add_domains },
 	{ "explain", command_explain },
 	{ "hint", command_hint },
 	{ "import", command_import },
@@ -395,7 +383,7 @@ static const struct {
 	{ "run", command_run },
 	{ "stats", command_stats },
 	{ "status", command_status },
-	{ "tasks", command_tasks },
+	{ "tasks", NULL, "io.wakegov.Tasks" },
 	{ "top", command_top },
 };
 
@@ -406,5 +394,7 @@ enum ctl_exit ctl_run(struct ctl *ctl)
 	while (i < ARRAY_SIZE(functions) && strcmp(functions[i].name, ctl_name(ctl)) != 0)
 		i++;
 	assert(i < ARRAY_SIZE(functions));
-	return functions[i].run(ctl);
+	if (functions[i].run)
+		return functions[i].run(ctl);
+	return ctl_ask(ctl, functions[i].method, NULL, functions[i].name, functions[i].add);
 }

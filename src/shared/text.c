@@ -79,26 +79,26 @@ struct text_character text_first(const char *text, size_t length)
 					expected };
 }
 
-void text_copy(char *ret, size_t size, const char *text)
+char *text_clean(char *text)
 {
-	size_t length = strlen(text), used = 0;
+	size_t length = strlen(text);
+	char *end = text, *at = text;
 
 	for (;;) {
-		struct text_character c = text_first(text, length);
-		size_t needed = c.kind == TEXT_PLAIN ? c.length : 1;
+		struct text_character c = text_first(at, length);
 
-		if (c.kind == TEXT_END || used + needed >= size)
+		if (c.kind == TEXT_END)
 			break;
-		/* In place, the copy is never ahead of the reading. */
+		/* What is clean is never ahead of the reading. */
 		if (c.kind == TEXT_PLAIN)
-			memmove(ret + used, text, needed);
+			end = (char *)memmove(end, at, c.length) + c.length;
 		else
-			ret[used] = '?';
-		used += needed;
-		text += c.length;
+			*end++ = '?';
+		at += c.length;
 		length -= c.length;
 	}
-	ret[used] = '\0';
+	*end = '\0';
+	return text;
 }
 
 void text_append(char *text, size_t size, const char *format, ...)
@@ -109,12 +109,6 @@ void text_append(char *text, size_t size, const char *format, ...)
 	va_start(args, format);
 	vsnprintf(text + used, size - used, format, args);
 	va_end(args);
-}
-
-char *text_clean(char *text)
-{
-	text_copy(text, strlen(text) + 1, text);
-	return text;
 }
 
 #define WORD_MAX 32

@@ -5,7 +5,7 @@
  * Text from other users: names of tasks, which any user may fill with any bytes, of units and
  * devices, of a recording's domains; paths. Each kind of output has one way for it:
  *
- *	terminal, journal, traces	text_clean() or text_copy()
+ *	terminal, journal, traces	text_clean()
  *	files of /run			as JSON, or not at all
  *	JSON that the daemon writes	field_text(), by text_first()
  *	JSON by jansson			cleaned before, as it refuses what is not UTF-8;
@@ -35,9 +35,6 @@ struct text_character text_first(const char *text, size_t length);
 
 /* In place: "?" for each character that is unsafe and each byte that is invalid. Returns text. */
 char *text_clean(char *text);
-
-/* The same of a copy, which ends before the first character that does not fit. size is over 0. */
-void text_copy(char *ret, size_t size, const char *text);
 
 /* Appends to a text, which ends where size bytes are full. */
 void text_append(char *text, size_t size, const char *format, ...)

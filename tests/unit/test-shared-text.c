@@ -99,24 +99,6 @@ TEST(test_invalid)
 	}
 }
 
-TEST(test_copies_are_cut_between_characters)
-{
-	static const char *const cut[] = { "",
-					   "a",
-					   "a",
-					   "a\xc3\xa9",
-					   "a\xc3\xa9",
-					   "a\xc3\xa9",
-					   "a\xc3\xa9\xe2\x82\xac",
-					   "a\xc3\xa9\xe2\x82\xac?" };
-	char copy[16];
-
-	for (size_t i = 0; i < ARRAY_SIZE(cut); i++) {
-		text_copy(copy, i + 1, "a\xc3\xa9\xe2\x82\xac\n");
-		assert_string_equal(copy, cut[i]);
-	}
-}
-
 /* Bytes as they come, more often those with which something begins. */
 static size_t make_bytes(char ret[LENGTH_MAX + 1])
 {
@@ -167,8 +149,7 @@ TEST(test_whatever_bytes)
 		char text[LENGTH_MAX + 1], clean[LENGTH_MAX + 1], twice[LENGTH_MAX + 1];
 		size_t length = make_bytes(text);
 
-		text_copy(clean, sizeof(clean), text);
-		assert_plain(clean);
+		assert_plain(text_clean(strcpy(clean, text)));
 		assert_in_range(strlen(clean), 0, length);
 		strcpy(twice, clean);
 		assert_string_equal(text_clean(twice), clean);
