@@ -82,14 +82,12 @@ static int store_when(const struct policy_rule_key *key, void *field, const char
 #define LEVEL                                                                                 \
 	"a share from 0% to 100%, a capacity from 0/1024 to 1024/1024, or a frequency up to " \
 	"100GHz with its unit (kHz, MHz, GHz)"
-#define CAPACITY(_capacity)                        \
-	{                                          \
-		POLICY_LEVEL_CAPACITY, (_capacity) \
-	}
 
 /* A response is a floor, computed from the tasks' bursts: of both in one section the later one
  * wins. */
 /* clang-format off */
+#define CAPACITY(_capacity) { POLICY_LEVEL_CAPACITY, (_capacity) }
+
 static const struct policy_rule_key keys[] = {
 	{ "when", "rule and the name of another rule", store_when, POLICY_RULE_FIELD(when) },
 	{ "domain", "all, or policyN with N from 0 to 1023", store_domain,

@@ -21,12 +21,10 @@ enum section { SECTION_NONE, SECTION_PLATFORM, SECTION_DOMAIN, SECTION_DEVICE };
 	SIM_KEY(SECTION_DOMAIN, name, units, least, most, struct platform_domain, field)
 #define DEVICE(name, units, least, most, field) \
 	SIM_KEY(SECTION_DEVICE, name, units, least, most, struct platform_device, field)
-#define SPECIAL(_section, _name)                       \
-	{                                              \
-		.section = (_section), .name = (_name) \
-	}
 
 /* clang-format off */
+#define SPECIAL(_section, _name) { .section = (_section), .name = (_name) }
+
 static const struct sim_key keys[] = {
 	MACHINE("io-cycles", &policy_units_none, "1", "100000000", costs.io_cycles),
 	MACHINE("batch-cycles", &policy_units_none, "0", "100000000", costs.batch_cycles),

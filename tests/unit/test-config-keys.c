@@ -48,22 +48,16 @@ static uint64_t get(const struct key_case *c, const struct policy *policy)
 #define FREQUENCY_EXPECTED                                                                     \
 	"none, a frequency from 1MHz to 100GHz with its unit (kHz, MHz, GHz) or a share from " \
 	"1% to 100%"
-#define FREQUENCY_GOOD                                                                       \
-	{                                                                                    \
-		{ "none", 0 }, { "1MHz", 1000 }, { "1000kHz", 1000 }, { "1.5GHz", 1500000 }, \
-			{ "100GHz", 100000000 }, { "100000000kHz", 100000000 },              \
-			{ "1%", PERCENT(1) },                                                \
-		{                                                                            \
-			"100%", PERCENT(100)                                                 \
-		}                                                                            \
-	}
-#define FREQUENCY_BAD                                                                         \
-	{                                                                                     \
-		"", "999kHz", "100000001kHz", "100.000001GHz", "4294967296kHz", "0%", "101%", \
-			"50.5%", "1500000", "1.5ghz", "1.0000001GHz", "auto", "-1GHz"         \
-	}
 
 /* clang-format off */
+#define FREQUENCY_GOOD \
+	{ { "none", 0 }, { "1MHz", 1000 }, { "1000kHz", 1000 }, { "1.5GHz", 1500000 }, \
+	  { "100GHz", 100000000 }, { "100000000kHz", 100000000 }, \
+	  { "1%", PERCENT(1) }, { "100%", PERCENT(100) } }
+#define FREQUENCY_BAD \
+	{ "", "999kHz", "100000001kHz", "100.000001GHz", "4294967296kHz", "0%", "101%", \
+	  "50.5%", "1500000", "1.5ghz", "1.0000001GHz", "auto", "-1GHz" }
+
 static const struct key_case cases[] = {
 	{ "wakegov", "backend", FIELD(backend), POLICY_BACKEND_AUTO,
 	  { { "auto", POLICY_BACKEND_AUTO }, { "uclamp", POLICY_BACKEND_UCLAMP },

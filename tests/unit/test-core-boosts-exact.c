@@ -182,61 +182,26 @@ static bool run_row(const struct row *row)
 	return false;
 }
 
-#define A_TENTH                                          \
-	{                                                \
-		FAKE_IO_SYNC, 0, 0, 90, 10, 20, 0, false \
-	}
-#define A_HALF                                           \
-	{                                                \
-		FAKE_IO_SYNC, 0, 0, 50, 50, 20, 0, false \
-	}
-#define A_HALF_BESIDE                                    \
-	{                                                \
-		FAKE_IO_SYNC, 1, 1, 50, 50, 20, 0, false \
-	}
-#define A_HALF_ELSEWHERE                                 \
-	{                                                \
-		FAKE_IO_SYNC, 2, 0, 50, 50, 20, 0, false \
-	}
-#define SLOW                                                \
-	{                                                   \
-		FAKE_IO_SYNC, 0, 0, 1500, 300, 20, 0, false \
-	}
-#define DEEP                                           \
-	{                                              \
-		FAKE_IO_DEEP, 1, 0, 20, 5, 0, 0, false \
-	}
-#define PACED                                              \
-	{                                                  \
-		FAKE_IO_PACED, 0, 0, 100, 30, 20, 0, false \
-	}
-#define COUNTED                                             \
-	{                                                   \
-		FAKE_IO_COUNTED, 0, 0, 80, 20, 20, 0, false \
-	}
-#define THINKS                                             \
-	{                                                  \
-		FAKE_IO_SYNC, 0, 0, 90, 10, 20, 300, false \
-	}
-#define LIBAIO                                          \
-	{                                               \
-		FAKE_IO_SYNC, 0, 0, 60, 40, 20, 0, true \
-	}
-#define NOISY                                            \
-	{                                                \
-		FAKE_IO_SYNC, 0, 0, 97, 3, 300, 0, false \
-	}
-#define NO_GAIN                                          \
-	{                                                \
-		FAKE_IO_SYNC, 0, 0, 995, 5, 20, 0, false \
-	}
+/* clang-format off */
+#define A_TENTH { FAKE_IO_SYNC, 0, 0, 90, 10, 20, 0, false }
+#define A_HALF { FAKE_IO_SYNC, 0, 0, 50, 50, 20, 0, false }
+#define A_HALF_BESIDE { FAKE_IO_SYNC, 1, 1, 50, 50, 20, 0, false }
+#define A_HALF_ELSEWHERE { FAKE_IO_SYNC, 2, 0, 50, 50, 20, 0, false }
+#define SLOW { FAKE_IO_SYNC, 0, 0, 1500, 300, 20, 0, false }
+#define DEEP { FAKE_IO_DEEP, 1, 0, 20, 5, 0, 0, false }
+#define PACED { FAKE_IO_PACED, 0, 0, 100, 30, 20, 0, false }
+#define COUNTED { FAKE_IO_COUNTED, 0, 0, 80, 20, 20, 0, false }
+#define THINKS { FAKE_IO_SYNC, 0, 0, 90, 10, 20, 300, false }
+#define LIBAIO { FAKE_IO_SYNC, 0, 0, 60, 40, 20, 0, true }
+#define NOISY { FAKE_IO_SYNC, 0, 0, 97, 3, 300, 0, false }
+#define NO_GAIN { FAKE_IO_SYNC, 0, 0, 995, 5, 20, 0, false }
+
 TEST(test_exact)
 {
 	/*
 	 * what, tasks, incident, and of it: rounds, samples, learnt, changes,
 	 * frequency, I/Os, states, wanted
 	 */
-	/* clang-format off */
 	static const struct row rows[] = {
 		{ "a tenth", { A_TENTH }, NOTHING,
 		  { 514, 435, 1819, { 24, 1 }, { 65582, 24000 }, { 2967, 0, 0 }, 599, 2200 } },

@@ -172,23 +172,15 @@ static int hold_policy(const struct call *call, struct reply *reply)
 	return reply_send(reply, json_object());
 }
 
-#define TEXT(_name)                      \
-	{                                \
-		_name, JSON_STRING, true \
-	}
-#define FLAG(_name)                    \
-	{                              \
-		_name, JSON_TRUE, true \
-	}
-#define NUMBER(_name, _least, _most)                     \
-	{                                                \
-		_name, JSON_INTEGER, true, _least, _most \
-	}
 #define COUNT(_name) NUMBER(_name, 0, INT64_MAX)
 #define PAGE	     NUMBER("offset", 0, UINT32_MAX), NUMBER("limit", 1, API_PAGE_MAX)
 #define FOR	     NUMBER("for_us", 1, API_FOR_MAX_US)
 
 /* clang-format off */
+#define TEXT(_name) { _name, JSON_STRING, true }
+#define FLAG(_name) { _name, JSON_TRUE, true }
+#define NUMBER(_name, _least, _most) { _name, JSON_INTEGER, true, _least, _most }
+
 const struct query_method api_methods[] = {
 	{ "Status", api_show_status, .takes = { FLAG("untraced") } },
 	{ "Domains", api_list_domains },
