@@ -18,27 +18,39 @@
 #include "shared/log.h"
 #include "varlink/server.h"
 
+/* What the options give. */
+static struct {
+	struct canned_daemon canned;
+	struct policy policy;
+	uint32_t timeout_ms, max_descriptors;
+	int fails, is_for_group;
+} given = {
+	.canned = { .n_domains = 3, .n_tasks = 4, .n_devices = 3, .n_decisions = 5 },
+};
+
+#define POLICY_ERROR   'p'
+#define NUMBERS	       256 /* and from here on the offset of a uint32_t in what is given */
+#define NUMBER(_field) required_argument, NULL, NUMBERS + (int)offsetof(__typeof__(given), _field)
+
 static const struct option options[] = {
-	{ "domains", required_argument, NULL, 'd' },
-	{ "tasks", required_argument, NULL, 't' },
-	{ "devices", required_argument, NULL, 'D' },
-	{ "decisions", required_argument, NULL, 'n' },
-	{ "max-clients", required_argument, NULL, 'c' },
-	{ "max-message-bytes", required_argument, NULL, 'm' },
-	{ "timeout-ms", required_argument, NULL, 'w' },
-	{ "max-descriptors", required_argument, NULL, 'f' },
-	{ "policy-error", required_argument, NULL, 'p' },
-	{ "events", required_argument, NULL, 'e' },
-	{ "read-group", required_argument, NULL, 'r' },
-	{ "change-group", required_argument, NULL, 'g' },
-	{ "readers-group", no_argument, NULL, 'R' },
-	{ "fail", no_argument, NULL, 'x' },
-	{ "verbose", no_argument, NULL, 'v' },
+	{ "domains", NUMBER(canned.n_domains) },
+	{ "tasks", NUMBER(canned.n_tasks) },
+	{ "devices", NUMBER(canned.n_devices) },
+	{ "decisions", NUMBER(canned.n_decisions) },
+	{ "events", NUMBER(canned.n_events) },
+	{ "max-clients", NUMBER(policy.query.max_clients) },
+	{ "max-message-bytes", NUMBER(policy.query.max_message_bytes) },
+	{ "read-group", NUMBER(policy.query.read_group) },
+	{ "change-group", NUMBER(policy.query.change_group) },
+	{ "timeout-ms", NUMBER(timeout_ms) },
+	{ "max-descriptors", NUMBER(max_descriptors) },
+	{ "policy-error", required_argument, NULL, POLICY_ERROR },
+	{ "readers-group", no_argument, &given.is_for_group, 1 },
+	{ "fail", no_argument, &given.fails, 1 },
 	{ NULL },
 };
 
 static sd_event *loop;
-static const struct query_method *methods = api_methods;
 
 static int fail(const struct call *call, struct reply *reply)
 {
@@ -57,77 +69,27 @@ static const struct query_method *failing_methods(void)
 	return failing;
 }
 
-static int limit_descriptors(unsigned long max)
+static int parse_arguments(int argc, char **argv)
 {
-	struct rlimit limit = { .rlim_cur = max, .rlim_max = max };
+	struct policy_query *query = &given.policy.query;
+	int option;
 
-	return setrlimit(RLIMIT_NOFILE, &limit) < 0 ? -errno : 0;
-}
-
-static int parse_option(int option, struct canned_daemon *canned, struct policy_query *limits)
-{
-	unsigned long number = optarg ? strtoul(optarg, NULL, 10) : 0;
-
-	switch (option) {
-	case 'd':
-		canned->n_domains = (uint32_t)number;
-		return 0;
-	case 't':
-		canned->n_tasks = (uint32_t)number;
-		return 0;
-	case 'D':
-		canned->n_devices = (uint32_t)number;
-		return 0;
-	case 'n':
-		canned->n_decisions = (uint32_t)number;
-		return 0;
-	case 'c':
-		limits->max_clients = (uint32_t)number;
-		return 0;
-	case 'm':
-		limits->max_message_bytes = (uint32_t)number;
-		return 0;
-	case 'w':
-		limits->client_timeout_ns = number * 1000000;
-		return 0;
-	case 'f':
-		return limit_descriptors(number);
-	case 'p':
-		canned->policy_error = optarg;
-		return 0;
-	case 'e':
-		canned->n_events = (uint32_t)number;
-		return 0;
-	case 'r':
-		limits->read_group = (uint32_t)number;
-		return 0;
-	case 'g':
-		limits->change_group = (uint32_t)number;
-		return 0;
-	case 'R':
-		limits->readers = POLICY_READERS_GROUP;
-		return 0;
-	case 'x':
-		methods = failing_methods();
-		return 0;
-	case 'v':
-		log_set_level(LOG_DEBUG);
-		return 0;
-	default:
-		return -EINVAL;
-	}
-}
-
-static int parse_arguments(int argc, char **argv, struct canned_daemon *canned,
-			   struct policy_query *limits)
-{
-	int option, r;
-
-	while ((option = getopt_long(argc, argv, "", options, NULL)) != -1) {
-		r = parse_option(option, canned, limits);
-		if (r < 0)
-			return r;
-	}
+	while ((option = getopt_long(argc, argv, "", options, NULL)) != -1)
+		if (option >= NUMBERS)
+			*(uint32_t *)((char *)&given + option - NUMBERS) =
+				(uint32_t)strtoul(optarg, NULL, 10);
+		else if (option == POLICY_ERROR)
+			given.canned.policy_error = optarg;
+		else if (option)
+			return -EINVAL;
+	if (given.is_for_group)
+		query->readers = POLICY_READERS_GROUP;
+	if (given.timeout_ms)
+		query->client_timeout_ns = given.timeout_ms * 1000000ULL;
+	if (given.max_descriptors &&
+	    setrlimit(RLIMIT_NOFILE,
+		      &(struct rlimit){ given.max_descriptors, given.max_descriptors }) < 0)
+		return -errno;
 	return optind == argc - 1 ? 0 : -EINVAL;
 }
 
@@ -146,14 +108,15 @@ static int add_signals(void)
 	return r < 0 ? r : sd_event_add_signal(loop, NULL, SIGINT, NULL, NULL);
 }
 
-static int serve(const char *path, struct manager *manager, const struct policy_query *limits)
+static int serve(const char *path, struct manager *manager)
 {
 	_cleanup_close_ int fd = query_listen(path);
 	int r;
 
 	if (fd < 0)
 		return fd;
-	r = query_server_new(loop, fd, methods, manager, limits, &manager->core.server);
+	r = query_server_new(loop, fd, given.fails ? failing_methods() : api_methods, manager,
+			     &given.policy.query, &manager->core.server);
 	if (r < 0)
 		return r;
 	take_fd(&fd);
@@ -170,27 +133,23 @@ static int serve(const char *path, struct manager *manager, const struct policy_
 
 int main(int argc, char **argv)
 {
-	struct canned_daemon canned = {
-		.n_domains = 3, .n_tasks = 4, .n_devices = 3, .n_decisions = 5
-	};
-	struct policy policy;
 	int r;
 
-	policy_init(&policy);
-	if (parse_arguments(argc, argv, &canned, &policy.query) < 0) {
+	policy_init(&given.policy);
+	if (parse_arguments(argc, argv) < 0) {
 		fprintf(stderr, "Usage: %s [OPTIONS] SOCKET; options are in fixture.c\n", argv[0]);
 		return 2;
 	}
-	r = canned_daemon_init(&canned);
+	r = canned_daemon_init(&given.canned);
 	if (r >= 0)
 		r = sd_event_new(&loop);
 	if (r >= 0)
 		r = add_signals();
 	if (r >= 0)
-		r = serve(argv[optind], &canned.manager, &policy.query);
+		r = serve(argv[optind], &given.canned.manager);
 	if (r < 0)
 		log_error("%s: %s", argv[optind], strerror(-r));
 	sd_event_unref(loop);
-	canned_daemon_deinit(&canned);
+	canned_daemon_deinit(&given.canned);
 	return r < 0;
 }
