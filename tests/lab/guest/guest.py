@@ -208,6 +208,13 @@ def reads_per_second(device):
     return (reads_of(device) - before) / (time.monotonic() - start)
 
 
+def ended_with(test, process):
+    """The process, which is killed when the test ends."""
+    test.addCleanup(process.__exit__, None, None, None)  # closes its pipes, and waits
+    test.addCleanup(process.kill)
+    return process
+
+
 def start_load(*arguments):
     return subprocess.Popen([f"{BUILD}/tests/lab/freqload", *arguments], stdout=subprocess.PIPE,
                             stderr=subprocess.PIPE, text=True)
@@ -326,8 +333,13 @@ class Places:
                     os.sched_setaffinity(tid, to)
 
 
-def stay_off(domain_cpus):
-    """Keeps the test's looking, who answers it, and what else can be moved away from what it looks at."""
+def stay_off(domain_cpus, test=None):
+    """Keeps the test's looking, who answers it, and what else can be moved away from what it looks at.
+
+    Until the end of the test, where that is given.
+    """
+    if test:
+        test.addCleanup(run_anywhere)
     run_anywhere()
     Places.kept_to = Places.everywhere() - set(domain_cpus)
     Places.move(Places.everywhere(), Places.kept_to)

@@ -37,8 +37,7 @@ def backends():
 
 class Capacity(unittest.TestCase):
     def setUp(self):
-        guest.stay_off({1})
-        self.addCleanup(guest.run_anywhere)
+        guest.stay_off({1}, self)
         utilisation.keep_limits(self, "policy1")
 
     def test_as_the_kernel(self):

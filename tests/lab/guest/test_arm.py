@@ -122,8 +122,7 @@ class Wakegov(PutBack):
     def boosts(self, backend, name):
         """A reader there is boosted, and explain says so."""
         cpu = guest.cpus_of(name)[0]
-        guest.stay_off(guest.cpus_of(name))
-        self.addCleanup(guest.run_anywhere)
+        guest.stay_off(guest.cpus_of(name), self)
         with guest.Daemon(f"[wakegov]\nbackend = {backend}\n") as daemon:
             load = guest.start_load("psync", "--file", guest.null_blk(), "--cpus", str(cpu),
                                     "--time", "60")

@@ -119,8 +119,7 @@ class Limits(unittest.TestCase):
 
     def test_quiet(self):
         """limits: a load costs no writes but those of its chain's floor, which comes and goes once"""
-        guest.stay_off({2, 3})
-        self.addCleanup(guest.run_anywhere)
+        guest.stay_off({2, 3}, self)
         with guest.Daemon(LIMITS) as daemon:
             before = daemon.domain("policy2")["writes"]
             # A child goes on where its parent's chain is, before its CPU's own utilisation shows it.
@@ -169,14 +168,11 @@ def threads_of(pid):
 class Uclamp(unittest.TestCase):
     def setUp(self):
         self.before = guest.snapshot()
-        guest.stay_off({2, 3})
-        self.addCleanup(guest.run_anywhere)
+        guest.stay_off({2, 3}, self)
 
     def start_reader(self):
-        load = guest.start_load("psync", "--file", guest.null_blk(), "--cpus",
-                                "1", "--time", "1000")
-        self.addCleanup(load.wait)
-        self.addCleanup(load.kill)
+        load = guest.ended_with(self, guest.start_load("psync", "--file", guest.null_blk(), "--cpus",
+                                                       "1", "--time", "1000"))
         return load
 
     def wait_for_boost(self, load):
@@ -205,10 +201,7 @@ class Uclamp(unittest.TestCase):
 
     def test_refused(self):
         """uclamp: each task that may not be clamped is told of once, by its rule's line"""
-        sleepers = [subprocess.Popen(["sleep", "1000"]) for _ in range(2)]
-        for sleeper in sleepers:
-            self.addCleanup(sleeper.wait)
-            self.addCleanup(sleeper.kill)
+        sleepers = [guest.ended_with(self, subprocess.Popen(["sleep", "1000"])) for _ in range(2)]
         # The daemon's own user may not do it either.
         without = ["setpriv", "--bounding-set", "-sys_nice", "--inh-caps", "-sys_nice"]
         rule = "[rule sleepers]\ncomm = sleep\ncap = 30%\n"
@@ -235,9 +228,7 @@ class Uclamp(unittest.TestCase):
 
     def test_threads(self):
         """uclamp: a process of thousands of threads: each costs as much as in a small one"""
-        crowd = subprocess.Popen([sys.executable, "-c", CROWD], stdout=subprocess.PIPE, text=True)
-        self.addCleanup(crowd.wait)
-        self.addCleanup(crowd.kill)
+        crowd = guest.ended_with(self, subprocess.Popen([sys.executable, "-c", CROWD], stdout=subprocess.PIPE, text=True))
         crowd.stdout.readline()
         threads = threads_of(crowd.pid)
         rule = UCLAMP + "[rule crowd]\ncomm = wg-crowd\ncap = 30%\n"
@@ -285,9 +276,7 @@ class Groups(unittest.TestCase):
         """groups: each task of the cgroup carries cap and floor, from when it comes until it goes"""
         os.mkdir(self.GROUP)
         self.addCleanup(os.rmdir, self.GROUP)
-        task = subprocess.Popen(["/bin/sleep", "1000"])
-        self.addCleanup(task.wait)
-        self.addCleanup(task.kill)
+        task = guest.ended_with(self, subprocess.Popen(["/bin/sleep", "1000"]))
         with guest.Daemon(UCLAMP + "[rule capped]\ncgroup = /wakegov-la?\ncap = 30%\nfloor = 10%\n"):
             for group, clamps in ((self.GROUP, (102, 307)), ("/sys/fs/cgroup", (0, 1024)),
                                   (self.GROUP, (102, 307))):

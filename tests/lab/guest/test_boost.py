@@ -49,8 +49,7 @@ class Load:
 
 class Boost(unittest.TestCase):
     def setUp(self):
-        guest.stay_off({0, 2, 3})
-        self.addCleanup(guest.run_anywhere)
+        guest.stay_off({0, 2, 3}, self)
         self.daemon = guest.Daemon(POLICY)
 
     def start(self, policy=POLICY):

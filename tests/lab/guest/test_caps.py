@@ -50,8 +50,7 @@ def burst_for_ever():
 
 class Caps(guest.EndsKept, unittest.TestCase):
     def setUp(self):
-        guest.stay_off({0, 1})
-        self.addCleanup(guest.run_anywhere)
+        guest.stay_off({0, 1}, self)
         self.daemon = guest.KeptDaemon.with_policy(POLICY)
         guest.wait_for(lambda: guest.frequency("policy0") == 400000, 10, "policy0 at its lowest")
 
@@ -66,10 +65,8 @@ class Caps(guest.EndsKept, unittest.TestCase):
 
     def run_python(self, name, script, cpus):
         """A process with that name, ended with the test."""
-        process = subprocess.Popen([guest.link(name, sys.executable), "-S", "-c", script],
-                                   preexec_fn=lambda: os.sched_setaffinity(0, cpus))
-        self.addCleanup(process.wait)
-        self.addCleanup(process.kill)
+        process = guest.ended_with(self, subprocess.Popen([guest.link(name, sys.executable), "-S", "-c", script],
+                                                          preexec_fn=lambda: os.sched_setaffinity(0, cpus)))
         return process
 
     def limited(self):
@@ -202,14 +199,11 @@ class OwnClamps(guest.EndsKept, unittest.TestCase):
     cap = 410  # 40 %
 
     def start(self, script):
-        guest.stay_off({0, 1})
-        self.addCleanup(guest.run_anywhere)
+        guest.stay_off({0, 1}, self)
         self.daemon = guest.KeptDaemon.with_policy("[wakegov]\nbackend = uclamp\n"
                                                    "[rule low]\ncomm = capped\ncap = 40%\n")
-        task = subprocess.Popen([guest.link("capped", sys.executable), "-S", "-c", script],
-                                preexec_fn=lambda: os.sched_setaffinity(0, {1}))
-        self.addCleanup(task.wait)
-        self.addCleanup(task.kill)
+        task = guest.ended_with(self, subprocess.Popen([guest.link("capped", sys.executable), "-S", "-c", script],
+                                                       preexec_fn=lambda: os.sched_setaffinity(0, {1})))
         guest.wait_for(lambda: clamps_of(task.pid)[1] == self.cap, 10, "the cap")
         return task
 

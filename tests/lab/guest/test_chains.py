@@ -146,8 +146,7 @@ class Figures(unittest.TestCase):
 class LoadAlone(guest.EndsKept, unittest.TestCase):
     """The load has CPUS for itself."""
     def setUp(self):
-        guest.stay_off(CPUS)
-        self.addCleanup(guest.run_anywhere)
+        guest.stay_off(CPUS, self)
 
 
 class Chains(guest.EachBackend, LoadAlone):

@@ -61,9 +61,7 @@ class Desktop(Installed):
 
     def test_hold(self):
         """a profile that a program holds at the switch is in force until the program ends"""
-        holder = subprocess.Popen(["powerprofilesctl", "launch", "-p", "power-saver", "sleep", "1000"])
-        self.addCleanup(holder.wait)
-        self.addCleanup(holder.kill)
+        holder = guest.ended_with(self, subprocess.Popen(["powerprofilesctl", "launch", "-p", "power-saver", "sleep", "1000"]))
         self.assert_held("quiet is in force: chosen")
         holder.kill()
         self.assert_held("balanced is in force: chosen")

@@ -40,16 +40,13 @@ def run(*command):
 
 class Devices(unittest.TestCase):
     def setUp(self):
-        guest.stay_off({2, 3})
-        self.addCleanup(guest.run_anywhere)
+        guest.stay_off({2, 3}, self)
         self.daemon = guest.KeptDaemon.with_policy(POLICY)
 
     def read_from(self, path, *arguments):
         """A reader, from the moment that it reads on; returns its process."""
-        load = guest.start_load("psync", "--file", path, "--cpus", "3", "--time", "1000",
-                                "--margin-ms", "1", *arguments)
-        self.addCleanup(load.communicate)
-        self.addCleanup(load.kill)
+        load = guest.ended_with(self, guest.start_load("psync", "--file", path, "--cpus", "3", "--time", "1000",
+                                                       "--margin-ms", "1", *arguments))
         if load.stdout.readline() != "begin\n":
             raise AssertionError("freqload did not begin: " + load.communicate()[1])
         return load

@@ -42,8 +42,7 @@ class Faults(guest.PutBack, unittest.TestCase):
 
     def test_foreign_speed(self):
         """another program's speed is left alone: no fight over it"""
-        guest.stay_off({2, 3})  # the writer's own work would have the domain at any speed
-        self.addCleanup(guest.run_anywhere)
+        guest.stay_off({2, 3}, self)  # the writer's own work would have the domain at any speed
         with guest.Daemon(SETSPEED) as daemon:
             guest.wait_for(lambda: guest.frequency("policy2") == 400000, 5, "nothing to write any more")
             guest.shell_write(guest.policy("policy2", "scaling_setspeed"), 1000000)
@@ -196,9 +195,7 @@ class Clamps(guest.PutBack, unittest.TestCase):
         """what a killed daemon left is put back with the frequencies first, then the clamps"""
         daemon = guest.Daemon(SETSPEED).start()
         daemon.stop(signal.SIGKILL)
-        task = subprocess.Popen(["uclampset", "-M", "300", "sleep", "1000"])
-        self.addCleanup(task.wait)
-        self.addCleanup(task.kill)
+        task = guest.ended_with(self, subprocess.Popen(["uclampset", "-M", "300", "sleep", "1000"]))
         guest.wait_for(lambda: clamps.clamps_of(task.pid)[1] == 300, 10, "a clamp")
         start = guest.read(f"/proc/{task.pid}/stat").rsplit(")", 1)[1].split()[19]
         boot = guest.read("/proc/sys/kernel/random/boot_id")

@@ -24,8 +24,7 @@ while os.read(pipes[number][0], 1):
 
 class Govern(unittest.TestCase):
     def setUp(self):
-        guest.stay_off(guest.cpus_of("policy2"))
-        self.addCleanup(guest.run_anywhere)
+        guest.stay_off(guest.cpus_of("policy2"), self)
         self.daemon = guest.KeptDaemon.with_policy("[wakegov]\nbackend = setspeed\n")
 
     def settle(self):

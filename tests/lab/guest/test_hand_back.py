@@ -49,8 +49,7 @@ class Stream:
 
 class HandBack(guest.PutBack, unittest.TestCase):
     def setUp(self):
-        guest.stay_off({0, 1})
-        self.addCleanup(guest.run_anywhere)
+        guest.stay_off({0, 1}, self)
         self.daemon = guest.KeptDaemon.with_policy(f"[wakegov]\nbackend = {self.BACKEND}\n{POLICY}")
 
     def hand_back(self, **parameters):
@@ -60,10 +59,8 @@ class HandBack(guest.PutBack, unittest.TestCase):
         return stream
 
     def start_capped(self):
-        task = subprocess.Popen([guest.link("capped", sys.executable), "-S", "-c", "while True: pass"],
-                                preexec_fn=lambda: os.sched_setaffinity(0, {0}))
-        self.addCleanup(task.wait)
-        self.addCleanup(task.kill)
+        task = guest.ended_with(self, subprocess.Popen([guest.link("capped", sys.executable), "-S", "-c", "while True: pass"],
+                                                       preexec_fn=lambda: os.sched_setaffinity(0, {0})))
         return task
 
     def states(self):

@@ -49,8 +49,7 @@ class Kernels(unittest.TestCase):
             self.cpus = guest.cpus_of("policy0")
             self.highest = int(guest.read(guest.policy("policy0", "cpuinfo_max_freq")))
             if len(self.cpus) < os.cpu_count():
-                guest.stay_off(self.cpus)
-                self.addCleanup(guest.run_anywhere)
+                guest.stay_off(self.cpus, self)
         if "btf" not in LACKS:
             self.daemon = guest.Daemon(policy_text(), prefix=as_unit()).start()
             self.addCleanup(self.daemon.stop)

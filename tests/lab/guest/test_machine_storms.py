@@ -168,11 +168,8 @@ class Storms(Governed):
                 new = sorted(disks() - there)
                 self.assertEqual(len(new), DISKS)
                 jobs = [f"--name={disk} --filename=/dev/{disk}" for disk in new]
-                fio = subprocess.Popen(
-                    ["fio", *FIO, "--rate_iops=20", "--runtime=60", *" ".join(jobs).split()],
-                    stdout=subprocess.DEVNULL)
-                self.addCleanup(fio.wait)
-                self.addCleanup(fio.kill)
+                fio = guest.ended_with(self, subprocess.Popen(
+                    ["fio", *FIO, "--rate_iops=20", "--runtime=60", *" ".join(jobs).split()], stdout=subprocess.DEVNULL))
                 known = lambda: len(daemon.call("Devices")["devices"])
                 took = guest.wait_for(lambda: known() > 32, 10, "half of the places taken")
                 tap.note(f"{known()} of {DISKS} disks known after {took:.1f} s")

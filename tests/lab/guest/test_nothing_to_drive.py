@@ -17,9 +17,7 @@ class NoCpufreq(unittest.TestCase):
             status = daemon.call("Status")
             self.assertEqual((status["mode"], status["domains"]), ("observing", []))
             device = guest.null_blk()
-            load = guest.start_load("psync", "--file", device, "--time", "1000")
-            self.addCleanup(load.communicate)
-            self.addCleanup(load.kill)
+            load = guest.ended_with(self, guest.start_load("psync", "--file", device, "--time", "1000"))
             guest.wait_for(lambda: daemon.call("Tasks")["tasks"], 2, "the task seen")
 
     def test_setspeed(self):

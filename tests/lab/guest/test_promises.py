@@ -54,8 +54,7 @@ while True:
 
 class Domains(guest.PutBack, unittest.TestCase):
     def setUp(self):
-        guest.stay_off({0, 1})
-        self.addCleanup(guest.run_anywhere)
+        guest.stay_off({0, 1}, self)
         self.addCleanup(self.drop_overrides)
 
     @staticmethod
@@ -80,13 +79,9 @@ class Domains(guest.PutBack, unittest.TestCase):
 
     def run_python(self, name, script, *prefix):
         """A process of that name on CPU 0, ended with the test."""
-        process = subprocess.Popen([*prefix, guest.link(name, sys.executable), "-S", "-c", script],
-                                   stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
-                                   preexec_fn=lambda: os.sched_setaffinity(0, {0}))
-        self.addCleanup(process.stdout.close)
-        self.addCleanup(process.stdin.close)
-        self.addCleanup(process.wait)
-        self.addCleanup(process.kill)
+        process = guest.ended_with(self, subprocess.Popen(
+            [*prefix, guest.link(name, sys.executable), "-S", "-c", script], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+            text=True, preexec_fn=lambda: os.sched_setaffinity(0, {0})))
         guest.wait_for(lambda: guest.read(f"/proc/{process.pid}/comm") == name, 5, name)
         time.sleep(0.3)  # until what ran before the exec lifts no cap any more
         return process

@@ -98,9 +98,7 @@ class Governed(guest.EndsKept, Realtime):
         return guest.KeptDaemon.with_policy(f"[wakegov]\nbackend = {self.BACKEND}\n{rules}")
 
     def burner(self):
-        task = subprocess.Popen(("/usr/bin/python3", "-c", BURNER))
-        self.addCleanup(task.wait)
-        self.addCleanup(task.kill)
+        task = guest.ended_with(self, subprocess.Popen(("/usr/bin/python3", "-c", BURNER)))
         return task
 
     def test_fifo(self):

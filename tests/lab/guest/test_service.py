@@ -103,8 +103,7 @@ class Service(Installed):
 
     def test_past(self):
         """what was decided a minute before a SIGKILL is listed and explained, for root"""
-        guest.stay_off({2, 3})
-        self.addCleanup(guest.run_anywhere)
+        guest.stay_off({2, 3}, self)
         run("rm", "-rf", STATE)
         run("systemctl", "start", "wakegovd.service")
         pid = int(show("MainPID"))
@@ -193,10 +192,8 @@ class Service(Installed):
         unit = int(guest.read("/sys/fs/cgroup/system.slice/capped-lab.service/cgroup.procs"))
         run("systemctl", "start", "wakegovd.service")
         self.assertIn("backend uclamp", run("wakegovctl", "status").stdout)
-        task = subprocess.Popen(["setpriv", "--reuid=65534", "--clear-groups",
-                                 guest.link("capped", "/bin/sleep"), "1000"])
-        self.addCleanup(task.wait)
-        self.addCleanup(task.kill)
+        task = guest.ended_with(self, subprocess.Popen(["setpriv", "--reuid=65534", "--clear-groups",
+                                                        guest.link("capped", "/bin/sleep"), "1000"]))
 
         def wait_capped():
             for pid in (unit, task.pid):
@@ -407,12 +404,10 @@ class Running(Installed):
 
     def test_strange_name(self):
         """a task's name makes neither a second line nor an escape sequence of the journal"""
-        task = subprocess.Popen(["/usr/bin/python3", "-c", "import ctypes, time\n"
-                                 "ctypes.CDLL(None).prctl(15, b'\\x1b[31m\\nend 1\\xff', 0, 0, 0)\n"
-                                 "print('named', flush=True)\ntime.sleep(1000)"],
-                                stdout=subprocess.PIPE)
-        self.addCleanup(task.wait)
-        self.addCleanup(task.kill)
+        task = guest.ended_with(self, subprocess.Popen(["/usr/bin/python3", "-c", "import ctypes, time\n"
+                                                        "ctypes.CDLL(None).prctl(15, b'\\x1b[31m\\nend 1\\xff', 0, 0, 0)\n"
+                                                        "print('named', flush=True)\ntime.sleep(1000)"],
+                                                       stdout=subprocess.PIPE))
         self.assertEqual(task.stdout.readline(), b"named\n")
         run("wakegovctl", "override", str(task.pid), "--max", "1GHz")
         listed = run("wakegovctl", "override", "list").stdout
@@ -435,9 +430,7 @@ class Running(Installed):
         reads = [*nobody, sys.executable, "-c", "import sys; [0 for line in sys.stdin]", "wg-marker"]
 
         def popen(command):
-            task = subprocess.Popen(command, stdin=subprocess.PIPE)
-            self.addCleanup(task.wait)
-            self.addCleanup(task.kill)
+            task = guest.ended_with(self, subprocess.Popen(command, stdin=subprocess.PIPE))
             return task
 
         def both():

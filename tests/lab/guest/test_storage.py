@@ -107,9 +107,7 @@ class Limited(unittest.TestCase):
         with guest.Daemon("[wakegov]\nbackend = setspeed\n[rule low]\ncomm = capped\ncap = 30%\n",
                           prefix=inside) as daemon:
             self.assertIn("the memory limit may not suffice: raise MemoryMax=", daemon.log())
-            crowd = subprocess.Popen([sys.executable, "-S", "-c", CROWD], stdout=subprocess.PIPE, text=True)
-            self.addCleanup(crowd.wait)
-            self.addCleanup(crowd.kill)
+            crowd = guest.ended_with(self, subprocess.Popen([sys.executable, "-S", "-c", CROWD], stdout=subprocess.PIPE, text=True))
             self.addCleanup(crowd.stdout.close)
             self.assertEqual(crowd.stdout.readline(), "began\n")
             guest.wait_for(lambda: daemon.call("Status")["drops"]["threads"], 60, "threads without storage")

@@ -123,8 +123,7 @@ class CapsTest(unittest.TestCase):
 class Neighbours(CapsTest):
     def test_neighbours(self):
         """uclamp: who runs for short beside a capped task carries its cap, and only that long"""
-        guest.stay_off({1})
-        self.addCleanup(guest.run_anywhere)
+        guest.stay_off({1}, self)
         daemon = guest.KeptDaemon.with_policy("[wakegov]\nbackend = uclamp\n"
                                               "[rule low]\ncomm = capped\ncap = 30%\n")
         short = self.start(sys.executable, "-S", "-c", "import time\nwhile True: time.sleep(0.02)", cpus={1})

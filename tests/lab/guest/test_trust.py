@@ -264,9 +264,7 @@ class Trust(Installed):
         """socket: the program and command line of another user's task are not told"""
         self.start("[rule program]\nexe = /nowhere\ncap = 30%\n"
                    "[rule command]\ncommand = nothing\ncap = 30%\n")
-        secret = subprocess.Popen(["/bin/sleep", "1000.0625"])
-        self.addCleanup(secret.wait)
-        self.addCleanup(secret.kill)
+        secret = guest.ended_with(self, subprocess.Popen(["/bin/sleep", "1000.0625"]))
         guest.wait_for(lambda: guest.read(f"/proc/{secret.pid}/comm") == "sleep", 5, "it runs")
 
         def why_of():
@@ -409,10 +407,8 @@ class Trust(Installed):
         device = guest.null_blk()
         os.chmod(device, 0o666)
         self.start("[rule odd]\nexe = /tmp/*\ncap = 95%\n[io-boost]\nmin-rate = 20/s\n")
-        load = subprocess.Popen([*AS_NOBODY, program, "psync", "--file", device,
-                                 "--cpus", "1", "--time", "300"], stdout=subprocess.DEVNULL)
-        self.addCleanup(load.wait)
-        self.addCleanup(load.kill)
+        load = guest.ended_with(self, subprocess.Popen([*AS_NOBODY, program, "psync", "--file", device,
+                                                        "--cpus", "1", "--time", "300"], stdout=subprocess.DEVNULL))
         done = f"/sys/block/{os.path.basename(device)}/stat"
         reads = int(guest.read(done).split()[0])
         guest.wait_for(lambda: int(guest.read(done).split()[0]) > reads + 1000, 20, "its reads")
@@ -482,13 +478,10 @@ class Trust(Installed):
 
     def test_own_clamps(self):
         """own clamps: a task's floor of its own lifts neither a rule's cap nor a domain's maximum"""
-        guest.stay_off({2, 3})
-        self.addCleanup(guest.run_anywhere)
+        guest.stay_off({2, 3}, self)
         self.start(f"[rule low]\nuser = {NOBODY}\ncap = 30%\n")
-        loop = subprocess.Popen([*AS_NOBODY, "uclampset", "-m", "1024", "-M", "1024", "taskset",
-                                 "-c", "2", "sh", "-c", "while :; do :; done"])
-        self.addCleanup(loop.wait)
-        self.addCleanup(loop.kill)
+        loop = guest.ended_with(self, subprocess.Popen([*AS_NOBODY, "uclampset", "-m", "1024", "-M", "1024", "taskset",
+                                                        "-c", "2", "sh", "-c", "while :; do :; done"]))
         guest.wait_for(lambda: clamps_of(loop.pid) == (1024, 1024), 10, "its own clamps")
         guest.wait_for(lambda: self.held(600000), 20, "the rule's cap")
         guest.write(POLICY, "[domain policy2]\nmax-frequency = 1GHz\n")
@@ -499,12 +492,8 @@ class Trust(Installed):
     def test_recordings(self):
         """recordings: for their owner alone, without command lines; a forged one does no harm"""
         self.start("[rule any]\ncommand = *wg-s?cret*\ncap = 90%\n[io-boost]\nmin-rate = 20/s\n")
-        load = guest.start_load("psync", "--file", guest.null_blk(), "--cpus", "1", "--time", "300")
-        self.addCleanup(load.communicate)
-        self.addCleanup(load.kill)
-        secret = subprocess.Popen(["sh", "-c", "while sleep 0.1; do :; done", "wg-secret"])
-        self.addCleanup(secret.wait)
-        self.addCleanup(secret.kill)
+        load = guest.ended_with(self, guest.start_load("psync", "--file", guest.null_blk(), "--cpus", "1", "--time", "300"))
+        secret = guest.ended_with(self, subprocess.Popen(["sh", "-c", "while sleep 0.1; do :; done", "wg-secret"]))
         guest.wait_for(lambda: guest.call(SOCKET, "RuleTasks", rule="any")["tasks"], 20, "the match")
         path, forged = "/tmp/trust.rec", "/tmp/forged.rec"
         self.addCleanup(os.remove, path)
