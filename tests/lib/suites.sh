@@ -274,7 +274,7 @@ suite_other_drivers() {
 suite_boost() {
 	in_lab "--machine timed --packages python3-fusepy,libfuse2" \
 		test_govern.py "test_boost.py Boost.test_pays Boost.test_by_bytes Boost.test_deep_queue Boost.test_paced
-		Boost.test_kernel_boost_that_pays Boost.test_follows Boost.test_flips Boost.test_fallback Boost.test_fuse
+		Boost.test_kernel_boost_that_pays Boost.test_flips Boost.test_fallback Boost.test_fuse
 		Boost.test_fuse_deep Boost.test_recorded Boost.test_slack" \
 		"test_programs.py Machine.test_doctor Programs.test_libaio"
 }

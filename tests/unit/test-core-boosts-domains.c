@@ -121,35 +121,6 @@ WORLD_TEST(test_capacities_differ, NULL)
 	boosts_assert_state(0, IO_BOOST_PAYS);
 }
 
-/* To and fro every 20 ms: both are held, and neither goes up and down with it. */
-BOOSTS_TEST(test_flips)
-{
-	uint64_t changes[2];
-
-	boosts_start_paying(0, 0, &TENTH);
-	for (uint32_t i = 0; i < 10; i++) {
-		boosts_run(20 * NS_PER_MS);
-		world_move_task(0, i % 2 ? 0 : 3);
-	}
-	changes[0] = world->domains[0].changes;
-	changes[1] = world->domains[1].changes;
-	for (uint32_t i = 0; i < 500; i++) {
-		boosts_run(20 * NS_PER_MS);
-		world_move_task(0, i % 2 ? 0 : 3);
-		boosts_assert_state(0, IO_BOOST_PAYS);
-	}
-	/* But for the pairs that refresh what was found. */
-	assert_in_range(world->domains[0].changes - changes[0], 0, 25);
-	assert_in_range(world->domains[1].changes - changes[1], 0, 25);
-	boosts_assert_target(0, 2200000, REASON_IO_BOOST);
-	boosts_assert_target(1, 2200000, REASON_IO_BOOST);
-
-	/* It stays in domain 0 in the end: 1 is let go, and no more is heard of it. */
-	boosts_run(300 * NS_PER_MS);
-	boosts_assert_target(0, 2200000, REASON_IO_BOOST);
-	boosts_assert_target(1, LOWEST_KHZ, REASON_IDLE);
-}
-
 /* While it flips before anything is known, a check comes to its end all the same. */
 BOOSTS_TEST(test_flips_from_the_start)
 {

@@ -9,20 +9,6 @@ static void assert_nobody_boosted(void)
 	boosts_assert_target(1, LOWEST_KHZ, REASON_IDLE);
 }
 
-/* While it is tried: an answer comes all the same, under the limits that are. */
-BOOSTS_TEST(test_limits_change)
-{
-	world_start_io(0, 100, 0, &TENTH);
-	boosts_run_to(0, IO_BOOST_TRYING, 200 * NS_PER_MS);
-	boosts_run(20 * NS_PER_MS);
-	world_set_limits(0, LOWEST_KHZ, 1600000);
-	world_round();
-	boosts_run_to(0, IO_BOOST_PAYS, NS_PER_S);
-	boosts_run(50 * NS_PER_MS);
-	/* 105 µs at 1.6 GHz; 106.6 are within the slack: from 1.45 GHz on. */
-	boosts_assert_target(0, 1600000, REASON_IO_BOOST);
-}
-
 /* Every 75 ms: neither does the answer stay away, nor is it lost. */
 BOOSTS_TEST(test_limits_come_and_go)
 {
@@ -222,24 +208,6 @@ BOOSTS_TEST(test_ten_thousand_tasks)
 		offer(pid);
 	assert_int_equal(io_task_refused(tasks), 10000 - 1024);
 	assert_int_equal(io_task_count(tasks), 1024);
-}
-
-/* Ten thousand on one device, of which a few are followed: one experiment, and it ends. */
-WORLD_TEST(test_full_table_and_device, NULL)
-{
-	struct policy policy;
-
-	policy_init(&policy);
-	policy.max_tasks = 16;
-	boosts_start(&policy);
-	for (uint32_t i = 0; i < WORLD_TASKS; i++)
-		world_start_io(i, 100 + i, i % 4, &TENTH);
-	boosts_run(NS_PER_S);
-	assert_int_equal(io_task_refused(engine_tasks(world->engine)), WORLD_TASKS - 16);
-	for (uint32_t i = 0; i < 16; i++)
-		boosts_assert_state(i, IO_BOOST_PAYS);
-	for (uint32_t i = 16; i < WORLD_TASKS; i++)
-		assert_null(world_task(i));
 }
 
 /* A device end while it is only remembered does not bring a task back to life. */

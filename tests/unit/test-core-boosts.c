@@ -61,32 +61,6 @@ WORLD_TEST(test_how_fast, NULL)
 	}
 }
 
-/* At 1 %, 30 % and 60 % variation of the time of an I/O: found, and kept for nearly all the time.
- */
-WORLD_TEST(test_settles, NULL)
-{
-	static const uint32_t variation_percent[] = { 1, 30, 60 };
-
-	for (size_t i = 0; i < sizeof(variation_percent) / sizeof(variation_percent[0]); i++) {
-		for (uint64_t seed = 1; seed <= 20; seed++) {
-			struct fake_io io = TENTH;
-			uint32_t boosted = 0;
-
-			io.variation_percent = variation_percent[i];
-			io.random = seed * 0x9e3779b97f4a7c15ULL;
-			boosts_start(NULL);
-			world_start_io(0, 100, 0, &io);
-			boosts_run_to(0, IO_BOOST_PAYS, NS_PER_S);
-			for (uint32_t j = 0; j < 2000; j++) {
-				boosts_run(10 * NS_PER_MS);
-				boosted += world_last(0)->target_khz >= 2000000;
-			}
-			assert_in_range(boosted, 1950, 2000);
-			world_deinit();
-		}
-	}
-}
-
 /* One to six tasks of the same I/O, with a variation of its own. */
 static void start_alike(uint32_t i, struct fake_io *io, struct test_random *random)
 {
@@ -177,54 +151,6 @@ WORLD_TEST(test_unit_of_frequency, NULL)
 	}
 }
 
-/* 128 in flight at all times: nobody waits for the host. */
-BOOSTS_TEST(test_deep)
-{
-	const struct fake_io io = boosts_io(FAKE_IO_DEEP, 0, 10, 5);
-
-	world_start_io(0, 100, 0, &io);
-	boosts_run_to(0, IO_BOOST_DEVICE_BUSY, 20 * NS_PER_MS);
-	boosts_run(10 * NS_PER_S);
-	boosts_assert_state(0, IO_BOOST_DEVICE_BUSY);
-	boosts_assert_target(0, LOWEST_KHZ, REASON_IDLE);
-	assert_int_equal(world_task(0)->io_boost.wanted_khz, 0);
-	assert_int_equal(world->domains[0].changes, 1);
-	/* It is looked at every tenth window, not more. */
-	assert_in_range(world->rounds, 50, 350);
-}
-
-/* Host time that the device takes as its own: predicted, tried, and left alone but for a look. */
-BOOSTS_TEST(test_paced)
-{
-	const struct fake_io io = boosts_io(FAKE_IO_PACED, 0, 200, 50);
-	uint32_t boosted = 0;
-
-	world_start_io(0, 100, 0, &io);
-	boosts_run_to(0, IO_BOOST_DOESNT_PAY, NS_PER_S);
-	for (uint32_t i = 0; i < 20000; i++) {
-		boosts_run(3 * NS_PER_MS);
-		boosted += world_last(0)->target_khz > LOWEST_KHZ;
-	}
-	boosts_assert_state(0, IO_BOOST_DOESNT_PAY);
-	assert_in_range(boosted, 100, 600); /* 3 % */
-}
-
-/* Work in the interrupt is not seen as the task's: what is found is acted upon. */
-WORLD_TEST(test_more_than_predicted, NULL)
-{
-	struct fake_io io = boosts_sync_io(0, 85, 4);
-
-	io.interrupt_work = 11 * NS_PER_US * IO_LEVEL_MAX;
-	boosts_start(NULL);
-	world_start_io(0, 100, 0, &io);
-	boosts_run_to(0, IO_BOOST_TRYING, 200 * NS_PER_MS);
-	assert_int_equal(world_task(0)->io_boost.wanted_khz, 2000000);
-	boosts_run_to(0, IO_BOOST_PAYS, NS_PER_S);
-	boosts_run(50 * NS_PER_MS);
-	/* 85 + 15 µs; with 1 % more 16: from 2.25 GHz on. */
-	boosts_assert_target(0, 2400000, REASON_IO_BOOST);
-}
-
 /*
  * The task's own work promises 1.6 %, less than the slack; with that of the interrupt it is 25 %.
  * Of requests one at a time that is found out; deeper queues overlap it.
@@ -241,47 +167,36 @@ WORLD_TEST(test_more_than_slack, NULL)
 	boosts_assert_target(0, HIGHEST_KHZ, REASON_IO_BOOST);
 }
 
+/* Where the kernel side watches the hold it is looked at a tenth as often, and over as soon. */
 BOOSTS_TEST(test_lapses)
 {
-	uint64_t end_ns;
+	for (int watches = 0; watches < 2; watches++) {
+		uint64_t samples, end_ns;
 
-	boosts_start_paying(3, 0, &TENTH);
-	/* In the middle of a window, so that it is no window without I/O that ends it. */
-	world_run_until(world_task(3)->io_boost.next_ns + 5 * NS_PER_MS);
-	world_stop_io(3);
-	end_ns = world->tasks[3].io.last_io_ns + world->policy.io_boost.hold_ns;
-	world_run_until(end_ns - 1);
-	boosts_assert_target(0, 2200000, REASON_IO_BOOST);
-	assert_int_equal(world->handles_ended, 0);
-	world_run_until(end_ns + 1);
-	boosts_assert_target(0, LOWEST_KHZ, REASON_IDLE);
-	assert_int_equal(world->handles_ended, 1);
-	assert_int_equal(world_count_tasks(), 0);
-	/* And then silence. */
-	boosts_run(NS_PER_S);
-	assert_int_equal(engine_next_ns(world->engine), UINT64_MAX);
-}
-
-/* A tenth of the looks, and over at the same moment. */
-BOOSTS_TEST(test_watched_hold)
-{
-	uint64_t samples, end_ns;
-
-	world->watches = true;
-	boosts_start_paying(3, 0, &TENTH);
-	boosts_run(100 * NS_PER_MS);
-	samples = world->samples;
-	boosts_run(NS_PER_S);
-	assert_in_range(world->samples - samples, 9, 11);
-	boosts_assert_target(0, 2200000, REASON_IO_BOOST);
-	world_stop_io(3);
-	end_ns = world->tasks[3].io.last_io_ns + world->policy.io_boost.hold_ns;
-	world_run_until(end_ns - 1);
-	boosts_assert_target(0, 2200000, REASON_IO_BOOST);
-	world_run_until(end_ns + 1);
-	boosts_assert_target(0, LOWEST_KHZ, REASON_IDLE);
-	boosts_run(NS_PER_S);
-	assert_int_equal(engine_next_ns(world->engine), UINT64_MAX);
+		world_deinit();
+		boosts_start(NULL);
+		world->watches = watches;
+		boosts_start_paying(3, 0, &TENTH);
+		boosts_run(100 * NS_PER_MS);
+		samples = world->samples;
+		boosts_run(NS_PER_S);
+		assert_in_range(world->samples - samples, watches ? 9 : 90, watches ? 11 : 110);
+		boosts_assert_target(0, 2200000, REASON_IO_BOOST);
+		/* In the middle of a window, so that it is no window without I/O that ends it. */
+		world_run_until(world_task(3)->io_boost.next_ns + 5 * NS_PER_MS);
+		world_stop_io(3);
+		end_ns = world->tasks[3].io.last_io_ns + world->policy.io_boost.hold_ns;
+		world_run_until(end_ns - 1);
+		boosts_assert_target(0, 2200000, REASON_IO_BOOST);
+		assert_int_equal(world->handles_ended, 0);
+		world_run_until(end_ns + 1);
+		boosts_assert_target(0, LOWEST_KHZ, REASON_IDLE);
+		assert_int_equal(world->handles_ended, 1);
+		assert_int_equal(world_count_tasks(), 0);
+		/* And then silence. */
+		boosts_run(NS_PER_S);
+		assert_int_equal(engine_next_ns(world->engine), UINT64_MAX);
+	}
 }
 
 /* Its answer is there when it comes back, and looked at again at once. */
@@ -323,22 +238,6 @@ BOOSTS_TEST(test_slows_down)
 	boosts_run(500 * NS_PER_MS);
 	assert_int_equal(world->handles_ended, 1);
 	boosts_assert_target(0, LOWEST_KHZ, REASON_IDLE);
-}
-
-/* Waits without requests: the highest OPP says what another would bring. */
-BOOSTS_TEST(test_counted)
-{
-	const struct fake_io io = boosts_io(FAKE_IO_COUNTED, 0, 90, 10);
-
-	world_start_io(0, 100, 0, &io);
-	boosts_run_to(0, IO_BOOST_TRYING, 20 * NS_PER_MS);
-	assert_int_equal(world_task(0)->io_boost.wanted_khz, HIGHEST_KHZ);
-	boosts_run_to(0, IO_BOOST_PAYS, NS_PER_S);
-	boosts_run(30 * NS_PER_MS);
-	/* 2.2 GHz, but for what counts are off by. */
-	assert_in_range(world_last(0)->target_khz, 2000000, 2400000);
-	boosts_run(10 * NS_PER_S);
-	boosts_assert_state(0, IO_BOOST_PAYS);
 }
 
 BOOSTS_TEST(test_counted_in_vain)

@@ -29,15 +29,13 @@ struct device {
 	double pause_every_s, pause_s;
 	uint64_t tick_ns; /* it hands out so much per tick: the boost has its part early in each */
 	uint64_t budget_ns; /* … or just as many per tick, whoever takes them: its gain is none */
-	double lost_by_others; /* for each I/O gained */
-	bool same_level;
 };
 
 struct trial {
 	struct experiment e;
 	struct experiment_tally tally;
 	uint64_t now_ns, random;
-	double drift, ios, others;
+	double drift, ios;
 	double left;			  /* of the budget of this tick */
 	double boosted_s, run_s, first_s; /* first_s: until it was answered; 0: not yet */
 };
@@ -72,7 +70,7 @@ static void begin(struct trial *trial, uint64_t seed, uint32_t predicted_ppm)
 
 static void step(struct trial *trial, const struct device *device)
 {
-	double s = STEP_NS / 1e9, stay = device->sigma ? exp(-s / device->tau_s) : 0, n, gained;
+	double s = STEP_NS / 1e9, stay = device->sigma ? exp(-s / device->tau_s) : 0, n;
 	bool paused = device->pause_every_s &&
 		      fmod(trial->now_ns / 1e9, device->pause_every_s) < device->pause_s;
 
@@ -80,8 +78,7 @@ static void step(struct trial *trial, const struct device *device)
 	n = paused ? 0 : device->rate * exp(trial->drift) * s;
 	if (device->tick_ns && trial->e.is_boosted)
 		n *= trial->now_ns % device->tick_ns < device->tick_ns / 2 ? 1.5 : 0.5;
-	gained = trial->e.is_boosted ? n * device->gain : 0;
-	n += gained + 0.3 * sqrt(n) * normal(trial);
+	n += (trial->e.is_boosted ? n * device->gain : 0) + 0.3 * sqrt(n) * normal(trial);
 	if (device->budget_ns) {
 		if (trial->now_ns % device->budget_ns < STEP_NS)
 			trial->left = device->rate * 0.9 * device->budget_ns / 1e9;
@@ -89,14 +86,12 @@ static void step(struct trial *trial, const struct device *device)
 		trial->left -= n;
 	}
 	trial->ios += n > 0 ? n : 0;
-	trial->others += device->rate * 10 * s - gained * device->lost_by_others;
 	trial->now_ns += STEP_NS;
 	trial->run_s += s;
 	trial->boosted_s += trial->e.is_boosted * s;
 	trial->tally.ios = trial->ios;
-	trial->tally.other_ios = device->lost_by_others ? trial->others : 0;
 	trial->tally.time_ns += STEP_NS;
-	trial->tally.level_ns += STEP_NS * (trial->e.is_boosted && !device->same_level ? 900 : 400);
+	trial->tally.level_ns += STEP_NS * (trial->e.is_boosted ? 900 : 400);
 	experiment_update(&trial->e, &params, &trial->tally, trial->now_ns);
 	if (trial->e.verdict != EXPERIMENT_OPEN && !trial->first_s)
 		trial->first_s = trial->run_s;
@@ -267,17 +262,6 @@ TEST(test_flushes)
 	assert_true(share > 0.985);
 }
 
-/* Of what it gains others lose half, which is a hundredth of what they have: not boosted. */
-TEST(test_others_lose)
-{
-	const struct device device = { .rate = 3000, .gain = 0.2, .lost_by_others = 0.5 };
-	double share;
-	int n = count_boosted(&device, 200000, 30, &share);
-
-	assert_in_range(n, 0, 3);
-	assert_true(share < 0.1);
-}
-
 /*
  * A device that allows as much in each tick, of which far more is predicted: some long windows are
  * enough to see that.
@@ -297,32 +281,6 @@ TEST(test_far_below_in_ticks)
 	}
 	print_message("boosted for %.2f s\n", boosted_s);
 	assert_true(boosted_s < 2); /* 3.4 with as many pairs as of short windows */
-}
-
-/* Both arms run at the same level: there is no evidence, and soon no experiment. */
-TEST(test_same_level)
-{
-	const struct device device = { .rate = 3000, .gain = 0.2, .same_level = true };
-	struct trial trial;
-
-	begin(&trial, 1, 200000);
-	run(&trial, &device, 1);
-	assert_int_equal(trial.e.verdict, EXPERIMENT_NONE);
-	assert_int_equal(trial.e.tried, 0);
-	assert_false(trial.e.rests_boosted);
-}
-
-/* The same seed and the same counts give the same, call for call. */
-TEST(test_repeats)
-{
-	const struct device device = { .rate = 3000, .gain = 0.1, .sigma = 0.3, .tau_s = 0.3 };
-	struct trial a, b;
-
-	begin(&a, 7, 50000);
-	begin(&b, 7, 50000);
-	run(&a, &device, 30);
-	run(&b, &device, 30);
-	assert_memory_equal(&a.e, &b.e, sizeof(a.e));
 }
 
 /*

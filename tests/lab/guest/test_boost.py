@@ -239,27 +239,6 @@ class Boost(unittest.TestCase):
         load.end()
         guest.wait_for(lambda: int(guest.read(path)) == 400000, 5, "no minimum")
 
-    def test_follows(self):
-        """a boost goes with its task to another domain at once"""
-        self.start()
-        # Found to pay away from the test's own looking, which raises policy0.
-        load = self.psync("3")
-        self.confirm(load)
-        moved_us = time.monotonic() * 1e6
-        load.move(0)
-        guest.wait_for(lambda: self.boosted("policy0"), 1, "policy0 boosted")
-        states = self.states(load)
-        guest.wait_for(lambda: guest.frequency("policy2") == 400000, 1, "policy2 low again")
-        # Not asked anew.
-        self.assertFalse({"measuring", "trying"} & set(states), states)
-        changes = [d for d in self.daemon.decisions() if d["domain"] == "policy0"
-                   and d["monotonic_us"] >= moved_us and d["target_khz"] != d["previous_khz"]]
-        tap.note("policy0: " + ", ".join(f"{d['target_khz'] // 1000} MHz after "
-                                         f"{(d['monotonic_us'] - moved_us) / 1000:.1f} ms"
-                                         for d in changes[:4]))
-        # Utilisation may come first by a moment; a ramp would take every OPP.
-        self.assertIn(1800000, [d["target_khz"] for d in changes[:2]], "no jump but a ramp")
-
     @staticmethod
     def flip(load):
         """Has the load's task to and fro for 3 s; returns each domain's changes of frequency per s."""
