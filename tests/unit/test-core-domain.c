@@ -3,18 +3,12 @@
 
 #include "core/domain.h"
 
-#define NONE                             \
-	{                                \
-		POLICY_FREQUENCY_NONE, 0 \
-	}
-#define KHZ(khz)                          \
-	{                                 \
-		POLICY_FREQUENCY_KHZ, khz \
-	}
-#define PERCENT(per)                          \
-	{                                     \
-		POLICY_FREQUENCY_PERCENT, per \
-	}
+/* clang-format off */
+#define NONE { POLICY_FREQUENCY_NONE, 0 }
+#define KHZ(khz) { POLICY_FREQUENCY_KHZ, khz }
+#define OVERRIDE(khz) { POLICY_FREQUENCY_KHZ, khz, 7 }
+#define PERCENT(per) { POLICY_FREQUENCY_PERCENT, per }
+/* clang-format on */
 
 #define START_NS NS_PER_S
 #define RATE_NS	 NS_PER_MS
@@ -95,6 +89,21 @@ TEST(test_clamps)
 		{ 1024, NONE, NONE, 800000, 2300000, 2200000, LIMITER_SCALING_MAX },
 		{ 512, NONE, NONE, 1450000, 1550000, 1400000, LIMITER_SCALING_MIN },
 		{ 1024, NONE, KHZ(9999999), 800000, 2400000, 2400000, LIMITER_NONE },
+		/* an override's minimum wins over the policy's maximum */
+		{ 0, OVERRIDE(1600000), KHZ(1000000), 800000, 2400000, 1600000,
+		  LIMITER_POLICY_MIN },
+		{ 1024, OVERRIDE(1600000), KHZ(1000000), 800000, 2400000, 1600000,
+		  LIMITER_POLICY_MAX },
+		{ 1024, KHZ(2000000), OVERRIDE(1200000), 800000, 2400000, 1200000,
+		  LIMITER_POLICY_MAX },
+		{ 1024, OVERRIDE(2000000), OVERRIDE(1200000), 800000, 2400000, 1200000,
+		  LIMITER_POLICY_MAX },
+		{ 0, OVERRIDE(2000000), NONE, 800000, 1400000, 1400000, LIMITER_SCALING_MAX },
+		/* frozen */
+		{ 0, KHZ(1600000), KHZ(1600000), 800000, 2400000, 1600000, LIMITER_POLICY_MIN },
+		{ 660, KHZ(1600000), KHZ(1600000), 800000, 2400000, 1600000, LIMITER_POLICY_MIN },
+		{ 1024, KHZ(1600000), KHZ(1600000), 800000, 2400000, 1600000, LIMITER_POLICY_MAX },
+		{ 1024, KHZ(1600000), KHZ(1600000), 800000, 1000000, 1000000, LIMITER_SCALING_MAX },
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -111,63 +120,6 @@ TEST(test_clamps)
 		assert_decided(&domain, cases[i].target_khz, TIMING_NOW);
 		assert_string_equal(limiter_names[domain.last.limiter],
 				    limiter_names[cases[i].limiter]);
-	}
-}
-
-/* Overrides win over the policy, and the kernel's limits over both. */
-static const struct {
-	uint32_t cap;
-	struct policy_frequency min, max;
-	uint32_t min_override, max_override; /* kHz; 0: none */
-	uint32_t scaling_min_khz, scaling_max_khz;
-	uint32_t target_khz;
-	enum limiter limiter;
-} override_cases[] = {
-	{ 0, NONE, NONE, 1200000, 0, 0, 0, 1200000, LIMITER_POLICY_MIN },
-	{ 0, NONE, NONE, 1100000, 0, 0, 0, 1200000, LIMITER_POLICY_MIN },
-	{ 1024, NONE, NONE, 1200000, 0, 0, 0, 2400000, LIMITER_NONE },
-	{ 1024, NONE, NONE, 0, 1200000, 0, 0, 1200000, LIMITER_POLICY_MAX },
-	{ 0, NONE, NONE, 0, 1200000, 0, 0, 800000, LIMITER_NONE },
-	{ 0, NONE, KHZ(1000000), 1600000, 0, 0, 0, 1600000, LIMITER_POLICY_MIN },
-	{ 1024, NONE, KHZ(1000000), 1600000, 0, 0, 0, 1600000, LIMITER_POLICY_MAX },
-	{ 1024, KHZ(2000000), NONE, 0, 1200000, 0, 0, 1200000, LIMITER_POLICY_MAX },
-	{ 1024, NONE, KHZ(1000000), 0, 1600000, 0, 0, 1600000, LIMITER_POLICY_MAX },
-	{ 1024, NONE, NONE, 2000000, 1200000, 0, 0, 1200000, LIMITER_POLICY_MAX },
-	{ 0, NONE, NONE, 2000000, 0, 800000, 1400000, 1400000, LIMITER_SCALING_MAX },
-	{ 1024, NONE, NONE, 0, 1000000, 1600000, 2400000, 1600000, LIMITER_SCALING_MIN },
-	/* frozen */
-	{ 0, NONE, NONE, 1600000, 1600000, 0, 0, 1600000, LIMITER_POLICY_MIN },
-	{ 1024, NONE, NONE, 1600000, 1600000, 0, 0, 1600000, LIMITER_POLICY_MAX },
-	{ 660, NONE, NONE, 1600000, 1600000, 0, 0, 1600000, LIMITER_POLICY_MIN },
-	{ 1024, NONE, NONE, 1600000, 1600000, 800000, 1000000, 1000000, LIMITER_SCALING_MAX },
-};
-
-static void override(struct policy_frequency *limit, uint32_t khz)
-{
-	if (khz)
-		*limit = (struct policy_frequency){ POLICY_FREQUENCY_KHZ, khz, 7 };
-}
-
-TEST(test_overrides)
-{
-	for (size_t i = 0; i < sizeof(override_cases) / sizeof(override_cases[0]); i++) {
-		struct domain domain = usual();
-
-		domain.policy.min = override_cases[i].min;
-		domain.policy.max = override_cases[i].max;
-		override(&domain.policy.min, override_cases[i].min_override);
-		override(&domain.policy.max, override_cases[i].max_override);
-		if (override_cases[i].scaling_max_khz) {
-			domain.scaling_min_khz = override_cases[i].scaling_min_khz;
-			domain.scaling_max_khz = override_cases[i].scaling_max_khz;
-		}
-		decide(&domain, override_cases[i].cap, START_NS);
-		if (domain.last.target_khz != override_cases[i].target_khz ||
-		    domain.last.limiter != override_cases[i].limiter)
-			print_message("case %zu\n", i);
-		assert_decided(&domain, override_cases[i].target_khz, TIMING_NOW);
-		assert_string_equal(limiter_names[domain.last.limiter],
-				    limiter_names[override_cases[i].limiter]);
 	}
 }
 

@@ -2,20 +2,6 @@
 #include "config/keys.h"
 #include "test-core-boosts.h"
 
-static struct policy usual_policy(void)
-{
-	struct policy policy;
-
-	policy_init(&policy);
-	return policy;
-}
-
-static void assert_target(uint32_t domain, uint32_t khz, enum reason reason)
-{
-	assert_int_equal(world_last(domain)->target_khz, khz);
-	assert_string_equal(reason_names[world_last(domain)->reason], reason_names[reason]);
-}
-
 BOOSTS_TEST(test_idle_is_still)
 {
 	uint64_t rounds;
@@ -24,7 +10,7 @@ BOOSTS_TEST(test_idle_is_still)
 	rounds = world->rounds;
 	world_run_until(world->now_ns + 3600 * NS_PER_S);
 	assert_int_equal(world->rounds, rounds);
-	assert_target(0, LOWEST_KHZ, REASON_IDLE);
+	boosts_assert_target(0, LOWEST_KHZ, REASON_IDLE);
 }
 
 /*
@@ -44,9 +30,9 @@ BOOSTS_TEST(test_busy_goes_highest)
 	print_message("highest after %.1f ms and %u rounds\n", (world->now_ns - start_ns) / 1e6,
 		      (unsigned)(world->rounds - rounds));
 	assert_in_range(world->now_ns - start_ns, 22 * NS_PER_MS, 24 * NS_PER_MS);
-	assert_target(0, HIGHEST_KHZ, REASON_UTILISATION);
+	boosts_assert_target(0, HIGHEST_KHZ, REASON_UTILISATION);
 	assert_int_equal(world_last(0)->cpu, 1);
-	assert_target(1, LOWEST_KHZ, REASON_IDLE);
+	boosts_assert_target(1, LOWEST_KHZ, REASON_IDLE);
 	/* One look for each OPP; none for what is settled. */
 	assert_in_range(world->rounds - rounds, 8, 10);
 	rounds = world->rounds;
@@ -62,50 +48,28 @@ BOOSTS_TEST(test_memory_counts_at_once)
 	rounds = world->rounds;
 	world_switch_to(0, true, DECAY_Q(600));
 	/* 1.25 · 600 / 1024 · 2400 MHz */
-	assert_target(0, 1800000, REASON_UTILISATION);
+	boosts_assert_target(0, 1800000, REASON_UTILISATION);
 	world_run_until(world->now_ns + world->policy.domain.rise_time_ns / 2);
-	assert_target(0, 1800000, REASON_UTILISATION);
+	boosts_assert_target(0, 1800000, REASON_UTILISATION);
 	assert_in_range(world->rounds - rounds, 1, 2);
 	/* It takes too long at that. */
 	world_run_until(world->now_ns + world->policy.domain.rise_time_ns);
-	assert_target(0, HIGHEST_KHZ, REASON_UTILISATION);
+	boosts_assert_target(0, HIGHEST_KHZ, REASON_UTILISATION);
 	world_switch(0, false);
 	world_run_until(world->now_ns + world->policy.domain.down_hold_ns + NS_PER_MS);
-	assert_target(0, LOWEST_KHZ, REASON_IDLE);
+	boosts_assert_target(0, LOWEST_KHZ, REASON_IDLE);
 }
 
 /* A short task on the same CPU after one that needs much: the CPU has no idle moment between. */
 BOOSTS_TEST(test_memory_leaves_with_its_task)
 {
 	world_switch_to(0, true, DECAY_Q(1000));
-	assert_target(0, HIGHEST_KHZ, REASON_UTILISATION);
+	boosts_assert_target(0, HIGHEST_KHZ, REASON_UTILISATION);
 	world_switch_to(0, true, DECAY_Q(900));
 	world_run_until(world->now_ns + NS_PER_MS);
 	world_switch_to(0, true, DECAY_Q(700));
 	world_run_until(world->now_ns + world->policy.domain.down_hold_ns + NS_PER_MS);
-	assert_target(0, 2200000, REASON_UTILISATION);
-}
-
-WORLD_TEST(test_idle_goes_lowest, NULL)
-{
-	static const uint64_t busy_ns[] = { 3 * NS_PER_MS, 20 * NS_PER_MS, 37 * NS_PER_MS,
-					    NS_PER_S };
-
-	for (size_t i = 0; i < sizeof(busy_ns) / sizeof(busy_ns[0]); i++) {
-		uint64_t idle_ns, rounds;
-
-		boosts_start(NULL);
-		world_switch(0, true);
-		world_run_until(world->now_ns + busy_ns[i]);
-		idle_ns = world->now_ns;
-		world_switch(0, false);
-		rounds = world->rounds;
-		world_run_until(idle_ns + world->policy.domain.down_hold_ns + NS_PER_MS);
-		assert_int_equal(world_last(0)->target_khz, LOWEST_KHZ);
-		assert_in_range(world->rounds - rounds, 0, 5);
-		assert_int_equal(engine_next_ns(world->engine), UINT64_MAX);
-		world_deinit();
-	}
+	boosts_assert_target(0, 2200000, REASON_UTILISATION);
 }
 
 /* Busy for a part of each period: it settles, and does not swing with them. */
@@ -159,7 +123,7 @@ BOOSTS_TEST(test_boost_is_held_across_sleeps)
 	uint64_t changes;
 
 	boosts_start_paying(0, 1, &io);
-	assert_target(0, HIGHEST_KHZ, REASON_IO_BOOST);
+	boosts_assert_target(0, HIGHEST_KHZ, REASON_IO_BOOST);
 	changes = world->domains[0].changes;
 	for (int i = 0; i < 2000; i++) {
 		world_switch(1, true);
@@ -167,10 +131,10 @@ BOOSTS_TEST(test_boost_is_held_across_sleeps)
 		world_switch(1, false);
 		world_run_until(world->now_ns + 200 * NS_PER_US);
 	}
-	assert_target(0, HIGHEST_KHZ, REASON_IO_BOOST);
+	boosts_assert_target(0, HIGHEST_KHZ, REASON_IO_BOOST);
 	assert_int_equal(world->domains[0].changes, changes);
 	assert_int_equal(io_task_count(engine_tasks(world->engine)), 1);
-	assert_target(1, LOWEST_KHZ, REASON_IDLE);
+	boosts_assert_target(1, LOWEST_KHZ, REASON_IDLE);
 }
 
 BOOSTS_TEST(test_dead_task_takes_boost_with_it)
@@ -182,14 +146,14 @@ BOOSTS_TEST(test_dead_task_takes_boost_with_it)
 	boosts_run(100 * NS_PER_MS);
 	world_end_task(0);
 	world_round();
-	assert_target(0, HIGHEST_KHZ, REASON_IO_BOOST);
+	boosts_assert_target(0, HIGHEST_KHZ, REASON_IO_BOOST);
 	assert_int_equal(world_last(0)->pid, 101);
 
 	world_end_task(1);
 	assert_true(engine_is_due(world->engine, 0, world->now_ns));
 	assert_int_equal(io_task_count(engine_tasks(world->engine)), 0);
 	world_round();
-	assert_target(0, LOWEST_KHZ, REASON_IDLE);
+	boosts_assert_target(0, LOWEST_KHZ, REASON_IDLE);
 	/* Its exit is not told of twice. */
 	assert_int_equal(world->handles_ended, 0);
 	/* And nobody is left to look at the device for. */
@@ -207,8 +171,9 @@ BOOSTS_TEST(test_unknown_task_ends)
 WORLD_TEST(test_full_table_is_counted, NULL)
 {
 	const struct fake_io io = boosts_sync_io(0, 50, 50);
-	struct policy policy = usual_policy();
+	struct policy policy;
 
+	policy_init(&policy);
 	policy.max_tasks = 2;
 	boosts_start(&policy);
 	world_start_io(0, 100, 0, &io);
@@ -217,8 +182,8 @@ WORLD_TEST(test_full_table_is_counted, NULL)
 	world_run_until(world->now_ns + 500 * NS_PER_MS);
 	assert_int_equal(io_task_count(engine_tasks(world->engine)), 2);
 	assert_int_equal(io_task_refused(engine_tasks(world->engine)), 1);
-	assert_target(0, HIGHEST_KHZ, REASON_IO_BOOST);
-	assert_target(1, LOWEST_KHZ, REASON_IDLE);
+	boosts_assert_target(0, HIGHEST_KHZ, REASON_IO_BOOST);
+	boosts_assert_target(1, LOWEST_KHZ, REASON_IDLE);
 
 	/* What is only remembered makes room. */
 	world_stop_io(0);
@@ -226,7 +191,7 @@ WORLD_TEST(test_full_table_is_counted, NULL)
 	assert_int_equal(io_task_count(engine_tasks(world->engine)), 2);
 	boosts_start_paying(2, 2, &io);
 	assert_int_equal(io_task_refused(engine_tasks(world->engine)), 1);
-	assert_target(1, HIGHEST_KHZ, REASON_IO_BOOST);
+	boosts_assert_target(1, HIGHEST_KHZ, REASON_IO_BOOST);
 }
 
 BOOSTS_TEST(test_inactive_is_left_alone)
@@ -254,7 +219,7 @@ BOOSTS_TEST(test_inactive_is_left_alone)
 	assert_int_not_equal(world_last(0)->target_khz, 0);
 	world_switch(0, false);
 	boosts_run_to(0, IO_BOOST_PAYS, NS_PER_S);
-	assert_target(0, HIGHEST_KHZ, REASON_IO_BOOST);
+	boosts_assert_target(0, HIGHEST_KHZ, REASON_IO_BOOST);
 }
 
 BOOSTS_TEST(test_active_twice_is_once)
@@ -281,8 +246,8 @@ BOOSTS_TEST(test_reload_makes_all_due)
 	assert_true(engine_is_due(world->engine, 1, world->now_ns));
 	assert_int_equal(engine_next_ns(world->engine), 0);
 	world_round();
-	assert_target(0, 1400000, REASON_IDLE);
-	assert_target(1, 1800000, REASON_IDLE);
+	boosts_assert_target(0, 1400000, REASON_IDLE);
+	boosts_assert_target(1, 1800000, REASON_IDLE);
 }
 
 BOOSTS_TEST(test_limits_make_due_when_they_change)
@@ -293,7 +258,7 @@ BOOSTS_TEST(test_limits_make_due_when_they_change)
 	assert_true(engine_is_due(world->engine, 0, world->now_ns));
 	assert_false(engine_is_due(world->engine, 1, world->now_ns));
 	world_round();
-	assert_target(0, 1200000, REASON_IDLE);
+	boosts_assert_target(0, 1200000, REASON_IDLE);
 	assert_string_equal(limiter_names[world_last(0)->limiter], "scaling-min");
 }
 
@@ -408,8 +373,9 @@ BOOSTS_TEST(test_ruled_tasks)
 WORLD_TEST(test_full_table_of_ruled_tasks, NULL)
 {
 	const struct task_table *tasks;
-	struct policy policy = usual_policy();
+	struct policy policy;
 
+	policy_init(&policy);
 	policy.max_ruled_tasks = 16;
 	world_init(test_topology_usual(2, 2), &policy);
 	tasks = engine_tasks(world->engine);
