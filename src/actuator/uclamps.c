@@ -305,7 +305,7 @@ static int keep(struct uclamps *clamps, struct uclamped *entry)
 	return r < 0 ? r : UCLAMPS_UNCHANGED;
 }
 
-/* As uclamps_set() at once; of: whose entry it is for, if its task still has the pid; or NULL. */
+/* As uclamps_set(), at once. With `of`, only if that entry's task still has the pid. */
 static int write_now(struct uclamps *clamps, uint32_t pid, const struct uclamped *of,
 		     struct uclamp ours, uint64_t now_ns)
 {
@@ -366,7 +366,7 @@ int uclamps_check(struct uclamps *clamps, uint32_t pid, uint64_t now_ns)
 
 	if (!entry || entry->refused || entry->pending)
 		return UCLAMPS_UNCHANGED;
-	/* Mostly it has our last write, and a look into /proc takes twenty times as long. */
+	/* The task mostly has our last write; reading /proc would take twenty times as long. */
 	if (uclamp_read(pid, &now) == 0 && uclamp_equals(now, entry->put))
 		return UCLAMPS_UNCHANGED;
 	if (now_ns < entry->changed_ns + UCLAMPS_RATE_LIMIT_NS)

@@ -47,7 +47,7 @@ struct policy_draft {
 
 /* The built-in defaults, without profiles. */
 void policy_draft_init(struct policy_draft *draft);
-/* Of one that is all zero as well. */
+/* A draft that is all zero may be passed, too. */
 void policy_draft_deinit(struct policy_draft *draft);
 
 /*

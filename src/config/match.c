@@ -174,7 +174,7 @@ static void show_kernel_thread(const void *field, const struct task_facts *facts
 
 #define PATTERNS "patterns of 1 to 159 bytes in all, with blanks between,"
 #define UNITS	 PATTERNS " for a unit's whole name: foo.service, not foo"
-/* By what they cost: facts at hand, facts mostly at hand, files. */
+/* The cheapest first: facts at hand, facts mostly at hand, files. */
 enum cost {
 	COST_NONE,
 	COST_TEXT,

@@ -154,7 +154,7 @@ int policy_rules_assign(struct policy_reader *reader, const char *name, const ch
 	return 0;
 }
 
-/* Where the rule has its class or condition. */
+/* The line that gives the rule its class or condition. */
 static struct policy_place place_of(const struct policy_draft *draft,
 				    const struct policy_rule *rule, const char *key)
 {

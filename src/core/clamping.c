@@ -57,7 +57,7 @@ uint32_t clamping_most_waiting(const struct engine *engine, const struct task *t
 	return rule_level_cap(&engine->policy.rules[rule].properties.waiting, info);
 }
 
-/* What its pieces get, where that is least: a clamp holds on the whole machine. */
+/* The least that its pieces get in any domain: a clamp holds on the whole machine. */
 static uint32_t waited_cap(const struct engine *engine, const struct task *task)
 {
 	uint32_t least = TOPOLOGY_CAPACITY_MAX;

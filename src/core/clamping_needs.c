@@ -81,7 +81,7 @@ bool engine_kernel_boosts(const struct engine *engine, const struct io_task *tas
 	       !boost->granted && !engine_task_need_cap(engine, task);
 }
 
-/* Who asks for a big CPU. */
+/* The tasks that ask for a big CPU. */
 struct asking {
 	uint32_t n;
 	uint64_t share_ppm; /* of a big CPU's time, together */

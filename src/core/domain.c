@@ -154,7 +154,7 @@ static void set_winner(struct decision *decision, const struct demand *demand)
 		memcpy(decision->comm, demand->comm, sizeof(decision->comm));
 }
 
-/* Where many tasks share the CPUs, each CPU has less to do for a moment now and then. */
+/* Many tasks that share CPUs leave each CPU with less work for a moment now and then. */
 #define MOMENT_NS (100 * NS_PER_MS)
 
 uint64_t domain_full_since_ns(const struct domain *domain, uint64_t now_ns)

@@ -25,7 +25,7 @@ struct due {
 	uint32_t n[LEVELS];
 	struct summary *summaries[LEVELS];
 	struct due_key *keys;
-	/* Of these only the number is asked for. */
+	/* Only the number of these is asked for. */
 	uint32_t n_with[DUE_TRAITS];
 	uint32_t n_in[IO_BOOST_LAPSED + 1]; /* of the followed tasks */
 };

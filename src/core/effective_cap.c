@@ -125,7 +125,7 @@ static uint32_t khz_of(const struct topology_domain *info, uint32_t cap)
 	return opp_at_or_above(info, opp_khz_for_cap(info, cap), 0, UINT32_MAX);
 }
 
-/* As it is proposed, while a decision is made. */
+/* The proposed one, while a decision is made. */
 static const struct domain *domain_of(const struct engine *engine, uint32_t domain)
 {
 	bool is_proposed = engine->is_deciding && engine->proposed.last.domain == domain;

@@ -54,7 +54,7 @@ int32_t evidence_ln(uint64_t x);
 /* Nothing was seen; the scale stays. */
 void evidence_clear(struct evidence *e);
 
-/* As if two pairs had been seen that gain this, with a deviation of the scale. */
+/* The prior: two pairs with this gain, whose deviation is the scale. */
 void evidence_assume(struct evidence *e, int32_t gain);
 
 /* Adds a pair: its gain, and what the others on the device gained in it, in ln · 2^20. */

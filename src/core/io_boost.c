@@ -109,7 +109,7 @@ static void see_cpu(struct io_boost *boost, const struct input_task *task, uint6
 	window->mean_level = level;
 }
 
-/* Of the time in which it waited for a CPU, the most in which its queue can have run dry. */
+/* The longest time in which its queue can have run dry while it waited for a CPU. */
 static uint64_t dry_time_us(const struct io_window *window, const struct input_task *task,
 			    uint64_t depth_milli, uint64_t elapsed_ns)
 {

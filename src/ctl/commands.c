@@ -17,7 +17,7 @@
 #include "shared/text.h"
 #include "shared/time.h"
 
-/* What is not governed is not traced for the sake of metrics. */
+/* Asks without tracing: metrics are no reason to trace a machine that is not governed. */
 static enum ctl_exit command_metrics(struct ctl *ctl)
 {
 	const char *format = ctl_value(ctl, "format") ?: "openmetrics";
@@ -79,7 +79,7 @@ static enum ctl_exit command_profile(struct ctl *ctl)
 		"profile", NULL);
 }
 
-/* For the unit, whose journal has what the daemon logs of it. */
+/* --quiet is for the unit: the daemon logs a refusal in the same journal. */
 static enum ctl_exit command_reload(struct ctl *ctl)
 {
 	if (!ctl_value(ctl, "quiet"))

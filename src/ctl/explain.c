@@ -38,7 +38,7 @@ void explain_add(json_t *reply)
 	json_object_set_new(
 		skipped, "more_permille",
 		json_integer((json_int_t)field_number(skipped, "energy_permille") - 1000));
-	/* Of these schedutil's own boost is not limited. */
+	/* A task without such a maximum has schedutil's own boost. */
 	json_array_foreach(json_object_get(reply, "kernel_boosts"), i, task)
 		if (!field_is_known(task, "need_khz"))
 			set_flag(reply, "is_boosted_by_kernel", true);

@@ -155,7 +155,7 @@ static void sum_packages(const char *zone, void *sum_uj)
 		*(double *)sum_uj += uj;
 }
 
-/* Of the counters of CPUs; 0: there are none. */
+/* The sum of the packages' counters; 0: there are none. */
 static double read_energy_uj(const char *sys)
 {
 	double sum_uj = 0;
@@ -179,7 +179,7 @@ static void sum_batteries(const char *supply, void *sum_uw)
 		*(double *)sum_uw += fabs(ua * uv / 1e6);
 }
 
-/* Of one sensor of the machine or its supply: one device may measure a part of another. */
+/* Takes one sensor only: a device may measure a part of what another one measures. */
 static void find_sensor(const char *device, void *uw)
 {
 	static const struct {

@@ -73,16 +73,15 @@ size_t print_width(FILE *file, size_t most);
 
 /*
  * Lines with a title in front, "policy     /etc/wakegov/…", broken at spaces to 80 columns, or to a
- * narrower terminal's. title
- * is at most PARAGRAPH_TITLE - 1 characters; text is cleaned on its way.
+ * narrower terminal's. A title has at most PARAGRAPH_TITLE - 1 characters. The text is cleaned.
  */
 #define PARAGRAPH_TITLE 11
 void paragraph_print(FILE *file, const char *title, const char *text);
 /*
  * A value as text, by the unit at the end of its key: "1800 MHz" of _khz, "9.5 ms" of _us, "61 %"
- *of _permille, "+46 %" of _gain_permille, "3.2" of _milli, "33 %" of _cap (a part of 1024), "61.4
- *°C" of _millidegrees, "9.4 W" of _milliwatts, a time of day of realtime_us and monotonic_us; texts
- * and other numbers as they are, "yes" or "no". These begin with ":" and are no ends of keys:
+ * of _permille, "+46 %" of _gain_permille, "3.2" of _milli, "33 %" of _cap (a part of 1024), "9.4
+ * W" of _milliwatts, degrees of _millidegrees, a time of day of realtime_us and monotonic_us. Texts
+ * and other numbers stay as they are; a flag is "yes" or "no". A template may name a unit by ":":
  *
  *	:mhz  1800 of kHz		:left  a duration in whole seconds
  *	:mega  1.07 of a number		:percent1, :percent2  of permille and ppm, with decimals

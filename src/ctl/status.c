@@ -114,7 +114,7 @@ static void status_add(json_t *reply)
 	status_add_domains(reply);
 	add_policy(json_object_get(reply, "policy"));
 	add_own_cost(json_object_get(reply, "self"), field_number(reply, "uptime_us"));
-	/* Of these something is not seen, or not as well. */
+	/* Without these programs something is not seen, or not as well. */
 	json_array_foreach(json_object_get(reply, "programs"), i, program)
 		if (field_is_word(program, "state", "failed") ||
 		    field_is_word(program, "state", "missing"))

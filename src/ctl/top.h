@@ -61,7 +61,7 @@ void top_model_deinit(struct top_model *model);
  */
 void top_model_set(struct top_model *model, enum top_pane pane, json_t *all);
 
-/* Of a domain. */
+/* The colour of a domain's row. */
 enum top_tone top_model_tone(const json_t *row);
 
 /* The columns of each list, the most important first: the last ones go where there is no room. */

@@ -55,7 +55,7 @@ static int compare(const void *a, const void *b, void *context)
 	return order->is_reverse ? -r : r;
 }
 
-/* By a column; without one they stay in the daemon's order. */
+/* Sorts by the chosen column; without one rows stay in the daemon's order. */
 static void sort_rows(struct top_list *list, const struct table *table)
 {
 	struct order order = { .is_reverse = list->is_reverse };

@@ -132,8 +132,8 @@ struct change {
 struct change change_of(const struct core *core, const struct decision *decision,
 			uint32_t read_back_khz);
 /*
- * NULL becomes null. ask_names: of tasks that are not known they are read in /proc, which is for a
- * user's question.
+ * NULL becomes null. ask_names: reads the names of tasks that are not known in /proc, for a user's
+ * question.
  */
 void change_put(struct json_out *out, const char *key, const struct core *core,
 		const struct change *change, bool ask_names);

@@ -30,7 +30,7 @@ static void sample_task(struct core *core, uint32_t handle, uint64_t now_ns)
 		tracer_release_task(core->tracer, handle);
 }
 
-/* Mostly the hold time of the task is over as far as the core knows; newer I/O extends it. */
+/* The core mostly asks when a task's hold time seems to be over; newer I/O extends it. */
 void inputs_sample_task(void *userdata, const struct io_task *task, uint64_t now_ns)
 {
 	sample_task(userdata, task->handle, now_ns);

@@ -55,8 +55,7 @@ static const struct argp_option known[] = {
 	{ 0 },
 };
 
-/* By the path that errors have; of a drop-in a rule keeps the name alone, which only one of them
- * has. */
+/* A warning about a rule names only its file; the path goes in front, as in errors. */
 static void print_warning(void *userdata, const char *line)
 {
 	const char *path = userdata, *slash = strrchr(path, '/');

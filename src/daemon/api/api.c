@@ -57,7 +57,7 @@ static int adopt(const struct call *call, struct reply *reply)
 	return reply_send(reply, json_pack("{sI}", "adopted", (json_int_t)adopted));
 }
 
-/* For a client that ends something when it goes; a round follows then. */
+/* Subscribes a client whose end ends something: a round follows then. */
 static int hold(const struct call *call, struct channel *channel)
 {
 	channel->unsubscribed = round_soon;

@@ -101,7 +101,7 @@ static void put_times(struct json_out *out, const struct past *past, uint32_t do
 	json_out_close(out, '}');
 }
 
-/* Of all domains, at a frequency; or, with khz 0, for a reason. */
+/* Sums all domains' time at a frequency; with khz 0, for a reason. */
 static uint64_t sum_us(const struct past *past, uint32_t khz, enum reason reason)
 {
 	const struct topology_domain *domains = past->core->topology->domains;

@@ -229,7 +229,7 @@ static void put_domains(struct json_out *out, struct core *core)
 	field_count(out, "chain_domains", n_of_chains);
 }
 
-/* What the type Notice has; NULL and 0: not this one. */
+/* The fields of the type Notice; NULL and 0 are left out. */
 struct notice {
 	const char *what, *name, *why;
 	const char *domain, *cpus, *other_domain, *other_cpus;

@@ -19,7 +19,7 @@
 
 #define MAGIC	   "wakegov1"
 #define MAGIC_SIZE 8
-/* Of a frame of the largest text; twice the time of level 1, two thirds of its size. */
+/* Takes twice the time of level 1 for the largest text, and makes two thirds of its size. */
 #define LEVEL 3
 
 /* FNV-1a. */

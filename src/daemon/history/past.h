@@ -127,8 +127,8 @@ const struct change *decision_ring_find(const struct decision_ring *ring, uint32
  * decides without pause keeps those of each domain at even distances, with the number of decisions
  * left out between.
  *
- * * Lines are collected, and written as a block when the oldest is a minute old, so that a killed
- * daemon loses at most a minute; after the last change an idle daemon is woken once for it. A
+ * Lines are collected. A block of them is written when the oldest is a minute old, so a killed
+ * daemon loses at most a minute, and an idle daemon wakes up once for it after the last change. A
  * failed write ends the archive, with one message.
  */
 

@@ -258,7 +258,7 @@ static bool lives(void *userdata, struct known_task *known)
 	const struct rules_task *task = rules_find(core->rules, known->pid);
 
 	if (task) {
-		/* As /proc has it. */
+		/* The start time as /proc has it. */
 		known->start = task->start_ns / (NS_PER_S / sysconf(_SC_CLK_TCK));
 		known->mark = core->tracking.scan_lost << 32 | task->ends;
 	}

@@ -44,10 +44,9 @@ static inline const struct policy_files *policies_in_force(const struct policies
 }
 
 /*
- * profile.c: which profile is in force, and the switch to another one when a client asks for it or
- * a condition changes. It is the chosen one; else the first whose condition holds; else the default
- * one. The choice outlasts the daemon in
- * DIRECTORY/profile (see shared/statefile.h), one line:
+ * profile.c: which profile is in force: the chosen one; else the first whose condition holds; else
+ * the default one. It changes when a client chooses or a condition changes. The choice outlasts the
+ * daemon in DIRECTORY/profile (see shared/statefile.h), one line:
  *
  *	chosen quiet
  */

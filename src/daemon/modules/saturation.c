@@ -16,7 +16,7 @@
  * too few ticks.
  */
 #define LOOK_NS (200 * NS_PER_MS)
-/* What ends again and again is not worth the attaching and detaching of programs. */
+/* A saturation that ends again and again is not worth attaching and detaching programs. */
 #define AGAIN_NS NS_PER_S
 
 static bool are_kept_full(struct core *core)
