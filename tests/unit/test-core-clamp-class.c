@@ -67,42 +67,21 @@ FIXTURE_TEST(test_one_too_many)
 	assert_int_equal(classes.refused, 1);
 }
 
+/* What a task asks for itself narrows what its rules give, rounded up. */
 FIXTURE_TEST(test_meaning)
 {
 	static const struct {
 		uint64_t matched;
+		uint32_t own_min, own_max;
 		uint32_t cap, floor;
 		int32_t cap_rule, floor_rule;
 	} rows[] = {
-		{ 0, CLAMP_CAP_NONE, 0, -1, -1 },
-		{ CAP_30, 307, 0, 0, -1 },
-		{ FLOOR_50, CLAMP_CAP_NONE, 512, -1, 1 },
-		{ CAP_30 | FLOOR_50, 307, 307, 0, 1 }, /* the cap wins */
-		{ NO_CAP, CLAMP_CAP_NONE, 0, 2, -1 },
-		{ CAP_30 | NO_CAP, 307, 0, 0, -1 }, /* the first rule wins */
-	};
-	struct class_clamp clamp;
-
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		clamp_classes_in(&classes, &policy,
-				 clamp_classes_find_or_add(&classes, rows[i].matched, 0),
-				 &topology->domains[0], &clamp);
-		assert_int_equal(clamp.cap, rows[i].cap);
-		assert_int_equal(clamp.floor, rows[i].floor);
-		assert_int_equal(clamp.cap_rule, rows[i].cap_rule);
-		assert_int_equal(clamp.floor_rule, rows[i].floor_rule);
-	}
-}
-
-/* What a task asks for itself narrows what its rules give, rounded up. */
-FIXTURE_TEST(test_own)
-{
-	static const struct {
-		uint64_t matched;
-		uint32_t min_cap, max_cap;
-		uint32_t cap, floor;
-		int32_t cap_rule, floor_rule;
-	} rows[] = {
+		{ 0, 0, 1024, CLAMP_CAP_NONE, 0, -1, -1 },
+		{ CAP_30, 0, 1024, 307, 0, 0, -1 },
+		{ FLOOR_50, 0, 1024, CLAMP_CAP_NONE, 512, -1, 1 },
+		{ CAP_30 | FLOOR_50, 0, 1024, 307, 307, 0, 1 }, /* the cap wins */
+		{ NO_CAP, 0, 1024, CLAMP_CAP_NONE, 0, 2, -1 },
+		{ CAP_30 | NO_CAP, 0, 1024, 307, 0, 0, -1 }, /* the first rule wins */
 		{ 0, 0, 200, 256, 0, -1, -1 },
 		{ 0, 300, 1024, CLAMP_CAP_NONE, 320, -1, -1 },
 		{ CAP_30, 0, 512, 307, 0, 0, -1 },
@@ -117,7 +96,7 @@ FIXTURE_TEST(test_own)
 	uint32_t own, class;
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		own = wakegov_own(rows[i].min_cap, rows[i].max_cap);
+		own = wakegov_own(rows[i].own_min, rows[i].own_max);
 		class = clamp_classes_find_or_add(&classes, rows[i].matched, own);
 		clamp_classes_in(&classes, &policy, class, &topology->domains[0], &clamp);
 		assert_int_equal(clamp.cap, rows[i].cap);

@@ -142,9 +142,14 @@ static void assert_set(uint32_t cap, uint32_t floor)
 WORLD_TEST(test_asked_for_itself, begin)
 {
 	struct policy policy;
+	struct task_class class;
 
 	ask_itself(PID, wakegov_own(128, 512));
 	assert_set(512, 128);
+	/* It is told once. */
+	ask_itself(PID, wakegov_own(128, 512));
+	ask_itself(PID + 1, 0);
+	assert_false(engine_pop_class(world->engine, &class));
 	assert_no_change();
 	match(PID, CAP_30);
 	assert_set(307, 128);
@@ -207,7 +212,6 @@ WORLD_TEST(test_boost, begin)
 	end_unclamped();
 }
 
-/* What the kernel gives a task that waits for I/O is not taken from it. */
 /* How many tasks have another class for the kernel side; one_pid is among them. */
 static uint32_t count_classes(uint32_t one_pid, uint32_t *ret_class)
 {
@@ -219,26 +223,6 @@ static uint32_t count_classes(uint32_t one_pid, uint32_t *ret_class)
 		if (class.pid == one_pid)
 			*ret_class = class.class;
 	return n;
-}
-
-/* What a task asks for itself is a class, which is told once. */
-WORLD_TEST(test_own_class, begin)
-{
-	uint32_t class;
-
-	ask_itself(PID, wakegov_own(128, 512));
-	assert_int_equal(count_classes(PID, &class), 1);
-	assert_in_range(class, 1, CLAMP_CLASSES_MAX - 1);
-	ask_itself(PID, wakegov_own(128, 512));
-	assert_int_equal(count_classes(PID, &class), 0);
-	ask_itself(PID, 0);
-	assert_int_equal(count_classes(PID, &class), 1);
-	assert_int_equal(class, 0);
-	ask_itself(PID + 1, 0);
-	assert_int_equal(count_classes(PID, &class), 0);
-	/* Nothing more is to be known of them. */
-	drop_changes();
-	assert_int_equal(task_count(engine_tasks(world->engine)), 0);
 }
 
 /* With another policy each task gets what that gives, whatever gave it its class before. */
@@ -298,6 +282,7 @@ WORLD_TEST(test_needs_own, NULL)
 	}
 }
 
+/* What the kernel gives a task that waits for I/O is not taken from it. */
 WORLD_TEST(test_io_is_never_held_down, begin)
 {
 	struct fake_io io = boosts_io(FAKE_IO_DEEP, 0, 100, 5);
