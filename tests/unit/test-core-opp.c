@@ -43,17 +43,6 @@ TEST(test_khz_for_cap)
 		assert_int_equal(opp_khz_for_cap(cases[i].domain, cases[i].cap), cases[i].khz);
 }
 
-TEST(test_cap_at_khz)
-{
-	assert_int_equal(opp_cap_at_khz(&big, 0), 0);
-	assert_int_equal(opp_cap_at_khz(&big, 2343), 0);
-	assert_int_equal(opp_cap_at_khz(&big, 2344), 1);
-	assert_int_equal(opp_cap_at_khz(&big, 1200000), 512);
-	assert_int_equal(opp_cap_at_khz(&big, 2400000), 1024);
-	assert_int_equal(opp_cap_at_khz(&little, 1700000), 446);
-	assert_int_equal(opp_cap_at_khz(&little, 850000), 223);
-}
-
 /* A demand is served at its frequency and not below: opp_cap_at_khz() is its inverse. */
 TEST(test_inverse)
 {

@@ -52,6 +52,18 @@ static void assert_not_found(const char *text)
 		fail_msg("found: %s\nin:\n%s", text, findings);
 }
 
+static void assert_finds(const char *text)
+{
+	examine("/run/none");
+	assert_found(text);
+}
+
+static void assert_does_not_find(const char *text)
+{
+	examine("/run/none");
+	assert_not_found(text);
+}
+
 /* Nothing but what a test writes lies below /sys/kernel and /sys/class. */
 static int set_up(void **state)
 {
@@ -71,8 +83,7 @@ static int tear_down(void **state)
 
 FIXTURE_TEST(test_nothing_else_decides)
 {
-	examine("/run/none");
-	assert_not_found("sched_ext");
+	assert_does_not_find("sched_ext");
 	assert_not_found("dynamic_epp");
 	assert_not_found("power limits");
 }
@@ -83,17 +94,14 @@ FIXTURE_TEST(test_sched_ext)
 	fake_write("../../../kernel/sched_ext/switch_all", "0");
 	fake_write("cpufreq/policy0/scaling_governor", "schedutil");
 	fake_write("cpufreq/policy0/scaling_available_governors", "userspace schedutil ");
-	examine("/run/none");
-	assert_not_found("sched_ext");
+	assert_does_not_find("sched_ext");
 	fake_write("../../../kernel/sched_ext/switch_all", "1");
-	examine("/run/none");
-	assert_found("note sched_ext scheduler: lavd_1.0.9 (it has all tasks");
+	assert_finds("note sched_ext scheduler: lavd_1.0.9 (it has all tasks");
 	assert_found("backend = auto takes setspeed; ");
 	fake_write("cpufreq/policy0/scaling_driver", "intel_pstate");
 	fake_write("cpufreq/policy0/scaling_governor", "powersave");
 	fake_write("cpufreq/policy0/scaling_available_governors", "performance powersave ");
-	examine("/run/none");
-	assert_found("(it has all tasks; the hardware chooses");
+	assert_finds("(it has all tasks; the hardware chooses");
 	assert_not_found("uclamp again");
 	assert_not_found("schedutil");
 }
@@ -101,11 +109,9 @@ FIXTURE_TEST(test_sched_ext)
 FIXTURE_TEST(test_dynamic_epp)
 {
 	fake_write("amd_pstate/dynamic_epp", "disabled");
-	examine("/run/none");
-	assert_not_found("dynamic_epp");
+	assert_does_not_find("dynamic_epp");
 	fake_write("amd_pstate/dynamic_epp", "enabled");
-	examine("/run/none");
-	assert_found("note amd-pstate's dynamic_epp: enabled (");
+	assert_finds("note amd-pstate's dynamic_epp: enabled (");
 }
 
 /* The energy model places tasks only where capacities differ and its switch is on. */
@@ -116,39 +122,28 @@ FIXTURE_TEST(test_placement)
 	assert_int_equal(mount("fake", "/proc/sys/kernel", "tmpfs", 0, "mode=755"), 0);
 	fake_policy(2, 3);
 	fake_write(aware, "1");
-	examine("/run/none");
-	assert_not_found("placement of tasks");
+	assert_does_not_find("placement of tasks");
 	fake_write("cpu2/cpu_capacity", "446");
-	examine("/run/none");
-	assert_found("good placement of tasks: by the kernel's energy model (");
+	assert_finds("good placement of tasks: by the kernel's energy model (");
 	fake_write(aware, "0");
 	fake_write("smt/active", "1");
-	examine("/run/none");
-	assert_not_found("placement of tasks");
+	assert_does_not_find("placement of tasks");
 	assert_found("note two threads of a core: have one clock");
 	assert_int_equal(umount2("/proc/sys/kernel", MNT_DETACH), 0);
 }
 
+#define RAPL "../../../class/powercap/intel-rapl:0/"
+
 FIXTURE_TEST(test_power_limits)
 {
-	const char *zone = "../../../class/powercap/intel-rapl:0";
-	char path[96];
-
-	snprintf(path, sizeof(path), "%s/name", zone);
-	fake_write(path, "package-0");
-	snprintf(path, sizeof(path), "%s/constraint_0_name", zone);
-	fake_write(path, "long_term");
-	snprintf(path, sizeof(path), "%s/constraint_0_power_limit_uw", zone);
-	fake_write(path, "15000000");
-	snprintf(path, sizeof(path), "%s/constraint_1_name", zone);
-	fake_write(path, "short_term");
-	snprintf(path, sizeof(path), "%s/constraint_1_power_limit_uw", zone);
-	fake_write(path, "25500000");
-	examine("/run/none");
-	assert_found("good power limits of package-0: long_term 15 W, short_term 25.5 W (");
-	fake_write(path, "0");
-	examine("/run/none");
-	assert_found("note power limits of package-0: long_term 15 W, short_term 0 W (if the CPUs");
+	fake_write(RAPL "name", "package-0");
+	fake_write(RAPL "constraint_0_name", "long_term");
+	fake_write(RAPL "constraint_0_power_limit_uw", "15000000");
+	fake_write(RAPL "constraint_1_name", "short_term");
+	fake_write(RAPL "constraint_1_power_limit_uw", "25500000");
+	assert_finds("good power limits of package-0: long_term 15 W, short_term 25.5 W (");
+	fake_write(RAPL "constraint_1_power_limit_uw", "0");
+	assert_finds("note power limits of package-0: long_term 15 W, short_term 0 W (if the CPUs");
 }
 
 /* The daemon's word counts: root's doctor may use counters that the unit may not. */
@@ -156,12 +151,10 @@ FIXTURE_TEST(test_frequency_by_the_daemon)
 {
 	source = "kernel";
 	why = "perf events: Permission denied";
-	examine("/run/none");
-	assert_found("note frequency of the CPUs: as the kernel sets it, perf events: Permission");
+	assert_finds("note frequency of the CPUs: as the kernel sets it, perf events: Permission");
 	source = "cppc";
 	why = NULL;
-	examine("/run/none");
-	assert_found("good frequency of the CPUs: measured by cppc (");
+	assert_finds("good frequency of the CPUs: measured by cppc (");
 	source = NULL;
 }
 
@@ -181,26 +174,21 @@ FIXTURE_TEST(test_energy)
 		{ 0, 1400000, 20 }, { 0, 1800000, 30 },
 	};
 
-	examine("/run/none");
-	assert_found("note energy of the OPPs: not known (the kernel has no energy model");
+	assert_finds("note energy of the OPPs: not known (the kernel has no energy model");
 	give_power(400000, "40000");
 	give_power(600000, "90000");
 	give_power(1000000, "130000");
 	give_power(1400000, "200000");
-	examine("/run/none");
-	assert_found("note energy of the OPPs: not known");
+	assert_finds("note energy of the OPPs: not known");
 	give_power(1800000, "360000");
-	examine("/run/none");
-	assert_found("good policy0: energy of the OPPs: by the kernel's energy model; inefficient: "
+	assert_finds("good policy0: energy of the OPPs: by the kernel's energy model; inefficient: "
 		     "600 MHz (they are skipped");
 	assert_not_found("not known");
 	give_power(600000, "72000");
-	examine("/run/none");
-	assert_found("by the kernel's energy model; none is inefficient ()");
+	assert_finds("by the kernel's energy model; none is inefficient ()");
 	for (uint32_t i = 0; i < 5; i++)
 		policy.opp_powers[policy.n_opp_powers++] = powers[i];
-	examine("/run/none");
-	assert_found("by the policy's opp-power; inefficient: 400, 600 MHz (");
+	assert_finds("by the policy's opp-power; inefficient: 400, 600 MHz (");
 	policy.n_opp_powers = 0;
 }
 
@@ -211,8 +199,7 @@ FIXTURE_TEST(test_left_out)
 	assert_int_equal(unlink("/sys/devices/system/cpu/cpufreq/policy0/"
 				"scaling_available_frequencies"),
 			 0);
-	examine("/run/none");
-	assert_found("bad policy0: left to the kernel: its driver names no frequencies");
+	assert_finds("bad policy0: left to the kernel: its driver names no frequencies");
 	assert_not_found("cpufreq domains: none");
 }
 
@@ -221,11 +208,9 @@ FIXTURE_TEST(test_settings)
 {
 	fake_write("../../../kernel/btf/vmlinux", "types");
 	fake_write("../../../kernel/security/lockdown", "none [integrity] confidentiality");
-	examine("/run/none");
-	assert_found("good tracing: possible");
+	assert_finds("good tracing: possible");
 	fake_write("../../../kernel/security/lockdown", "none integrity [confidentiality]");
-	examine("/run/none");
-	assert_found("bad tracing: not possible (this kernel is locked down");
+	assert_finds("bad tracing: not possible (this kernel is locked down");
 	fake_write("../../../kernel/security/lockdown", "[none] integrity confidentiality");
 	assert_int_equal(mount("fake", "/proc/sys/net/core", "tmpfs", 0, "mode=755"), 0);
 	fake_write("../../../../proc/sys/net/core/bpf_jit_enable", "0");
@@ -250,12 +235,21 @@ FIXTURE_TEST(test_other_governors)
 {
 	fake_write("cpufreq/policy0/scaling_governor", "schedutil");
 	fake_write("cpufreq/policy0/scaling_available_governors", "powersave userspace schedutil ");
-	examine("/run/none");
-	assert_found("policy0: governor: schedutil; backend = auto takes ");
+	assert_finds("policy0: governor: schedutil; backend = auto takes ");
 	assert_found("; other governors: powersave, userspace (");
 	fake_write("cpufreq/policy0/scaling_available_governors", "schedutil ");
-	examine("/run/none");
-	assert_found("; other governors: none (no userspace governor: modprobe");
+	assert_finds("; other governors: none (no userspace governor: modprobe");
+}
+
+static int open_lock(const char *run_dir)
+{
+	char path[96];
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/lock", run_dir);
+	fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	assert_true(fd >= 0);
+	return fd;
 }
 
 /* Each file that --restore puts back is named, unless a daemon that runs still needs it. */
@@ -263,12 +257,9 @@ FIXTURE_TEST(test_leftovers)
 {
 	static const char *const names[] = { "originals", "clamps", "affinities" };
 	const char *run_dir = fake_run_dir("64k");
-	_cleanup_close_ int lock = -1;
+	_cleanup_close_ int lock = open_lock(run_dir);
 	char path[96], wanted[160];
 
-	snprintf(path, sizeof(path), "%s/lock", run_dir);
-	lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-	assert_true(lock >= 0);
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
 		snprintf(wanted, sizeof(wanted), "bad %s/%s: left by a daemon that was killed (",
 			 run_dir, names[i]);
@@ -284,16 +275,12 @@ FIXTURE_TEST(test_leftovers)
 	assert_not_found("left by a daemon");
 }
 
-/* The governor userspace is somebody's choice, unless a daemon that runs has set it. */
+/* The governor userspace is another program's choice, unless a daemon that runs has set it. */
 FIXTURE_TEST(test_own_governor)
 {
 	const char *run_dir = fake_run_dir("64k");
-	_cleanup_close_ int fd = -1;
-	char path[96];
+	_cleanup_close_ int fd = open_lock(run_dir);
 
-	snprintf(path, sizeof(path), "%s/lock", run_dir);
-	fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-	assert_true(fd >= 0);
 	fake_write("cpufreq/policy0/scaling_governor", "userspace");
 	examine(run_dir);
 	assert_not_found("set by wakegovd");
