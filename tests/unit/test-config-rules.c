@@ -68,91 +68,57 @@ TEST(test_all_keys)
 	assert_int_equal(rule->properties.io_boost.value, 1200000);
 }
 
-TEST(test_words_for_levels)
+/* Of a level: what it is written as, and what that means. */
+TEST(test_levels)
 {
+#define AT(key) offsetof(struct policy_properties, key)
 	static const struct {
 		const char *text;
-		uint32_t cap, floor, io_boost;
-	} cases[] = {
-		{ "[rule r]\ncap = none\nfloor = none\nio-boost = on\n", 1024, 0, 1024 },
-		{ "[rule r]\ncap = 0/1024\nfloor = 1024/1024\nio-boost = off\n", 0, 1024, 0 },
-	};
-
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		const struct policy_properties *properties = &read_one(cases[i].text)->properties;
-
-		assert_int_equal(properties->cap.kind, POLICY_LEVEL_CAPACITY);
-		assert_int_equal(properties->cap.value, cases[i].cap);
-		assert_int_equal(properties->floor.value, cases[i].floor);
-		assert_int_equal(properties->io_boost.kind, POLICY_LEVEL_CAPACITY);
-		assert_int_equal(properties->io_boost.value, cases[i].io_boost);
-	}
-}
-
-TEST(test_idle_latency)
-{
-	static const struct {
-		const char *text;
-		uint32_t us;
-	} rows[] = {
-		{ "[rule r]\nidle-latency = 50us\n", 50 },
-		{ "[rule r]\nidle-latency = 0us\n", 0 },
-		{ "[rule r]\nidle-latency = 1s\n", 1000000 },
-		{ "[rule r]\nidle-latency = none\n", POLICY_IDLE_LATENCY_NONE },
-		{ "[class c]\nidle-latency = 2ms\n[rule r]\nclass = c\n", 2000 },
-	};
-
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		const struct policy_level *level = &read_one(rows[i].text)->properties.idle_latency;
-
-		assert_int_equal(level->kind, POLICY_LEVEL_IDLE_LATENCY);
-		assert_int_equal(level->value, rows[i].us);
-	}
-}
-
-/* A file with a value that was removed is still good: rules_check() tells of it. */
-TEST(test_placement)
-{
-	static const struct {
-		const char *text;
-		uint32_t value;
-	} rows[] = {
-		{ "[rule r]\nplacement = none\n", POLICY_PLACEMENT_NONE },
-		{ "[rule r]\nplacement = fork-spread\n", POLICY_PLACEMENT_FORK_SPREAD },
-		{ "[class c]\nplacement = fork-spread\n[rule r]\nclass = c\n",
-		  POLICY_PLACEMENT_FORK_SPREAD },
-	};
-
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		const struct policy_level *level = &read_one(rows[i].text)->properties.placement;
-
-		assert_int_equal(level->kind, POLICY_LEVEL_PLACEMENT);
-		assert_int_equal(level->value, rows[i].value);
-	}
-}
-
-/* It is a floor as well: what stands later takes the place of what stands before it. */
-TEST(test_response)
-{
-	static const struct {
-		const char *text;
+		size_t at;
 		int kind;
 		uint32_t value;
-	} cases[] = {
-		{ "[rule r]\nresponse = 0.7ms\n", POLICY_LEVEL_RESPONSE, 700 },
-		{ "[rule r]\nresponse = 10us\n", POLICY_LEVEL_RESPONSE, 10 },
-		{ "[rule r]\nresponse = 10s\n", POLICY_LEVEL_RESPONSE, 10000000 },
-		{ "[rule r]\nresponse = none\n", POLICY_LEVEL_CAPACITY, 0 },
-		{ "[rule r]\nfloor = 30%\nresponse = 2ms\n", POLICY_LEVEL_RESPONSE, 2000 },
-		{ "[rule r]\nresponse = 2ms\nfloor = 30%\n", POLICY_LEVEL_PERCENT, 30 },
-		{ "[class c]\nresponse = 2ms\n[rule r]\nclass = c\n", POLICY_LEVEL_RESPONSE, 2000 },
+	} rows[] = {
+		{ "[rule r]\ncap = none\n", AT(cap), POLICY_LEVEL_CAPACITY, 1024 },
+		{ "[rule r]\ncap = 0/1024\n", AT(cap), POLICY_LEVEL_CAPACITY, 0 },
+		{ "[rule r]\nfloor = none\n", AT(floor), POLICY_LEVEL_CAPACITY, 0 },
+		{ "[rule r]\nfloor = 1024/1024\n", AT(floor), POLICY_LEVEL_CAPACITY, 1024 },
+		{ "[rule r]\nio-boost = on\n", AT(io_boost), POLICY_LEVEL_CAPACITY, 1024 },
+		{ "[rule r]\nio-boost = off\n", AT(io_boost), POLICY_LEVEL_CAPACITY, 0 },
+		{ "[rule r]\nidle-latency = 50us\n", AT(idle_latency), POLICY_LEVEL_IDLE_LATENCY,
+		  50 },
+		{ "[rule r]\nidle-latency = 0us\n", AT(idle_latency), POLICY_LEVEL_IDLE_LATENCY,
+		  0 },
+		{ "[rule r]\nidle-latency = 1s\n", AT(idle_latency), POLICY_LEVEL_IDLE_LATENCY,
+		  1000000 },
+		{ "[rule r]\nidle-latency = none\n", AT(idle_latency), POLICY_LEVEL_IDLE_LATENCY,
+		  POLICY_IDLE_LATENCY_NONE },
+		{ "[class c]\nidle-latency = 2ms\n[rule r]\nclass = c\n", AT(idle_latency),
+		  POLICY_LEVEL_IDLE_LATENCY, 2000 },
+		/* A file with a value that was removed is still good: rules_check() tells of it. */
+		{ "[rule r]\nplacement = none\n", AT(placement), POLICY_LEVEL_PLACEMENT,
+		  POLICY_PLACEMENT_NONE },
+		{ "[rule r]\nplacement = fork-spread\n", AT(placement), POLICY_LEVEL_PLACEMENT,
+		  POLICY_PLACEMENT_FORK_SPREAD },
+		{ "[class c]\nplacement = fork-spread\n[rule r]\nclass = c\n", AT(placement),
+		  POLICY_LEVEL_PLACEMENT, POLICY_PLACEMENT_FORK_SPREAD },
+		/* A response is a floor as well: the later one of the two counts. */
+		{ "[rule r]\nresponse = 0.7ms\n", AT(floor), POLICY_LEVEL_RESPONSE, 700 },
+		{ "[rule r]\nresponse = 10us\n", AT(floor), POLICY_LEVEL_RESPONSE, 10 },
+		{ "[rule r]\nresponse = 10s\n", AT(floor), POLICY_LEVEL_RESPONSE, 10000000 },
+		{ "[rule r]\nresponse = none\n", AT(floor), POLICY_LEVEL_CAPACITY, 0 },
+		{ "[rule r]\nfloor = 30%\nresponse = 2ms\n", AT(floor), POLICY_LEVEL_RESPONSE,
+		  2000 },
+		{ "[rule r]\nresponse = 2ms\nfloor = 30%\n", AT(floor), POLICY_LEVEL_PERCENT, 30 },
+		{ "[class c]\nresponse = 2ms\n[rule r]\nclass = c\n", AT(floor),
+		  POLICY_LEVEL_RESPONSE, 2000 },
 	};
 
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		const struct policy_level *floor = &read_one(cases[i].text)->properties.floor;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		const char *properties = (const char *)&read_one(rows[i].text)->properties;
+		const struct policy_level *level = (const void *)(properties + rows[i].at);
 
-		assert_int_equal(floor->kind, cases[i].kind);
-		assert_int_equal(floor->value, cases[i].value);
+		assert_int_equal(level->kind, rows[i].kind);
+		assert_int_equal(level->value, rows[i].value);
 	}
 }
 

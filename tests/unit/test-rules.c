@@ -58,41 +58,39 @@ static struct task_facts make_task(uint32_t pid, uint64_t start_ns, const char *
 	return facts;
 }
 
-/* Whether something is to be told, and what. */
-static bool take(uint32_t pid, uint64_t start_ns, const char *comm, uint64_t *ret_matched)
+static uint64_t matched; /* by the task that was told last */
+
+/* Whether that is news. */
+static bool take(uint32_t pid, uint64_t start_ns, const char *comm)
 {
 	struct task_facts facts = make_task(pid, start_ns, comm);
 	struct rules_task task;
 	bool changed = rules_update(rules, &facts, &task);
 
-	*ret_matched = task.matched;
+	matched = task.matched;
 	return changed;
 }
 
 FIXTURE_TEST(test_changes_are_told_once)
 {
-	uint64_t matched;
-
-	assert_false(take(1, 5, "xyz", &matched));
-	assert_true(take(1, 5, "ab", &matched));
+	assert_false(take(1, 5, "xyz"));
+	assert_true(take(1, 5, "ab"));
 	assert_int_equal(matched, 3);
-	assert_false(take(1, 5, "ab", &matched));
-	assert_false(take(1, 5, "abc", &matched));
-	assert_true(take(1, 5, "b", &matched));
+	assert_false(take(1, 5, "ab"));
+	assert_false(take(1, 5, "abc"));
+	assert_true(take(1, 5, "b"));
 	assert_int_equal(matched, 2);
-	assert_true(take(1, 5, "x", &matched));
+	assert_true(take(1, 5, "x"));
 	assert_int_equal(matched, 0);
-	assert_false(take(1, 5, "x", &matched));
+	assert_false(take(1, 5, "x"));
 	assert_int_equal(pid_index_count(rules->index), 0);
 }
 
 FIXTURE_TEST(test_counts)
 {
-	uint64_t matched;
-
-	take(1, 5, "ab", &matched);
-	take(2, 5, "b", &matched);
-	take(2, 5, "bb", &matched);
+	take(1, 5, "ab");
+	take(2, 5, "b");
+	take(2, 5, "bb");
 	assert_int_equal(rules->ruled[0].count.tasks, 1);
 	assert_int_equal(rules->ruled[1].count.tasks, 2);
 	assert_int_equal(rules->ruled[1].count.matches, 2);
@@ -100,8 +98,8 @@ FIXTURE_TEST(test_counts)
 	assert_false(rules_end(rules, 2));
 	assert_int_equal(rules->ruled[1].count.tasks, 1);
 	assert_int_equal(rules->ruled[1].count.matches, 2);
-	take(1, 5, "x", &matched);
-	take(1, 5, "b", &matched);
+	take(1, 5, "x");
+	take(1, 5, "b");
 	assert_int_equal(rules->ruled[0].count.tasks, 0);
 	assert_int_equal(rules->ruled[1].count.matches, 3);
 }
@@ -111,12 +109,11 @@ FIXTURE_TEST(test_walk)
 {
 	const struct rules_task *task;
 	uint32_t place = 0, pids = 0, from = 0;
-	uint64_t matched;
 
-	take(1, 5, "a", &matched);
-	take(2, 5, "b", &matched);
-	take(3, 5, "ab", &matched);
-	take(4, 5, "b", &matched);
+	take(1, 5, "a");
+	take(2, 5, "b");
+	take(3, 5, "ab");
+	take(4, 5, "b");
 	rules_end(rules, 2);
 	while ((task = rules_next_task(rules, 1, from, &place))) {
 		pids = 10 * pids + task->pid;
@@ -129,44 +126,39 @@ FIXTURE_TEST(test_walk)
 /* Another task with the same number begins anew, also when it matches the same. */
 FIXTURE_TEST(test_pid_is_used_again)
 {
-	uint64_t matched;
-
-	take(1, 5, "a", &matched);
-	assert_true(take(1, 6, "a", &matched));
+	take(1, 5, "a");
+	assert_true(take(1, 6, "a"));
 	assert_int_equal(matched, 1);
 	assert_int_equal(rules->ruled[0].count.tasks, 1);
 	assert_int_equal(rules->ruled[0].count.matches, 2);
-	assert_true(take(1, 7, "x", &matched));
+	assert_true(take(1, 7, "x"));
 	assert_int_equal(matched, 0);
 	assert_int_equal(pid_index_count(rules->index), 0);
 }
 
 FIXTURE_TEST(test_full_table)
 {
-	uint64_t matched;
-
 	make_rules(2);
-	assert_true(take(1, 5, "a", &matched));
-	assert_true(take(2, 5, "a", &matched));
-	assert_false(take(3, 5, "a", &matched));
+	assert_true(take(1, 5, "a"));
+	assert_true(take(2, 5, "a"));
+	assert_false(take(3, 5, "a"));
 	assert_int_equal(pid_index_refused(rules->index), 1);
 	assert_int_equal(rules->ruled[0].count.tasks, 2);
 	rules_end(rules, 1);
-	assert_true(take(3, 5, "a", &matched));
+	assert_true(take(3, 5, "a"));
 }
 
 FIXTURE_TEST(test_scan_finds_the_missing)
 {
-	uint64_t matched;
 	uint32_t pid;
 
 	for (uint32_t i = 1; i <= 6; i++)
-		take(i, 5, "a", &matched);
+		take(i, 5, "a");
 	rules_begin_scan(rules);
-	take(2, 5, "a", &matched);
-	take(3, 5, "b", &matched);
-	take(5, 5, "x", &matched);
-	take(7, 5, "c", &matched);
+	take(2, 5, "a");
+	take(3, 5, "b");
+	take(5, 5, "x");
+	take(7, 5, "c");
 	for (uint32_t missing = 0; rules_pop_missing(rules, &pid); missing |= 1 << pid)
 		assert_false(missing >> pid & 1);
 	assert_non_null(rules_find(rules, 2));
@@ -179,21 +171,20 @@ FIXTURE_TEST(test_scan_finds_the_missing)
 /* The bits are others, and whose bits are the same is not told about; counts follow the names. */
 FIXTURE_TEST(test_reload)
 {
-	uint64_t matched;
 	uint32_t pid;
 
-	take(1, 5, "a", &matched);
-	take(2, 5, "b", &matched);
-	take(3, 5, "c", &matched);
+	take(1, 5, "a");
+	take(2, 5, "b");
+	take(3, 5, "c");
 	set_rule(0, "a", "a*");
 	set_rule(1, "c", "c*");
 	policy.n_rules = 2;
 	rules_set_policy(rules, &policy);
 	rules_begin_scan(rules);
-	assert_false(take(1, 5, "a", &matched));
-	assert_true(take(2, 5, "b", &matched));
+	assert_false(take(1, 5, "a"));
+	assert_true(take(2, 5, "b"));
 	assert_int_equal(matched, 0);
-	assert_true(take(3, 5, "c", &matched));
+	assert_true(take(3, 5, "c"));
 	assert_int_equal(matched, 2);
 	assert_false(rules_pop_missing(rules, &pid));
 	assert_int_equal(rules->ruled[0].count.matches, 1);
