@@ -81,9 +81,28 @@ static uint32_t ask_kernel(void *userdata, uint32_t cpu)
 	return kernel_khz;
 }
 
-static struct frequency *make(void)
+static struct frequency *frequency;
+static uint32_t measured_khz; /* the last time */
+
+static void make(void)
 {
-	return frequency_new(CPUS, 0, readers, ask_kernel, NULL);
+	frequency = frequency_free(frequency);
+	frequency = frequency_new(CPUS, 0, readers, ask_kernel, NULL);
+}
+
+/* A measurement where a frequency was set, and when. */
+static void measure_set(uint64_t at_ms, uint32_t set_khz, uint64_t set_ms, int expected)
+{
+	assert_int_equal(
+		frequency_measure(frequency, 0, at_ms * MS, set_khz, set_ms * MS, &measured_khz),
+		expected);
+}
+
+/* Where none was. */
+static void measure(uint32_t cpu, uint64_t at_ms, int expected)
+{
+	assert_int_equal(frequency_measure(frequency, cpu, at_ms * MS, 0, 0, &measured_khz),
+			 expected);
 }
 
 /* So many milliseconds of work, of which so much at each rate. */
@@ -97,108 +116,92 @@ static void record(struct recording *recording, uint64_t actual_ms, uint64_t khz
 	};
 }
 
-static int reset(void **state)
+static int set_up(void **state)
 {
 	first = second = (struct recording){ 0 };
 	kernel_khz = 0;
+	make();
 	return 0;
 }
 
-#define FIXTURE_TEST(name) TEST_WITH(name, reset, NULL)
+static int tear_down(void **state)
+{
+	frequency = frequency_free(frequency);
+	return 0;
+}
+
+#define FIXTURE_TEST(name) TEST_WITH(name, set_up, tear_down)
 
 FIXTURE_TEST(test_measures)
 {
-	struct frequency *frequency;
-	uint32_t khz = 0;
-
 	record(&first, 0, 0);
 	record(&first, 10, 3700000);
 	record(&first, 1, 800000); /* idle for the rest: only what it works is counted */
-	frequency = make();
 	assert_string_equal(frequency_source(frequency), "first");
 	assert_string_equal(frequency->why, "");
-	assert_int_equal(frequency_measure(frequency, 1, 100 * MS, 0, 0, &khz), FREQUENCY_NOTHING);
+	measure(1, 100, FREQUENCY_NOTHING);
 	assert_int_equal(frequency->measured_ns, 0);
-	assert_int_equal(frequency_measure(frequency, 1, 110 * MS, 0, 0, &khz), FREQUENCY_MEASURED);
-	assert_int_equal(khz, 3700000);
+	measure(1, 110, FREQUENCY_MEASURED);
+	assert_int_equal(measured_khz, 3700000);
 	assert_int_equal(frequency->measured_ns, 110 * MS);
-	assert_int_equal(frequency_measure(frequency, 1, 500 * MS, 0, 0, &khz), FREQUENCY_MEASURED);
-	assert_int_equal(khz, 800000);
-	frequency_free(frequency);
+	measure(1, 500, FREQUENCY_MEASURED);
+	assert_int_equal(measured_khz, 800000);
+	tear_down(NULL);
 	assert_int_equal(first.closed, 1);
 }
 
 FIXTURE_TEST(test_reads_seldom)
 {
-	struct frequency *frequency = make();
-	uint32_t khz;
-
 	record(&first, 0, 0);
 	record(&first, 10, 2000000);
-	frequency_measure(frequency, 0, 100 * MS, 0, 0, &khz);
+	measure(0, 100, FREQUENCY_NOTHING);
 	for (uint64_t us = 1; us < FREQUENCY_LEAST_NS / 1000; us++)
-		assert_int_equal(frequency_measure(frequency, 0, 100 * MS + us * 1000, 0, 0, &khz),
-				 FREQUENCY_NOTHING);
+		assert_int_equal(
+			frequency_measure(frequency, 0, 100 * MS + us * 1000, 0, 0, &measured_khz),
+			FREQUENCY_NOTHING);
 	assert_int_equal(first.next, 1);
-	frequency_free(frequency);
 }
 
 FIXTURE_TEST(test_change_of_clock_is_not_measured)
 {
-	struct frequency *frequency = make();
-	uint32_t khz = 0;
-
 	record(&first, 0, 0);
 	record(&first, 10, 1000000);
 	record(&first, 10, 2000000);
 	record(&first, 10, 600000);
 	record(&first, 10, 2000000);
-	frequency_measure(frequency, 0, 100 * MS, 1000000, 0, &khz);
-	assert_int_equal(frequency_measure(frequency, 0, 110 * MS, 2000000, 105 * MS, &khz),
-			 FREQUENCY_NOTHING);
-	assert_int_equal(frequency_measure(frequency, 0, 120 * MS, 2000000, 105 * MS, &khz),
-			 FREQUENCY_MEASURED);
-	assert_int_equal(khz, 2000000);
+	measure_set(100, 1000000, 0, FREQUENCY_NOTHING);
+	measure_set(110, 2000000, 105, FREQUENCY_NOTHING);
+	measure_set(120, 2000000, 105, FREQUENCY_MEASURED);
+	assert_int_equal(measured_khz, 2000000);
 	/* Meanwhile it was another one, and is what it was again. */
-	assert_int_equal(frequency_measure(frequency, 0, 130 * MS, 2000000, 129 * MS, &khz),
-			 FREQUENCY_NOTHING);
-	assert_int_equal(frequency_measure(frequency, 0, 140 * MS, 2000000, 129 * MS, &khz),
-			 FREQUENCY_MEASURED);
-	assert_int_equal(khz, 2000000);
-	frequency_free(frequency);
+	measure_set(130, 2000000, 129, FREQUENCY_NOTHING);
+	measure_set(140, 2000000, 129, FREQUENCY_MEASURED);
+	assert_int_equal(measured_khz, 2000000);
 }
 
 FIXTURE_TEST(test_forgets)
 {
-	struct frequency *frequency = make();
-	uint32_t khz;
-
 	first.counts[0] = (struct counts){ 1ULL << 40, 1ULL << 40 };
 	first.n = 1;
-	frequency_measure(frequency, 2, 100 * MS, 0, 0, &khz);
+	measure(2, 100, FREQUENCY_NOTHING);
 	frequency_forget(frequency, 2);
 	assert_int_equal(first.forgotten, 1 << 2);
 	first.counts[1] = (struct counts){ 1000, 5000 }; /* it has started anew */
 	first.n = 2;
 	record(&first, 10, 1500000);
-	assert_int_equal(frequency_measure(frequency, 2, 200 * MS, 0, 0, &khz), FREQUENCY_NOTHING);
-	assert_int_equal(frequency_measure(frequency, 2, 210 * MS, 0, 0, &khz), FREQUENCY_MEASURED);
-	assert_int_equal(khz, 1500000);
-	frequency_free(frequency);
+	measure(2, 200, FREQUENCY_NOTHING);
+	measure(2, 210, FREQUENCY_MEASURED);
+	assert_int_equal(measured_khz, 1500000);
 }
 
 FIXTURE_TEST(test_wraps_at_32_bits)
 {
-	struct frequency *frequency = make();
-	uint32_t khz;
-
 	first.n = 2;
 	first.counts[0] = (struct counts){ UINT32_MAX - 5000000ULL, UINT32_MAX - 1000ULL };
 	first.counts[1] = (struct counts){ 30000000ULL - 5000001, 20000000ULL - 1001 };
-	frequency_measure(frequency, 0, 100 * MS, 0, 0, &khz);
-	assert_int_equal(frequency_measure(frequency, 0, 110 * MS, 0, 0, &khz), FREQUENCY_MEASURED);
-	assert_int_equal(khz, 3000000);
-	frequency_free(frequency);
+	measure(0, 100, FREQUENCY_NOTHING);
+	measure(0, 110, FREQUENCY_MEASURED);
+	assert_int_equal(measured_khz, 3000000);
 }
 
 /* Three times; what is told of it, and what is then used. */
@@ -220,12 +223,8 @@ FIXTURE_TEST(test_drops_what_is_wrong)
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
-		struct frequency *frequency;
-		uint32_t khz;
-
-		reset(NULL);
+		RENEW();
 		kernel_khz = 3000000;
-		frequency = make();
 		first.n = 4;
 		for (uint32_t j = 0; j < 4; j++)
 			first.counts[j] = (struct counts){ (1LL << 60) + j * cases[i].actual,
@@ -233,76 +232,55 @@ FIXTURE_TEST(test_drops_what_is_wrong)
 		record(&second, 0, 0);
 		record(&second, 10, 2500000);
 		for (uint32_t j = 0; j < 3; j++)
-			assert_int_equal(frequency_measure(frequency, 0, (100 + j * 10) * MS,
-							   3000000, 0, &khz),
-					 FREQUENCY_NOTHING);
-		assert_int_equal(frequency_measure(frequency, 0, 130 * MS, 3000000, 0, &khz),
-				 FREQUENCY_DROPPED);
+			measure_set(100 + j * 10, 3000000, 0, FREQUENCY_NOTHING);
+		measure_set(130, 3000000, 0, FREQUENCY_DROPPED);
 		assert_string_equal(frequency_source(frequency), "second");
 		assert_non_null(strstr(frequency->why, cases[i].why));
 		assert_int_equal(first.closed, 1);
-		frequency_measure(frequency, 0, 140 * MS, 3000000, 0, &khz);
-		assert_int_equal(frequency_measure(frequency, 0, 150 * MS, 3000000, 0, &khz),
-				 FREQUENCY_MEASURED);
-		assert_int_equal(khz, 2500000);
-		frequency_free(frequency);
+		measure_set(140, 3000000, 0, FREQUENCY_NOTHING);
+		measure_set(150, 3000000, 0, FREQUENCY_MEASURED);
+		assert_int_equal(measured_khz, 2500000);
 	}
 }
 
 /* A driver may report the frequency before turbo; what the kernel measures itself settles it. */
 FIXTURE_TEST(test_turbo_is_no_contradiction)
 {
-	struct frequency *frequency = make();
-	uint32_t khz = 0;
-
 	kernel_khz = 4600000;
 	record(&first, 0, 0);
 	for (uint32_t i = 0; i < 5; i++)
 		record(&first, 10, 4800000);
-	frequency_measure(frequency, 0, 100 * MS, 1400000, 0, &khz);
+	measure_set(100, 1400000, 0, FREQUENCY_NOTHING);
 	for (uint32_t i = 1; i <= 5; i++) {
-		assert_int_equal(
-			frequency_measure(frequency, 0, (100 + 10 * i) * MS, 1400000, 0, &khz),
-			FREQUENCY_MEASURED);
-		assert_int_equal(khz, 4800000);
+		measure_set(100 + 10 * i, 1400000, 0, FREQUENCY_MEASURED);
+		assert_int_equal(measured_khz, 4800000);
 	}
-	frequency_free(frequency);
 }
 
 FIXTURE_TEST(test_one_bad_value_is_no_reason)
 {
-	struct frequency *frequency = make();
-	uint32_t khz;
-
 	record(&first, 0, 0);
 	for (uint32_t i = 0; i < 6; i++)
 		record(&first, i % 2 ? 10 : 0, 2000000);
-	frequency_measure(frequency, 0, 100 * MS, 0, 0, &khz);
+	measure(0, 100, FREQUENCY_NOTHING);
 	for (uint32_t i = 0; i < 6; i++)
-		assert_int_equal(frequency_measure(frequency, 0, (110 + i * 10) * MS, 0, 0, &khz),
-				 i % 2 ? FREQUENCY_MEASURED : FREQUENCY_NOTHING);
+		measure(0, 110 + i * 10, i % 2 ? FREQUENCY_MEASURED : FREQUENCY_NOTHING);
 	assert_string_equal(frequency_source(frequency), "first");
-	frequency_free(frequency);
 }
 
 FIXTURE_TEST(test_ends_with_the_kernel)
 {
-	struct frequency *frequency;
-	uint32_t khz;
-
 	first.absent = true;
-	frequency = make(); /* the second has no values */
+	make(); /* the second has no values */
 	assert_string_equal(frequency_source(frequency), "second");
 	for (uint32_t i = 0; i < 2; i++)
-		assert_int_equal(frequency_measure(frequency, 0, (1 + i) * 10 * MS, 0, 0, &khz),
-				 FREQUENCY_NOTHING);
-	assert_int_equal(frequency_measure(frequency, 0, 30 * MS, 0, 0, &khz), FREQUENCY_DROPPED);
+		measure(0, (1 + i) * 10, FREQUENCY_NOTHING);
+	measure(0, 30, FREQUENCY_DROPPED);
 	assert_string_equal(frequency_source(frequency), "kernel");
 	assert_string_equal(frequency->why,
 			    "first: absent; second: its counters cannot be read any more");
-	assert_int_equal(frequency_measure(frequency, 0, 40 * MS, 0, 0, &khz), FREQUENCY_NOTHING);
+	measure(0, 40, FREQUENCY_NOTHING);
 	assert_int_equal(frequency->measured_ns, 0);
-	frequency_free(frequency);
 }
 
 static void write_cppc(uint32_t cpu, const char *file, const char *value)
