@@ -25,114 +25,74 @@ static void put(const char *supply, const char *file, const char *value)
 	fake_write(path, "%s", value);
 }
 
-static void put_line(const char *supply, const char *type, const char *online)
-{
-	put(supply, "type", type);
-	put(supply, "online", online);
-}
+struct supply {
+	const char *name, *type, *file, *value;
+};
 
-static void put_battery(const char *supply, const char *status)
-{
-	put(supply, "type", "Battery");
-	put(supply, "status", status);
-}
+/* clang-format off */
+#define LINE(name, type, online) { name, type, "online", online }
+#define BATTERY(name, status) { name, "Battery", "status", status }
+#define MORE(name, file, value) { name, NULL, file, value }
+/* clang-format on */
 
-static void assert_mains(void **state)
-{
-	assert_false(power_source_is_battery());
-	assert_int_equal(tear_down(state) + set_up(state), 0);
-}
+#define USB_PD "ucsi-source-psy-USBC000:001"
 
-static void assert_battery(void **state)
+FIXTURE_TEST(test_is_battery)
 {
-	assert_true(power_source_is_battery());
-	assert_int_equal(tear_down(state) + set_up(state), 0);
-}
+	static const struct {
+		bool is_battery;
+		struct supply supplies[5];
+	} rows[] = {
+		{ false, { { 0 } } },
+		{ false, { LINE("AC", "Mains", "1"), BATTERY("BAT0", "Charging") } },
+		{ true, { LINE("AC", "Mains", "0"), BATTERY("BAT0", "Discharging") } },
+		/* A weak supply, which the battery helps. */
+		{ false, { LINE("AC", "Mains", "1"), BATTERY("BAT0", "Discharging") } },
+		{ true,
+		  { LINE("AC", "Mains", "0"), BATTERY("BAT0", "Not charging"),
+		    BATTERY("BAT1", "Discharging") } },
+		/* A line that is out decides nothing without a battery that discharges. */
+		{ false, { LINE("AC", "Mains", "0") } },
+		{ false, { LINE("AC", "Mains", "0"), BATTERY("BAT0", "Full") } },
+		/* 2: the voltage was negotiated. */
+		{ false,
+		  { LINE("AC", "Mains", "0"), LINE(USB_PD, "USB", "2"),
+		    BATTERY("BAT0", "Discharging") } },
+		{ true,
+		  { LINE("AC", "Mains", "0"), LINE(USB_PD, "USB", "0"),
+		    BATTERY("BAT0", "Discharging") } },
+		{ false, { LINE("line", "USB_C", "1"), BATTERY("BAT0", "Discharging") } },
+		{ false, { LINE("line", "USB_PD", "1"), BATTERY("BAT0", "Discharging") } },
+		{ false, { LINE("line", "Wireless", "1"), BATTERY("BAT0", "Discharging") } },
+		{ false, { LINE("line", "UPS", "1"), BATTERY("BAT0", "Discharging") } },
+		{ false, { LINE("line", "BrickID", "1"), BATTERY("BAT0", "Discharging") } },
+		/* A telephone that is charged from the machine's port is no supply of it. */
+		{ true,
+		  { LINE("usbc", "USB", "1"),
+		    MORE("usbc", "device/typec/port0/power_role", "[source] sink"),
+		    BATTERY("BAT0", "Discharging") } },
+		{ false,
+		  { LINE("usbc", "USB", "1"),
+		    MORE("usbc", "device/typec/port0/power_role", "[source] sink"),
+		    MORE("usbc", "device/typec/port1/power_role", "source [sink]"),
+		    BATTERY("BAT0", "Discharging") } },
+		/* What other devices have is no supply of the machine either. */
+		{ true,
+		  { LINE("wacom_ac_1", "Mains", "1"), MORE("wacom_ac_1", "scope", "Device"),
+		    LINE("AC", "Mains", "0"), BATTERY("BAT0", "Discharging") } },
+		{ false,
+		  { BATTERY("hidpp_battery_0", "Discharging"),
+		    MORE("hidpp_battery_0", "scope", "Device"), LINE("AC", "Mains", "0") } },
+	};
 
-FIXTURE_TEST(test_no_supply)
-{
-	assert_mains(state);
-}
-
-FIXTURE_TEST(test_laptop)
-{
-	put_line("AC", "Mains", "1");
-	put_battery("BAT0", "Charging");
-	assert_mains(state);
-	put_line("AC", "Mains", "0");
-	put_battery("BAT0", "Discharging");
-	assert_battery(state);
-	/* A weak supply, which the battery helps. */
-	put_line("AC", "Mains", "1");
-	put_battery("BAT0", "Discharging");
-	assert_mains(state);
-}
-
-FIXTURE_TEST(test_second_battery)
-{
-	put_line("AC", "Mains", "0");
-	put_battery("BAT0", "Not charging");
-	put_battery("BAT1", "Discharging");
-	assert_battery(state);
-}
-
-/* A line that is out decides nothing without a battery that discharges. */
-FIXTURE_TEST(test_line_alone)
-{
-	put_line("AC", "Mains", "0");
-	assert_mains(state);
-	put_line("AC", "Mains", "0");
-	put_battery("BAT0", "Full");
-	assert_mains(state);
-}
-
-/* 2: the voltage was negotiated. */
-FIXTURE_TEST(test_usb_pd)
-{
-	put_line("AC", "Mains", "0");
-	put_line("ucsi-source-psy-USBC000:001", "USB", "2");
-	put_battery("BAT0", "Discharging");
-	assert_mains(state);
-	put_line("AC", "Mains", "0");
-	put_line("ucsi-source-psy-USBC000:001", "USB", "0");
-	put_battery("BAT0", "Discharging");
-	assert_battery(state);
-}
-
-FIXTURE_TEST(test_other_types)
-{
-	static const char *const types[] = { "USB_C", "USB_PD", "Wireless", "UPS", "BrickID" };
-
-	for (int i = 0; i < 5; i++) {
-		put_line("line", types[i], "1");
-		put_battery("BAT0", "Discharging");
-		assert_mains(state);
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		for (const struct supply *supply = rows[i].supplies; supply->name; supply++) {
+			if (supply->type)
+				put(supply->name, "type", supply->type);
+			put(supply->name, supply->file, supply->value);
+		}
+		if (power_source_is_battery() != rows[i].is_battery)
+			fail_msg("row %zu", i);
+		assert_int_equal(tear_down(state) + set_up(state), 0);
 	}
-}
-
-/* A telephone that is charged from the machine's port is no supply of the machine. */
-FIXTURE_TEST(test_usb_source)
-{
-	put_line("usbc", "USB", "1");
-	put("usbc", "device/typec/port0/power_role", "[source] sink");
-	put_battery("BAT0", "Discharging");
-	assert_battery(state);
-	put_line("usbc", "USB", "1");
-	put("usbc", "device/typec/port0/power_role", "[source] sink");
-	put("usbc", "device/typec/port1/power_role", "source [sink]");
-	put_battery("BAT0", "Discharging");
-	assert_mains(state);
-}
-
-FIXTURE_TEST(test_other_devices)
-{
-	put_line("wacom_ac_1", "Mains", "1");
-	put("wacom_ac_1", "scope", "Device");
-	put_line("AC", "Mains", "0");
-	put_battery("BAT0", "Discharging");
-	assert_battery(state);
-	put_battery("hidpp_battery_0", "Discharging");
-	put("hidpp_battery_0", "scope", "Device");
-	put_line("AC", "Mains", "0");
-	assert_mains(state);
 }

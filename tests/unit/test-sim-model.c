@@ -24,6 +24,11 @@ static bool is_near(double found, double expected, double tolerance)
 	return false;
 }
 
+static struct result run(const char *machine, const char *spec, const char *governor, int s)
+{
+	return test_sim_run_for(machine, spec, governor, NULL, 200000000, s * TEST_SIM_S);
+}
+
 /* IOPS = 1 / (L + C / f), whatever share of C is in interrupts or idle exits. */
 TEST(test_psync_closed_form)
 {
@@ -40,18 +45,13 @@ TEST(test_psync_closed_form)
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		char text[512];
-		struct platform platform;
-		struct workload workload;
 
 		snprintf(text, sizeof(text), "[platform]\n%s\n%s", cases[i].costs,
 			 strchr(TEST_SIM_TINY, '\n') + strlen("\nio-cycles = 50000\n"));
-		test_sim_platform(text, &platform);
-		test_sim_workload(&platform, "psync", &workload);
 		for (int fast = 0; fast < 2; fast++) {
 			double f = fast ? 1e9 : 0.5e9;
-			struct result result = test_sim_run(&platform, &workload,
-							    fast ? "performance" : "powersave",
-							    5 * TEST_SIM_S);
+			struct result result = run(text, "psync",
+						   fast ? "performance" : "powersave", 5);
 
 			assert_true(
 				is_near(result.iops, 1 / (100e-6 + cases[i].cycles / f), 0.005));
@@ -78,13 +78,8 @@ TEST(test_work_per_cycle)
 /* L = λ · W, with W known: alone on the device, a request takes 100 µs. */
 TEST(test_little)
 {
-	struct platform platform;
-	struct workload workload;
-	struct result result;
+	struct result result = run(TEST_SIM_TINY, "psync", "performance", 5);
 
-	test_sim_platform(TEST_SIM_TINY, &platform);
-	test_sim_workload(&platform, "psync", &workload);
-	result = test_sim_run(&platform, &workload, "performance", 5 * TEST_SIM_S);
 	assert_true(is_near(result.devices[0].mean_latency_us, 100, 0.001));
 	assert_true(is_near(result.devices[0].mean_depth, result.iops * 100e-6, 0.001));
 	assert_true(
@@ -119,13 +114,8 @@ TEST(test_saturation)
 /* Without a highest rate, channels / service is one. */
 TEST(test_channels_limit)
 {
-	struct platform platform;
-	struct workload workload;
-	struct result result;
+	struct result result = run(TEST_SIM_TINY, "io_uring1x64:cycles=1000", "performance", 2);
 
-	test_sim_platform(TEST_SIM_TINY, &platform);
-	test_sim_workload(&platform, "io_uring1x64:cycles=1000", &workload);
-	result = test_sim_run(&platform, &workload, "performance", 2 * TEST_SIM_S);
 	assert_true(is_near(result.iops, 25000, 0.001));
 }
 
@@ -235,33 +225,24 @@ TEST(test_seed)
 /* A flush of 20 ms in 100 takes a fifth of the I/O; a thermal limit shows in the frequency. */
 TEST(test_pauses)
 {
-	struct platform platform;
-	struct workload workload;
 	struct result free, paused;
 
-	test_sim_platform(TEST_SIM_TINY, &platform);
-	test_sim_workload(&platform, "psync", &workload);
-	free = test_sim_run(&platform, &workload, "performance", 10 * TEST_SIM_S);
-	test_sim_workload(&platform, "psync:flush-every=100ms,flush-for=20ms", &workload);
-	paused = test_sim_run(&platform, &workload, "performance", 10 * TEST_SIM_S);
+	free = run(TEST_SIM_TINY, "psync", "performance", 10);
+	paused = run(TEST_SIM_TINY, "psync:flush-every=100ms,flush-for=20ms", "performance", 10);
 	assert_true(is_near(paused.iops, 0.8 * free.iops, 0.005));
-	test_sim_workload(&platform, "psync:thermal-every=100ms,thermal-for=50ms", &workload);
-	paused = test_sim_run(&platform, &workload, "performance", 10 * TEST_SIM_S);
+	paused = run(TEST_SIM_TINY, "psync:thermal-every=100ms,thermal-for=50ms", "performance",
+		     10);
 	assert_true(is_near(paused.mean_mhz, 750, 0.01));
 }
 
 /* κ · V² · f at the highest OPP for a thread that never sleeps. */
 TEST(test_energy)
 {
-	struct platform platform;
-	struct workload workload;
-	struct result result;
+	const char *spec = "busy:cycles=1000000";
+	struct result result = run(TEST_SIM_TINY, spec, "performance", 2);
 
-	test_sim_platform(TEST_SIM_TINY, &platform);
-	test_sim_workload(&platform, "busy:cycles=1000000", &workload);
-	result = test_sim_run(&platform, &workload, "performance", 2 * TEST_SIM_S);
 	assert_true(is_near(result.energy_j, 100e-12 * 1 * 1e9 * 2, 0.0001));
 	assert_true(is_near(result.rounds_per_s, 1000, 0.001));
-	result = test_sim_run(&platform, &workload, "powersave", 2 * TEST_SIM_S);
+	result = run(TEST_SIM_TINY, spec, "powersave", 2);
 	assert_true(is_near(result.energy_j, 100e-12 * 0.64 * 0.5e9 * 2, 0.0001));
 }
