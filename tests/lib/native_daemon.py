@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""A wakegovd on this machine's kernel, with a policy and a directory of its own, for tests of rules."""
+"""A wakegovd on this machine's kernel, with a policy and a directory of its own."""
 import os
 import shutil
 import signal
@@ -17,23 +17,28 @@ WAKEGOVD = os.path.join(BUILD, "wakegovd")
 WAKEGOVCTL = os.path.join(BUILD, "wakegovctl")
 
 
-class RuledDaemon(unittest.TestCase):
+class NativeDaemon(unittest.TestCase):
     POLICY = ""
+    WHERE = None  # its directory lies; None: where temporary files do
 
     def setUp(self):
-        self.dir = tempfile.mkdtemp(prefix="wakegov-rules-")
+        self.dir = tempfile.mkdtemp(prefix="wakegov-native-", dir=self.WHERE)
         os.chmod(self.dir, 0o755)  # for clients of other users
         self.addCleanup(shutil.rmtree, self.dir)
-        self.config = os.path.join(self.dir, "wakegov.conf")
-        self.socket = os.path.join(self.dir, "run/io.wakegov")
+        self.config = self.path("wakegov.conf")
+        self.run_dir = self.path("run")
+        self.socket = self.path("run/io.wakegov")
         self.write(self.POLICY)
+
+    def path(self, name):
+        return os.path.join(self.dir, name)
 
     def write(self, text):
         with open(self.config, "w", encoding="utf-8") as file:
             file.write(text)
 
     def popen(self, command, **options):
-        process = subprocess.Popen(command, **options)
+        process = subprocess.Popen(command, start_new_session=True, **options)
         self.addCleanup(self.end, process)
         return process
 
@@ -46,18 +51,18 @@ class RuledDaemon(unittest.TestCase):
             pass
         process.wait()
 
-    def start_daemon(self):
-        self.log = os.path.join(self.dir, "log")
-        with open(self.log, "w", encoding="utf-8") as log:
-            daemon = self.popen([WAKEGOVD, "--config", self.config, "--run-dir",
-                                 os.path.join(self.dir, "run")],
-                                stdout=log, stderr=log, start_new_session=True)
+    def command(self, *options):
+        return [WAKEGOVD, "--config", self.config, "--run-dir", self.run_dir, *options]
+
+    def start_daemon(self, command=None):
+        with open(self.path("log"), "w", encoding="utf-8") as log:
+            daemon = self.popen(command or self.command(), stdout=log, stderr=log)
         wait_for(lambda: "governing" in self.said() or daemon.poll() is not None, 30, "a start")
         self.assertIsNone(daemon.poll(), self.said())
         return daemon
 
     def said(self):
-        with open(self.log, encoding="utf-8") as file:
+        with open(self.path("log"), encoding="utf-8") as file:
             return file.read()
 
     def rule(self, name):
@@ -80,7 +85,7 @@ class RuledDaemon(unittest.TestCase):
 
     def start_named(self, name, code="import time; time.sleep(600)", **options):
         text = f"import ctypes, os; ctypes.CDLL(None).prctl(15, b'{name}', 0, 0, 0)\n" + code
-        return self.popen([sys.executable, "-c", text], start_new_session=True, **options)
+        return self.popen([sys.executable, "-c", text], **options)
 
     def ctl(self, *arguments):
         return subprocess.run([WAKEGOVCTL, "--socket", self.socket, *arguments], check=True,
