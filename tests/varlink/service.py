@@ -15,6 +15,7 @@ import shutil
 import socket
 import subprocess
 import tempfile
+import time
 import unittest
 
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
@@ -25,6 +26,20 @@ WAKEGOVCTL = os.path.join(BUILD, "wakegovctl")
 
 # Longer than anything takes that is not broken; no test waits for it to pass.
 PATIENCE_S = 60
+
+
+def wakegovctl(*arguments, **options):
+    """How it ended, and what it printed."""
+    return subprocess.run([WAKEGOVCTL, *arguments], text=True, timeout=PATIENCE_S,
+                          **{"capture_output": True, **options})
+
+
+def wait_until(condition, seen=lambda: "it never came"):
+    deadline = time.monotonic() + PATIENCE_S
+    while not condition():
+        if time.monotonic() > deadline:
+            raise AssertionError(seen())
+        time.sleep(0.01)
 
 
 def record_simulated(path):

@@ -6,10 +6,9 @@ import os
 import re
 import subprocess
 import tempfile
-import time
 import unittest
 
-from service import BUILD, PATIENCE_S, ServiceTest, TOP, WAKEGOVCTL, needs_fixture
+from service import BUILD, PATIENCE_S, ServiceTest, TOP, WAKEGOVCTL, needs_fixture, wait_until, wakegovctl
 
 FOLDER = os.path.join(TOP, "src/ctl/completion")
 DAEMON = os.path.join(TOP, "src/daemon/completion")
@@ -128,11 +127,8 @@ class Zsh(ServiceTest):
         self.tmux("send-keys", *keys)
 
     def wait_for(self, *texts):
-        deadline = time.monotonic() + PATIENCE_S
-        while not all(text in self.tmux("capture-pane", "-p") for text in texts):
-            self.assertLess(time.monotonic(), deadline,
-                            (texts, self.tmux("capture-pane", "-p")))
-            time.sleep(0.05)
+        wait_until(lambda: all(text in self.tmux("capture-pane", "-p") for text in texts),
+                   lambda: (texts, self.tmux("capture-pane", "-p")))
 
     def test_completes(self):
         self.type("wakegovctl ov", "Tab")
@@ -154,13 +150,11 @@ class Zsh(ServiceTest):
 @needs_fixture
 class Domains(ServiceTest):
     def test_come_from_the_daemon(self):
-        done = subprocess.run([WAKEGOVCTL, "--socket", self.path, "complete", "--", "override",
-                               "policy"], text=True, capture_output=True, timeout=PATIENCE_S)
+        done = wakegovctl("--socket", self.path, "complete", "--", "override", "policy")
         self.assertEqual(done.stdout, "policy0\tCPUs 0-3\npolicy1\tCPUs 0-3\npolicy2\tCPUs 0-3\n")
 
     def test_no_daemon_no_domains(self):
-        done = subprocess.run([WAKEGOVCTL, "--socket", "/nowhere", "complete", "--", "override", ""],
-                              text=True, capture_output=True, timeout=PATIENCE_S)
+        done = wakegovctl("--socket", "/nowhere", "complete", "--", "override", "")
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         self.assertEqual([line.split("\t")[0] for line in done.stdout.splitlines()],
                          ["list", "cancel"])

@@ -10,7 +10,7 @@ import tempfile
 import threading
 import unittest
 
-from service import PATIENCE_S, ServiceTest, WAKEGOVCTL, needs_fixture
+from service import PATIENCE_S, ServiceTest, WAKEGOVCTL, needs_fixture, wakegovctl
 
 OK, REFUSED, USAGE = range(3)
 
@@ -63,9 +63,7 @@ class Methods(ServiceTest):
 @needs_fixture
 class Control(ServiceTest):
     def run_command(self, *arguments, code=OK):
-        done = subprocess.run([WAKEGOVCTL, "--socket", self.path, "explain", *arguments],
-                              capture_output=True, text=True, timeout=PATIENCE_S,
-                              env={**os.environ, "TZ": "UTC"})
+        done = wakegovctl("--socket", self.path, "explain", *arguments, env={**os.environ, "TZ": "UTC"})
         self.assertEqual(done.returncode, code, done.stderr)
         return done.stdout or done.stderr
 

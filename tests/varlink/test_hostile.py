@@ -16,7 +16,7 @@ import threading
 import time
 import unittest
 
-from service import FreshServiceTest, PATIENCE_S, Raw, ServiceTest, needs_fixture
+from service import FreshServiceTest, PATIENCE_S, Raw, ServiceTest, needs_fixture, wait_until
 
 STATUS = b'{"method":"io.wakegov.Status"}\0'
 TASKS = b'{"method":"io.wakegov.Tasks"}\0'
@@ -139,14 +139,10 @@ class Effects(ServiceTest):
         with Raw(self.path) as raw:
             raw.send_call("io.wakegov.Reload", oneway=True)
         raw = self.connect()
-        deadline = time.monotonic() + PATIENCE_S
-        while raw.call("io.wakegov.Status")["parameters"]["policy"]["reloads"] != 1:
-            self.assertLess(time.monotonic(), deadline)
+        wait_until(lambda: raw.call("io.wakegov.Status")["parameters"]["policy"]["reloads"] == 1)
 
     def wait_for_armed_timers(self, n):
-        deadline = time.monotonic() + PATIENCE_S
-        while self.fixture.armed_timers() != n:
-            self.assertLess(time.monotonic(), deadline)
+        wait_until(lambda: self.fixture.armed_timers() == n)
 
     def test_timer_is_armed_only_while_a_call_is_incomplete(self):
         idle = [self.connect() for _ in range(10)]
@@ -181,9 +177,7 @@ class Effects(ServiceTest):
             with Raw(self.path) as other:
                 other.send(STATUS)
         raw.call("io.wakegov.Status")
-        deadline = time.monotonic() + PATIENCE_S
-        while self.fixture.descriptors() > before:
-            self.assertLess(time.monotonic(), deadline)
+        wait_until(lambda: self.fixture.descriptors() <= before)
 
 
 @needs_fixture
@@ -246,10 +240,7 @@ class Time(ServiceTest):
             # At once: the first may be hung up on before there is another.
             raw.send(TASKS * n)
         self.assertIn("version", other.call("io.wakegov.Status")["parameters"])
-        deadline = time.monotonic() + PATIENCE_S
-        while self.fixture.descriptors() > before:
-            self.assertLess(time.monotonic(), deadline)
-            time.sleep(0.01)
+        wait_until(lambda: self.fixture.descriptors() <= before)
         # Hung up on in the middle of the first reply: what the kernel has of it is all there is.
         for raw in raws:
             self.assertTrue(raw.is_dropped())

@@ -13,15 +13,14 @@ import unittest
 from prometheus_client.openmetrics import parser as openmetrics
 from prometheus_client import parser as prometheus
 
-from service import PATIENCE_S, WAKEGOVCTL, ServiceTest, needs_fixture
+from service import PATIENCE_S, ServiceTest, needs_fixture, wakegovctl
 
 PROMTOOL = os.path.join(os.environ.get("WAKEGOV_TOOLS", ""), "promtool")
 
 
 class MetricsTest(ServiceTest):
     def text(self, *options):
-        return subprocess.run([WAKEGOVCTL, "--socket", self.path, "metrics", *options], timeout=PATIENCE_S, text=True,
-                              capture_output=True, check=True).stdout
+        return wakegovctl("--socket", self.path, "metrics", *options, check=True).stdout
 
     def families(self):
         families = list(openmetrics.text_string_to_metric_families(self.text()))

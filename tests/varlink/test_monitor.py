@@ -7,13 +7,12 @@ makes --events decisions at every reload, and then one change.
 """
 
 import json
-import time
 import unittest
 
 import varlink
 
 from declared import type_errors
-from service import PATIENCE_S, Raw, ServiceTest, needs_fixture
+from service import Raw, ServiceTest, needs_fixture, wait_until
 
 
 class MonitorTest(ServiceTest):
@@ -42,12 +41,6 @@ class MonitorTest(ServiceTest):
             data += part
         self.assertEqual((data.count(b"\0"), data[-1:]), (n, b"\0"))
         self.assertNotIn(b'"error"', data)
-
-    def wait_until(self, condition):
-        deadline = time.monotonic() + PATIENCE_S
-        while not condition():
-            self.assertLess(time.monotonic(), deadline)
-            time.sleep(0.01)
 
 
 class Calls(MonitorTest):
@@ -145,17 +138,17 @@ class Events(MonitorTest):
                 self.reload()
             raw.socket.close()
         self.reload()
-        self.wait_until(lambda: self.fixture.descriptors() <= before)
-        self.wait_until(lambda: self.fixture.armed_timers() == 0)
+        wait_until(lambda: self.fixture.descriptors() <= before)
+        wait_until(lambda: self.fixture.armed_timers() == 0)
 
     def test_no_timer_while_nothing_happens(self):
         raws = [self.monitor() for _ in range(5)]
-        self.wait_until(lambda: self.fixture.armed_timers() == 0)
+        wait_until(lambda: self.fixture.armed_timers() == 0)
         self.reload()
         for raw in raws:
             for _ in range(7):
                 self.event(raw)
-        self.wait_until(lambda: self.fixture.armed_timers() == 0)
+        wait_until(lambda: self.fixture.armed_timers() == 0)
 
 
 @needs_fixture
@@ -175,7 +168,7 @@ class Stalled(MonitorTest):
             for raw in raws:
                 self.skip_events(raw, self.EVENTS + 1)
         # It gets what it was sent before it stalled, in order, then why there is no more.
-        self.wait_until(lambda: self.fixture.descriptors() < descriptors)
+        wait_until(lambda: self.fixture.descriptors() < descriptors)
         numbers = []
         while "parameters" in (reply := stalled.receive()) and "error" not in reply:
             numbers.append(reply["parameters"]["event"]["number"])
@@ -186,7 +179,7 @@ class Stalled(MonitorTest):
                       range(1, (self.EVENTS + 1) * rounds - len(numbers) + 1))
         self.assertNotIn("continues", reply)
         self.assertTrue(stalled.is_dropped())
-        self.wait_until(lambda: self.fixture.armed_timers() == 0)
+        wait_until(lambda: self.fixture.armed_timers() == 0)
 
 
 @needs_fixture

@@ -4,10 +4,9 @@
 
 import json
 import os
-import subprocess
 import unittest
 
-from service import PATIENCE_S, ServiceTest, WAKEGOVCTL, needs_fixture
+from service import PATIENCE_S, ServiceTest, needs_fixture, wakegovctl
 
 OK, REFUSED, USAGE = range(3)
 LIMIT = {"max-frequency": "1GHz"}
@@ -112,8 +111,7 @@ class Methods(ServiceTest):
 @needs_fixture
 class Control(ServiceTest):
     def run_command(self, *arguments, code=OK, **options):
-        done = subprocess.run([WAKEGOVCTL, "--socket", self.path, "override", *arguments],
-                              capture_output=True, text=True, timeout=PATIENCE_S, **options)
+        done = wakegovctl("--socket", self.path, "override", *arguments, **options)
         self.assertEqual(done.returncode, code, done.stderr)
         self.assertEqual(bool(done.stdout), code == OK)
         return done.stdout or done.stderr
@@ -215,8 +213,7 @@ class Run(ServiceTest):
     """There is no process but 5000812 here: what a command is run under is tested by native-rules."""
 
     def refuse(self, *arguments, words, code=USAGE):
-        done = subprocess.run([WAKEGOVCTL, "--socket", self.path, "run", *arguments],
-                              capture_output=True, text=True, timeout=PATIENCE_S)
+        done = wakegovctl("--socket", self.path, "run", *arguments)
         self.assertEqual((done.returncode, done.stdout), (code, ""))
         self.assertIn(words, done.stderr)
 

@@ -9,11 +9,10 @@ import ctypes
 import json
 import os
 import re
-import subprocess
 import tempfile
 import unittest
 
-from service import PATIENCE_S, TOP, WAKEGOVCTL, needs_fixture, record_simulated
+from service import TOP, needs_fixture, record_simulated, wakegovctl
 
 
 
@@ -46,8 +45,7 @@ class Exports(unittest.TestCase):
         return os.path.join(cls.dir.name, name)
 
     def ctl(self, *arguments, code=0):
-        done = subprocess.run([WAKEGOVCTL, *arguments], capture_output=True, text=True,
-                              timeout=PATIENCE_S)
+        done = wakegovctl(*arguments)
         self.assertEqual(done.returncode, code, done.stderr)
         return done.stdout if code == 0 else done.stderr
 
@@ -120,8 +118,7 @@ class Exports(unittest.TestCase):
             with open(self.path(name), "wb") as file:
                 file.write(data)
             with self.subTest(name):
-                done = subprocess.run([WAKEGOVCTL, "replay", self.path(name)], text=True,
-                                      capture_output=True, timeout=PATIENCE_S)
+                done = wakegovctl("replay", self.path(name))
                 self.assertEqual(done.returncode, code, done.stderr)
                 self.assertIn(words, done.stderr + done.stdout)
         self.assertIn("/nowhere", self.ctl("replay", "/nowhere", code=1))

@@ -11,7 +11,7 @@ import tempfile
 import unittest
 
 from made_up_week import Daemon, Week
-from service import PATIENCE_S, TOP, WAKEGOVCTL, needs_fixture, record_simulated
+from service import PATIENCE_S, TOP, needs_fixture, record_simulated, wakegovctl
 
 # The wall clock is on its third day, as of a machine without a battery.
 CLOCK_OF_1970 = """
@@ -45,9 +45,7 @@ class Pages(unittest.TestCase):
         self.page = os.path.join(self.dir.name, "page.html")
 
     def ctl(self, *arguments, code=0, environment=None):
-        done = subprocess.run([WAKEGOVCTL, *arguments], capture_output=True, text=True,
-                              env={**os.environ, **(environment or {})},
-                              timeout=PATIENCE_S, check=False)
+        done = wakegovctl(*arguments, env={**os.environ, **(environment or {})})
         self.assertEqual(done.returncode, code, done.stderr)
         return done.stderr
 

@@ -3,10 +3,9 @@
 """Rules, RuleTasks and ExplainRules: refused with the field, and in wakegovctl's words."""
 
 import json
-import subprocess
 import unittest
 
-from service import PATIENCE_S, ServiceTest, WAKEGOVCTL, needs_fixture
+from service import ServiceTest, needs_fixture, wakegovctl
 from test_rights import NOBODY, READERS, RightsTest
 
 OK, REFUSED, USAGE = range(3)
@@ -71,8 +70,7 @@ class CommandLines(RightsTest):
 @needs_fixture
 class Control(ServiceTest):
     def run_command(self, *arguments, code=OK):
-        done = subprocess.run([WAKEGOVCTL, "--socket", self.path, *arguments],
-                              capture_output=True, text=True, timeout=PATIENCE_S)
+        done = wakegovctl("--socket", self.path, *arguments)
         self.assertEqual(done.returncode, code, done.stderr)
         return done.stdout + done.stderr
 

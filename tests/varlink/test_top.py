@@ -9,10 +9,9 @@ import subprocess
 import tempfile
 import termios
 import threading
-import time
 import unittest
 
-from service import PATIENCE_S, Fixture, ServiceTest, WAKEGOVCTL, needs_fixture
+from service import Fixture, PATIENCE_S, ServiceTest, WAKEGOVCTL, needs_fixture, wait_until, wakegovctl
 
 
 def drain(leader):
@@ -68,10 +67,7 @@ class TopTest(ServiceTest):
         self.addCleanup(self.screen.close)
 
     def wait_for(self, condition, what):
-        deadline = time.monotonic() + PATIENCE_S
-        while not condition(self.screen.lines()):
-            self.assertLess(time.monotonic(), deadline, f"{what}: {self.screen.lines()}")
-            time.sleep(0.05)
+        wait_until(lambda: condition(self.screen.lines()), lambda: f"{what}: {self.screen.lines()}")
         return self.screen.lines()
 
     def wait_for_text(self, *texts):
@@ -188,10 +184,7 @@ class Small(TopTest):
     def test_quits(self):
         self.wait_for_text("policy0")
         self.screen.keys("q")
-        deadline = time.monotonic() + PATIENCE_S
-        while not self.screen.is_gone():
-            self.assertLess(time.monotonic(), deadline)
-            time.sleep(0.05)
+        wait_until(self.screen.is_gone)
 
 
 @needs_fixture
@@ -211,15 +204,9 @@ class Lost(unittest.TestCase):
         fixture = Fixture()
         screen = Screen(fixture.path, 80, 24)
         self.addCleanup(screen.close)
-        self.wait_for(screen, "policy0")
+        wait_until(lambda: "policy0" in str(screen.lines()), screen.lines)
         fixture.stop()
-        self.wait_for(screen, "wakegovd does not answer")
-
-    def wait_for(self, screen, text):
-        deadline = time.monotonic() + PATIENCE_S
-        while text not in "\n".join(screen.lines()):
-            self.assertLess(time.monotonic(), deadline, screen.lines())
-            time.sleep(0.05)
+        wait_until(lambda: "wakegovd does not answer" in str(screen.lines()), screen.lines)
 
 
 class End(ServiceTest):
@@ -260,9 +247,7 @@ class Usage(ServiceTest):
     def test_no_terminal(self):
         for arguments, words in (((), "needs a terminal"), (("--json",), "monitor --json"),
                                  (("--delay", "1ms"), "from 200ms")):
-            done = subprocess.run([WAKEGOVCTL, "--socket", self.path, "top", *arguments], text=True,
-                                  capture_output=True, stdin=subprocess.DEVNULL,
-                                  timeout=PATIENCE_S)
+            done = wakegovctl("--socket", self.path, "top", *arguments, stdin=subprocess.DEVNULL)
             self.assertEqual((done.returncode, done.stdout), (2, ""))
             self.assertIn(words, done.stderr)
 

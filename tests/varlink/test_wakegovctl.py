@@ -16,15 +16,10 @@ import threading
 import time
 import unittest
 
-from service import BUILD, Fixture, PATIENCE_S, ServiceTest, TOP, WAKEGOVCTL, needs_fixture
+from service import Fixture, PATIENCE_S, ServiceTest, TOP, WAKEGOVCTL, needs_fixture, wakegovctl
 
 COMMANDS = ("status", "domains", "tasks", "devices", "decisions")
 OK, REFUSED, USAGE, UNREACHABLE, LOST = range(5)
-
-
-def wakegovctl(*arguments, **options):
-    return subprocess.run([WAKEGOVCTL, *arguments], capture_output=True, text=True,
-                          timeout=PATIENCE_S, **options)
 
 
 class ControlTest(ServiceTest):
