@@ -465,7 +465,7 @@ static inline void move_chain(__u32 pid, const struct wakegov_cpu *to)
 	__u64 now_ns, resume_ns = chains_resume_ns, counts_ns = WAKEGOV_CHAIN_HOLD_NS;
 	const struct chain_task *chain = resume_ns ? find_chain(pid) : NULL;
 
-	if (!chain)
+	if (!chain || !chain->waker.pid)
 		return;
 	now_ns = bpf_ktime_get_ns();
 	if (now_ns < resume_ns)

@@ -169,7 +169,11 @@ static __noinline int begin_piece(struct wakegov_cpu *cpu, struct chain_task *ch
 	if (!cpu || !chain)
 		return 0; /* for the verifier: never so */
 	chain->flags = (chain->flags & ~CHAIN_WAITED) | CHAIN_PIECE;
-	if (!chain->pieces_of || (!chain->others && interrupts & IN_HARDIRQ))
+	if (!chain->others && interrupts & IN_HARDIRQ) {
+		chain->pieces_of = 0;
+		goto exempt;
+	}
+	if (!chain->pieces_of)
 		chain->piece = (struct piece){ 0 };
 	else if (chain->pieces_of != settings.chains)
 		piece_miss(&chain->piece);
@@ -178,11 +182,8 @@ static __noinline int begin_piece(struct wakegov_cpu *cpu, struct chain_task *ch
 	interval_us = piece_begin(&chain->piece, chain->slept_ns + ahead_ns, now_ns,
 				  chain->lost_ns);
 	chain->others -= chain->others > 0;
-	if (chain->piece.peak_us < PIECE_LEAST_US || is_exempt(task)) {
-		chain->hurried = 0;
-		keep_clamp(chain, task->pid, false);
-		return 0;
-	}
+	if (chain->piece.peak_us < PIECE_LEAST_US || is_exempt(task))
+		goto exempt;
 	util_q = DECAY_Q(piece_due_util(&chain->piece, interval_us));
 	if (util_q) {
 		/* Its waker is not forgotten: a chain without one asks for nothing. */
@@ -200,6 +201,11 @@ static __noinline int begin_piece(struct wakegov_cpu *cpu, struct chain_task *ch
 	/* It is not there yet: its CPU has to wake up first. */
 	prepare_cpu(chain->cpu_next - 1, cpu->waiting_q, task->pid);
 	prepare_piece(chain, cpu->waiting_q);
+	return 0;
+exempt:
+	chain->hurried = 0;
+	if (chain->flags & CHAIN_KEEPS)
+		keep_clamp(chain, task->pid, false);
 	return 0;
 }
 

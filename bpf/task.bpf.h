@@ -55,13 +55,6 @@ int BPF_PROG(on_sched_waking, struct task_struct *task)
 	return 0;
 }
 
-/* Its work elsewhere must not count here. Another task may get its number. */
-static inline void forget_recent(struct wakegov_cpu *cpu, const struct task_struct *task)
-{
-	if (is_recent(cpu, task))
-		recent_of(cpu, task)->pid = 0;
-}
-
 /* The task takes its utilisation along. */
 static inline void move_load(struct task_struct *task, struct wakegov_cpu *from_cpu,
 			     struct wakegov_cpu *to_cpu)
@@ -89,7 +82,6 @@ int BPF_PROG(on_sched_migrate_task, struct task_struct *task, int to)
 	to_cpu = cpu_at(to);
 	if (!from_cpu || !to_cpu)
 		return 0;
-	forget_recent(from_cpu, task);
 	move_load(task, from_cpu, to_cpu);
 	move_chain(task->pid, to_cpu);
 	slot = may_be_hot(task->pid) ? find_slot(task->pid) : NULL;
@@ -233,8 +225,6 @@ int BPF_PROG(on_sched_process_exit, struct task_struct *task)
 	struct wakegov_cpu *cpu = count_event(WAKEGOV_PROCESS_EXIT);
 
 	__sync_fetch_and_add(&task_ends[(__u32)task->pid % WAKEGOV_ENDS], 1);
-	if (cpu)
-		forget_recent(cpu, task);
 	give_back_load(task, cpu);
 	if (settings.follow & WAKEGOV_FOLLOW_PROCESSES && !task->signal->live.counter)
 		remove_process(task->tgid);

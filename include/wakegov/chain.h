@@ -73,7 +73,8 @@ struct chain_mark {
 /* The task that last worked for another one. */
 struct chain_waker {
 	__u32 pid;    /* of the thread; 0: no task does */
-	__u32 looked; /* chain_credit_waker() counted it since the last wake-up */
+	__u16 looked; /* chain_credit_waker() counted it since the last wake-up */
+	__u16 waits;  /* external ones since that wake-up */
 };
 
 struct chain_task {
@@ -303,7 +304,7 @@ static inline void chain_sleep(struct chain_task *task, __u64 now_ns, __u32 leve
 
 /*
  * No task woke the sleeping task: its wait was external. After a long wait its former waker is
- * forgotten.
+ * forgotten, and after so many in a row as a thread has that its parent woke once, and then timers.
  */
 VERIFIED_ONCE int chain_end_wait(struct chain_task *task, __u64 now_ns, __u32 level)
 {
@@ -313,7 +314,7 @@ VERIFIED_ONCE int chain_end_wait(struct chain_task *task, __u64 now_ns, __u32 le
 		return 0; /* for the verifier: never so */
 	chain_was_on(task, task->slept_ns, level);
 	external_ns = now_ns > task->slept_ns ? now_ns - task->slept_ns : 0;
-	if (external_ns > DECAY_HALF_LIFE_NS)
+	if (external_ns > DECAY_HALF_LIFE_NS || ++task->waker.waits > PIECE_FADE)
 		task->waker.pid = 0;
 	chain_begin(task, now_ns, chain_rest(task, external_ns));
 	return 0;
