@@ -22,12 +22,22 @@ static __noinline void emit_cpu(struct wakegov_cpu *cpu)
 	cpu->armed = 0;
 }
 
+/*
+ * What a real-time task needs counts for as long as a chain after it came: it may sleep again
+ * before the daemon looks. See tracer_read_cpu().
+ */
+static inline bool holds_realtime(const struct wakegov_cpu *cpu, __u64 now_ns)
+{
+	return cpu->realtime_q >= cpu->band_low_q &&
+	       now_ns < cpu->realtime_ns + WAKEGOV_CHAIN_HOLD_NS;
+}
+
 /* The core compares account_need_q() and account_burst_ns() with the same limits. */
 static inline bool outside_band(const struct wakegov_cpu *cpu, __u64 now_ns)
 {
 	__u32 need_q = account_need_q(account_util_q(&cpu->load), cpu->load.est_q);
 
-	if (need_q > cpu->band_high_q || need_q < cpu->band_low_q)
+	if (need_q > cpu->band_high_q || (need_q < cpu->band_low_q && !holds_realtime(cpu, now_ns)))
 		return true;
 	return cpu->band_burst_ns && account_burst_ns(&cpu->load, now_ns) > cpu->band_burst_ns;
 }
@@ -298,6 +308,33 @@ static inline void note_recent(struct wakegov_cpu *cpu, const struct task_struct
 }
 
 /*
+ * While tasks wait for the CPU it needs what all of them ask for, as in schedutil: cpu_util() in
+ * kernel/sched/fair.c since Linux 6.5. Its own utilisation does not show that at a low clock.
+ */
+static inline void account_waiting(struct wakegov_cpu *cpu, const struct task_struct *task)
+{
+	const struct rq *rq;
+	__u32 need_q;
+
+	if (!bpf_core_field_exists(task->se.cfs_rq))
+		return;
+	rq = task->se.cfs_rq->rq;
+	if (rq->nr_running < 2)
+		return;
+	need_q = DECAY_Q(rq->cfs.avg.runnable_avg < cpu->load.capacity ? rq->cfs.avg.runnable_avg
+								       : cpu->load.capacity);
+	cpu->load.est_q = account_need_q(cpu->load.est_q, need_q);
+}
+
+static inline void come_realtime(struct wakegov_cpu *cpu, const struct task_struct *task,
+				 __u64 now_ns)
+{
+	cpu->realtime_q = realtime_need_q(&cpu->load, task);
+	cpu->realtime_ns = now_ns;
+	account_known_need(&cpu->load, cpu->realtime_q);
+}
+
+/*
  * Accounts the utilisation of both tasks, except the idle task, injected idleness and the daemon.
  * While the daemon runs, the preempted task keeps running for the accounting. Otherwise the CPU
  * would look idle to the daemon, and report that task's need as soon as the daemon sleeps.
@@ -327,11 +364,13 @@ static inline bool switch_tasks(struct wakegov_cpu *cpu, struct task_struct *pre
 		if (!account_is_back(&cpu->load, next_pid, now_ns))
 			account_coming(cpu, next, next_stored, now_ns);
 		if (is_realtime(next))
-			account_known_need(&cpu->load, realtime_need_q(&cpu->load, next));
+			come_realtime(cpu, next, now_ns);
 		else if (settings.new_tasks)
 			account_new_task(&cpu->load, now_ns - next->start_time, now_ns);
 	}
 	account_switch(&cpu->load, next_pid, now_ns);
+	if (next_pid)
+		account_waiting(cpu, next);
 	return left_band;
 }
 

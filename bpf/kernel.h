@@ -133,17 +133,21 @@ struct dl_rq {
 	__u64 running_bw; /* of the deadline tasks that are active, · 2^20 */
 };
 
-struct rq {
-	__u64 clock;
-	struct dl_rq dl;
+struct sched_avg {
+	unsigned long runnable_avg; /* Linux 5.7 */
+	unsigned long util_avg;
 };
 
 struct cfs_rq {
+	struct sched_avg avg;
 	struct rq *rq; /* CONFIG_FAIR_GROUP_SCHED */
 };
 
-struct sched_avg {
-	unsigned long util_avg;
+struct rq {
+	unsigned int nr_running;
+	__u64 clock;
+	struct cfs_rq cfs;
+	struct dl_rq dl;
 };
 
 struct sched_entity {

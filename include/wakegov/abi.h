@@ -265,6 +265,8 @@ struct wakegov_cpu {
 	__u64 interrupted_ns;	/* start of a device's interrupt that ended idleness; 0: none */
 	__u32 served_pid;	/* the hot task for which a kernel thread worked here last … */
 	__u64 served_ns;	/* … and when; by the kernel side */
+	__u64 realtime_ns;	/* when a real-time task last came here … */
+	__u32 realtime_q;	/* … and what it needs; by the kernel side */
 
 	/* written by the kernel side */
 	struct wakegov_recent recent[WAKEGOV_RECENT];

@@ -194,10 +194,13 @@ bool tracer_arm(struct tracer *tracer, uint32_t cpu, const struct engine_band *b
  */
 void tracer_read_cpu(const struct tracer *tracer, uint32_t cpu, uint64_t now_ns, struct input *ret)
 {
-	struct account_cpu load = *(volatile struct account_cpu *)&tracer->cpus[cpu].load;
-	struct wakegov_chain chain = *(volatile struct wakegov_chain *)&tracer->cpus[cpu].chain;
+	const struct wakegov_cpu *shared = &tracer->cpus[cpu];
+	struct account_cpu load = *(volatile const struct account_cpu *)&shared->load;
+	struct wakegov_chain chain = *(volatile const struct wakegov_chain *)&shared->chain;
 
 	account_cpu(&load, now_ns);
+	if (now_ns < shared->realtime_ns + WAKEGOV_CHAIN_HOLD_NS && load.est_q < shared->realtime_q)
+		load.est_q = shared->realtime_q;
 	if (chain.seen_ns && !chain.waker)
 		chain.seen_ns -= WAKEGOV_CHAIN_HOLD_NS - WAKEGOV_INPUT_HOLD_NS;
 	*ret = (struct input){
@@ -216,8 +219,8 @@ void tracer_read_cpu(const struct tracer *tracer, uint32_t cpu, uint64_t now_ns,
 				.waker = chain.waker,
 				.seen_ns = chain.seen_ns,
 			},
-			.served_pid = tracer->cpus[cpu].served_pid,
-			.served_ns = tracer->cpus[cpu].served_ns,
+			.served_pid = shared->served_pid,
+			.served_ns = shared->served_ns,
 		},
 	};
 }

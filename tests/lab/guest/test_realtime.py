@@ -47,6 +47,11 @@ while True:
     time.sleep(0.03 + 0.002 * i)
     for _ in range(int(sys.argv[1])): pass
 """
+SHORT = f"""import os, time
+os.sched_setaffinity(0, {{{CPU}}})
+os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(50))
+while True: time.sleep(0.0002)
+"""
 BURNER = f"import os; os.sched_setaffinity(0, {{{CPU}}}); open('/proc/self/comm', 'w').write('burner')\nwhile True: pass"
 
 
@@ -110,6 +115,19 @@ class Governed(guest.EndsKept, Realtime):
         """a deadline task has at least its bandwidth"""
         self.govern()
         self.assertGreaterEqual(self.share(self.BACKEND, "deadline"), 0.98)
+
+    def test_short(self):
+        """a FIFO task that comes and goes thousands of times a second has the highest OPP, and seldom wakes the daemon up"""
+        daemon = self.govern()
+        with subprocess.Popen(("/usr/bin/python3", "-c", SHORT)) as task:
+            time.sleep(0.5)
+            before = daemon.call("Status")["self"]["wakeups"]
+            time.sleep(1)
+            wakeups, khz = daemon.call("Status")["self"]["wakeups"] - before, guest.frequency(f"policy{CPU}")
+            task.kill()
+        tap.note(f"{self.BACKEND}: {wakeups} wake-ups, {khz} kHz")
+        self.assertLess(wakeups, 100)
+        self.assertGreater(khz, 1750000)
 
     def test_cap_of_another(self):
         """the cap of a busy task does not bound a FIFO task beside it, and is in force between"""
