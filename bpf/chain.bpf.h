@@ -282,6 +282,7 @@ static inline void resume_current(struct wakegov_cpu *cpu, struct chain_task *ch
  * it for that task, as who decrypts what is read. The interrupt that wakes them does not say it.
  */
 static __u64 io_awaited_ns;
+static __u32 io_awaited_by;
 
 /* The current task, at a switch to it and at each tick, during work that is waited for. */
 static __noinline int hurry(struct wakegov_cpu *cpu, struct chain_task *chain,
@@ -341,13 +342,29 @@ static __noinline struct wakegov_slot *serve(struct wakegov_cpu *cpu, __u32 pid)
  */
 #define WORKS_NS 100000
 
+/* The current kernel thread does what that task waits for. */
+static inline void work_for_awaiting(struct chain_task *chain)
+{
+	struct chain_task *awaiting = find_chain(io_awaited_by);
+	__u16 cpu_next = bpf_get_smp_processor_id() + 1;
+
+	chain->flags |= CHAIN_WAITED;
+	chain->input_ns = io_awaited_ns;
+	if (!awaiting || awaiting->io_cpus[0] == cpu_next)
+		return;
+	awaiting->io_cpus[1] = awaiting->io_cpus[0];
+	awaiting->io_cpus[0] = cpu_next;
+}
+
 static __noinline void leave_flagged(const struct wakegov_cpu *cpu, struct chain_task *chain,
 				     const struct task_struct *task)
 {
 	__u64 ran_ns = task->se.sum_exec_runtime - task->se.prev_sum_exec_runtime;
 
-	if (chain->flags & CHAIN_HURRIES && is_in_iowait(task))
+	if (chain->flags & CHAIN_HURRIES && is_in_iowait(task)) {
 		io_awaited_ns = chain->input_ns;
+		io_awaited_by = task->pid;
+	}
 	if (!(chain->flags & CHAIN_KERNEL))
 		return;
 	if (ran_ns * (cpu->load.level_q >> DECAY_Q_SHIFT) / 1024 >= WORKS_NS)
@@ -370,10 +387,8 @@ static __noinline int come_flagged(struct wakegov_cpu *cpu, struct chain_task *c
 		cpu->context |= OF_KERNEL;
 		if (chain->serves && !chain->slept_ns)
 			serve(cpu, chain->serves);
-		if (chain->works && io_awaited_ns && bpf_ktime_get_ns() < io_awaited_ns) {
-			chain->flags |= CHAIN_WAITED;
-			chain->input_ns = io_awaited_ns;
-		}
+		if (chain->works && io_awaited_ns && bpf_ktime_get_ns() < io_awaited_ns)
+			work_for_awaiting(chain);
 	}
 	if (chain->flags & CHAIN_PIECE)
 		cpu->context |= OF_PIECE;

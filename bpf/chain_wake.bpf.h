@@ -51,6 +51,18 @@ static inline bool is_at_input(const struct wakegov_cpu *cpu, __u32 interrupts)
 	return !interrupts || (__u32)bpf_jiffies64() - cpu->input_jiffy <= 1;
 }
 
+/* Kernel threads will work for its I/O, mostly on the CPUs where they did in the last piece. */
+static __noinline int prepare_io(struct chain_task *chain, __u32 need_q, __u32 pid)
+{
+	if (!chain)
+		return 0; /* for the verifier: never so */
+	for (int i = 0; i < 2 && chain->io_cpus[i]; i++) {
+		prepare_cpu(chain->io_cpus[i] - 1, need_q, pid);
+		chain->io_cpus[i] = 0;
+	}
+	return 0;
+}
+
 #define PIECE_TASKS 3 /* that are prepared for; those that come after them are raised in turn */
 
 /*
@@ -68,6 +80,7 @@ static __noinline void prepare_piece(struct chain_task *chain, __u32 need_q)
 		if (!next || next == chain || next->flags & CHAIN_EXITED)
 			break;
 		prepare_cpu(next->cpu_next - 1, need_q, pid);
+		prepare_io(next, need_q, pid);
 	}
 	chain->next = 0;
 }
@@ -200,6 +213,7 @@ static __noinline int begin_piece(struct wakegov_cpu *cpu, struct chain_task *ch
 	chain->input_ns = now_ns + INPUT_NS;
 	/* It is not there yet: its CPU has to wake up first. */
 	prepare_cpu(chain->cpu_next - 1, cpu->waiting_q, task->pid);
+	prepare_io(chain, cpu->waiting_q, task->pid);
 	prepare_piece(chain, cpu->waiting_q);
 	return 0;
 exempt:
