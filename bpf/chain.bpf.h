@@ -251,8 +251,6 @@ static inline void credit_waker(struct chain_task *chain)
  */
 static __noinline int resume_chain(struct chain_task *chain, __u64 now_ns, __u32 level)
 {
-	if (!chain)
-		return 0; /* for the verifier: never so */
 	if (chain->slept_ns)
 		credit_waker(chain);
 	chain_know(chain, settings.chains, chains_unpaused, now_ns, level);
@@ -291,8 +289,6 @@ static __noinline int hurry(struct wakegov_cpu *cpu, struct chain_task *chain,
 	__u64 at_ns = bpf_ktime_get_ns();
 	__u32 need_q;
 
-	if (!cpu || !chain)
-		return 0; /* for the verifier: never so */
 	if (at_ns > chain->input_ns) {
 		chain->flags &= ~CHAIN_HURRIES;
 		chain->hurried = 0;
@@ -376,8 +372,6 @@ static __noinline void leave_flagged(const struct wakegov_cpu *cpu, struct chain
 static __noinline int come_flagged(struct wakegov_cpu *cpu, struct chain_task *chain,
 				   const struct task_struct *task, __u64 now_ns)
 {
-	if (!cpu || !chain)
-		return 0; /* for the verifier: never so */
 	if (chain->flags & CHAIN_EXITED && !(task->flags & PF_EXITING)) {
 		chain->generation = 0; /* another task has this number */
 		chain->pieces_of = 0;

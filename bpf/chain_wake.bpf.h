@@ -54,8 +54,6 @@ static inline bool is_at_input(const struct wakegov_cpu *cpu, __u32 interrupts)
 /* Kernel threads will work for its I/O, mostly on the CPUs where they did in the last piece. */
 static __noinline int prepare_io(struct chain_task *chain, __u32 need_q, __u32 pid)
 {
-	if (!chain)
-		return 0; /* for the verifier: never so */
 	for (int i = 0; i < 2 && chain->io_cpus[i]; i++) {
 		prepare_cpu(chain->io_cpus[i] - 1, need_q, pid);
 		chain->io_cpus[i] = 0;
@@ -97,8 +95,6 @@ static __noinline int wake_by_input(struct wakegov_cpu *cpu, struct task_struct 
 	bool is_event;
 	__u32 flags = CHAIN_INPUT;
 
-	if (!cpu)
-		return 0; /* for the verifier: never so */
 	is_event = is_at_input(cpu, interrupts);
 	if (!is_event) {
 		from = is_bystander(cpu, interrupts) ? NULL
@@ -146,8 +142,8 @@ static __noinline int wake_in_piece(struct wakegov_cpu *cpu, bool serves_io)
 {
 	struct chain_task *chain = find_chain(bpf_get_current_pid_tgid());
 
-	if (!cpu || !chain)
-		return 0; /* cpu is never NULL, but for the verifier */
+	if (!chain)
+		return 0;
 	cpu->context &= ~OF_PIECE;
 	chain->flags &= ~CHAIN_PIECE;
 	chain->others = PIECE_FADE;
@@ -179,8 +175,6 @@ static __noinline int begin_piece(struct wakegov_cpu *cpu, struct chain_task *ch
 	__u64 now_ns = bpf_ktime_get_ns(), ahead_ns = chains_skipped_ns + clock_ahead_ns;
 	__u32 interval_us, util_q, rest_q;
 
-	if (!cpu || !chain)
-		return 0; /* for the verifier: never so */
 	chain->flags = (chain->flags & ~CHAIN_WAITED) | CHAIN_PIECE;
 	if (!chain->others && interrupts & IN_HARDIRQ) {
 		chain->pieces_of = 0;
@@ -252,8 +246,6 @@ static __noinline bool has_waker(struct wakegov_cpu *cpu, const struct task_stru
 	struct chain_task *chain;
 	bool outside;
 
-	if (!cpu)
-		return false; /* for the verifier: never so */
 	outside = is_bystander(cpu, interrupts);
 	if (outside || (!interrupts && !pid))
 		wake_from_outside(cpu, task, interrupts);

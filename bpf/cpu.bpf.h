@@ -93,8 +93,6 @@ static __noinline void check_idle_latency(__u32 pid)
 static __noinline void switch_ruled(struct wakegov_cpu *cpu, struct task_struct *prev,
 				    struct task_struct *next, bool sleeps, __u64 now_ns)
 {
-	if (!cpu)
-		return; /* never NULL; the verifier needs the check */
 	if (settings.follow & WAKEGOV_FOLLOW_COMMANDS)
 		learn_command();
 	detect_clamps(prev);
@@ -326,14 +324,6 @@ static inline void account_waiting(struct wakegov_cpu *cpu, const struct task_st
 	cpu->load.est_q = account_need_q(cpu->load.est_q, need_q);
 }
 
-static inline void come_realtime(struct wakegov_cpu *cpu, const struct task_struct *task,
-				 __u64 now_ns)
-{
-	cpu->realtime_q = realtime_need_q(&cpu->load, task);
-	cpu->realtime_ns = now_ns;
-	account_known_need(&cpu->load, cpu->realtime_q);
-}
-
 /*
  * Accounts the utilisation of both tasks, except the idle task, injected idleness and the daemon.
  * While the daemon runs, the preempted task keeps running for the accounting. Otherwise the CPU
@@ -363,10 +353,13 @@ static inline bool switch_tasks(struct wakegov_cpu *cpu, struct task_struct *pre
 	} else if (next_pid) {
 		if (!account_is_back(&cpu->load, next_pid, now_ns))
 			account_coming(cpu, next, next_stored, now_ns);
-		if (is_realtime(next))
-			come_realtime(cpu, next, now_ns);
-		else if (settings.new_tasks)
+		if (is_realtime(next)) {
+			cpu->realtime_q = realtime_need_q(&cpu->load, next);
+			cpu->realtime_ns = now_ns;
+			account_known_need(&cpu->load, cpu->realtime_q);
+		} else if (settings.new_tasks) {
 			account_new_task(&cpu->load, now_ns - next->start_time, now_ns);
+		}
 	}
 	account_switch(&cpu->load, next_pid, now_ns);
 	if (next_pid)

@@ -152,8 +152,6 @@ static __noinline int choose_following(struct wakegov_cpu *cpu, __u64 now_ns)
 {
 	bool was_full, full;
 
-	if (!cpu)
-		return 0; /* for the verifier: never so */
 	was_full = cpu->full;
 	full = is_cpu_full(cpu);
 	cpu->full = full;

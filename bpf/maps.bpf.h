@@ -6,6 +6,23 @@
 #include "kernel.h"
 #include "wakegov/abi.h"
 
+#define OF_TASK(value_type)                              \
+	struct {                                         \
+		__uint(type, BPF_MAP_TYPE_TASK_STORAGE); \
+		__uint(map_flags, BPF_F_NO_PREALLOC);    \
+		__type(key, int);                        \
+		__type(value, value_type);               \
+	}
+
+#define BY_PID(value_type, n)                         \
+	struct {                                      \
+		__uint(type, BPF_MAP_TYPE_HASH);      \
+		__uint(map_flags, BPF_F_NO_PREALLOC); \
+		__uint(max_entries, n);               \
+		__type(key, __u32);                   \
+		__type(value, value_type);            \
+	}
+
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(map_flags, BPF_F_MMAPABLE);
@@ -15,12 +32,7 @@ struct {
 } cpus SEC(".maps");
 
 /* The utilisation of tasks that ran at a tick, and of their children. */
-struct {
-	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
-	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__type(key, int);
-	__type(value, struct account_task);
-} tasks SEC(".maps");
+OF_TASK(struct account_task) tasks SEC(".maps");
 
 /*
  * The chains of such tasks and of their parents, in pairs by the remainder of the thread id: with a
@@ -54,57 +66,22 @@ struct task_run {
 
 _Static_assert(sizeof(struct task_run) <= 120, "STORED_BYTES of src/tracer/tracer.c is too low");
 
-struct {
-	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
-	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__type(key, int);
-	__type(value, struct task_run);
-} task_runs SEC(".maps");
+OF_TASK(struct task_run) task_runs SEC(".maps");
 
 /* Clamp classes, by thread id. The daemon writes them; 0: the task has lost its class. */
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__uint(max_entries, WAKEGOV_RULED_TASKS);
-	__type(key, __u32);
-	__type(value, __u32);
-} task_classes SEC(".maps");
+BY_PID(__u32, WAKEGOV_RULED_TASKS) task_classes SEC(".maps");
 
 /* Tasks that match rules, by thread id. Their forks and exits emit a record. */
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__uint(max_entries, WAKEGOV_MATCHING);
-	__type(key, __u32);
-	__type(value, __u32);
-} matching SEC(".maps");
+BY_PID(__u32, WAKEGOV_MATCHING) matching SEC(".maps");
 
 /* The program of each process, while a rule goes by it. */
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__uint(max_entries, WAKEGOV_PROCESSES);
-	__type(key, __u32);
-	__type(value, struct wakegov_process);
-} processes SEC(".maps");
+BY_PID(struct wakegov_process, WAKEGOV_PROCESSES) processes SEC(".maps");
 
 /* The idle latencies of tasks, in us, by thread id. */
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__uint(max_entries, WAKEGOV_RULED_TASKS);
-	__type(key, __u32);
-	__type(value, __u32);
-} idle_latencies SEC(".maps");
+BY_PID(__u32, WAKEGOV_RULED_TASKS) idle_latencies SEC(".maps");
 
 /* Placed tasks, by thread id. */
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__uint(max_entries, WAKEGOV_RULED_TASKS);
-	__type(key, __u32);
-	__type(value, struct wakegov_placed);
-} placed SEC(".maps");
+BY_PID(struct wakegov_placed, WAKEGOV_RULED_TASKS) placed SEC(".maps");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);

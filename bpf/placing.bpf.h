@@ -80,8 +80,6 @@ static inline void enter_placed(const struct wakegov_cpu *cpu, struct task_struc
 static __noinline void switch_placed(struct wakegov_cpu *cpu, struct task_struct *prev,
 				     struct task_struct *next, bool sleeps, __u64 now_ns)
 {
-	if (!cpu)
-		return; /* never NULL; the verifier needs the check */
 	note_busy(cpu, next->pid, now_ns);
 	if (prev->pid && !sleeps) {
 		struct wakegov_placed *placed = find_placed(prev->pid);

@@ -87,8 +87,6 @@ static __noinline int watch_domains(struct wakegov_cpu *cpu, __u64 now_ns)
 	const struct wakegov_cpu *other;
 	__u64 ticked_ns;
 
-	if (!cpu)
-		return 0; /* for the verifier: never so */
 	domain_ticked_ns[cpu->domain % WAKEGOV_DOMAINS] = now_ns;
 	other = cpu_at(cpu->watched++);
 	if (!other) {
