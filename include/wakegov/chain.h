@@ -96,10 +96,10 @@ struct chain_task {
 	__u8 others;	 /* begins until it is alone; 0: it woke no other task in its last pieces */
 	__u8 hurried;	 /* begins in a row, each of enough work and woken by no other task */
 	__u16 io_cpus[2]; /* the CPUs after those where kernel threads last worked for its I/O */
-	__u32 serves;	 /* a task with I/O, whose requests this kernel thread sends; 0: none */
-	__u64 woken_by;	 /* the pid of its waker, and how often that one had waited then */
-	__u8 works;	 /* runs until this kernel thread only hands on; 0: it does */
-	__u8 one_way;	 /* looks in a row without a wait of its waker */
+	__u32 serves;	  /* a task with I/O, whose requests this kernel thread sends; 0: none */
+	__u64 woken_by;	  /* the pid of its waker, and how often that one had waited then */
+	__u8 works;	  /* runs until this kernel thread only hands on; 0: it does */
+	__u8 one_way;	  /* looks in a row without a wait of its waker */
 	struct piece piece;
 };
 
