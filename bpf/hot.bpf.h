@@ -112,12 +112,8 @@ struct hold {
 	struct bpf_timer timer;
 };
 
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, WAKEGOV_SLOTS); /* by the index of the slot */
-	__type(key, __u32);
-	__type(value, struct hold);
-} holds SEC(".maps");
+/* By the index of the slot. */
+MAP(ARRAY, 0, WAKEGOV_SLOTS, struct hold) holds SEC(".maps");
 
 /* Emits one record. If the ring buffer is full, tries again after another hold time. */
 static int on_hold_end(void *map, __u32 *index, struct hold *hold)

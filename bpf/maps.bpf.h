@@ -14,22 +14,19 @@
 		__type(value, value_type);               \
 	}
 
-#define BY_PID(value_type, n)                         \
-	struct {                                      \
-		__uint(type, BPF_MAP_TYPE_HASH);      \
-		__uint(map_flags, BPF_F_NO_PREALLOC); \
-		__uint(max_entries, n);               \
-		__type(key, __u32);                   \
-		__type(value, value_type);            \
+#define MAP(map_type, flags, n, value_type)            \
+	struct {                                       \
+		__uint(type, BPF_MAP_TYPE_##map_type); \
+		__uint(map_flags, flags);              \
+		__uint(max_entries, n);                \
+		__type(key, __u32);                    \
+		__type(value, value_type);             \
 	}
 
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, 1); /* the tracer sets the number of CPUs */
-	__type(key, __u32);
-	__type(value, struct wakegov_cpu);
-} cpus SEC(".maps");
+#define BY_PID(value_type, n) MAP(HASH, BPF_F_NO_PREALLOC, n, value_type)
+
+/* The tracer sets the number of CPUs. */
+MAP(ARRAY, BPF_F_MMAPABLE, 1, struct wakegov_cpu) cpus SEC(".maps");
 
 /* The utilisation of tasks that ran at a tick, and of their children. */
 OF_TASK(struct account_task) tasks SEC(".maps");
@@ -40,12 +37,7 @@ OF_TASK(struct account_task) tasks SEC(".maps");
  * have to allocate a child's at each fork: 1,119 instructions instead of 167. The map is not mapped
  * into the daemon, which would then be charged for its memory.
  */
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, WAKEGOV_CHAIN_PAIRS);
-	__type(key, __u32);
-	__type(value, struct wakegov_chain_pair);
-} chains SEC(".maps");
+MAP(ARRAY, 0, WAKEGOV_CHAIN_PAIRS, struct wakegov_chain_pair) chains SEC(".maps");
 
 /* Bursts of tasks that ran at a tick or have a clamp class. */
 struct task_run {

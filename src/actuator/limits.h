@@ -67,8 +67,7 @@ void schedutil_call(struct schedutil_caller *caller, int cpu);
 
 /*
  * The same where the last call was, in policyN, on which no task runs now: an idle CPU would keep
- * its frequency until one does. Nothing happens before the first call, under another governor, nor
- * if the kernel has no clamps: there a real-time task has the highest frequency.
+ * its frequency until one does. Nothing happens before the first call, or under another governor.
  */
 void schedutil_call_idle(struct schedutil_caller *caller, uint32_t policy);
 

@@ -126,7 +126,7 @@ static void *visit_when_called(void *userdata)
 	struct schedutil_caller *caller = userdata;
 	struct uclamp own;
 
-	if (uclamp_read(0, &own) == 0 &&
+	if (uclamp_probe() == 0 && uclamp_read(0, &own) == 0 &&
 	    uclamp_write(0, own, (struct uclamp){ UCLAMP_LEAST, own.max_cap, false }) == 0)
 		__atomic_store_n(&caller->lowers, true, __ATOMIC_RELAXED);
 	for (;;)
@@ -148,6 +148,15 @@ static bool start(struct schedutil_caller *caller)
 	return caller->exists;
 }
 
+/* Without clamps a real-time thread itself asks for the highest frequency. */
+static void set_scheduler(struct schedutil_caller *caller, int scheduler)
+{
+	const struct sched_param param = { .sched_priority = scheduler == SCHED_FIFO };
+
+	if (!__atomic_load_n(&caller->lowers, __ATOMIC_RELAXED))
+		pthread_setschedparam(caller->thread, scheduler, &param);
+}
+
 void schedutil_call(struct schedutil_caller *caller, int cpu)
 {
 	cpu_set_t cpus;
@@ -158,13 +167,16 @@ void schedutil_call(struct schedutil_caller *caller, int cpu)
 	CPU_SET(cpu, &cpus);
 	if (caller->cpu != cpu && pthread_setaffinity_np(caller->thread, sizeof(cpus), &cpus) == 0)
 		caller->cpu = cpu;
+	set_scheduler(caller, SCHED_FIFO);
 	sem_post(&caller->calls);
 }
 
 void schedutil_call_idle(struct schedutil_caller *caller, uint32_t policy)
 {
-	if (__atomic_load_n(&caller->lowers, __ATOMIC_RELAXED) && is_governor_of(policy))
-		sem_post(&caller->calls);
+	if (!caller->exists || !is_governor_of(policy))
+		return;
+	set_scheduler(caller, SCHED_OTHER);
+	sem_post(&caller->calls);
 }
 
 void schedutil_caller_end(struct schedutil_caller *caller)
