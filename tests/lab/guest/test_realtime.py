@@ -50,8 +50,7 @@ while True:
 SHORT = f"""import os, time
 os.sched_setaffinity(0, {{{CPU}}})
 os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(50))
-while True: time.sleep(0.0002)
-"""
+while True: time.sleep(0.0002)"""
 BURNER = f"import os; os.sched_setaffinity(0, {{{CPU}}}); open('/proc/self/comm', 'w').write('burner')\nwhile True: pass"
 
 
