@@ -51,14 +51,17 @@ static inline bool is_at_input(const struct wakegov_cpu *cpu, __u32 interrupts)
 	return !interrupts || (__u32)bpf_jiffies64() - cpu->input_jiffy <= 1;
 }
 
-/* Kernel threads will work for its I/O, mostly on the CPUs where they did in the last piece. */
-static __noinline int prepare_io(struct chain_task *chain, __u32 need_q, __u32 pid)
+/*
+ * Raises the CPU where the task did such work last, and those where kernel threads did it for its
+ * I/O. It is not there yet: its CPU has to wake up first.
+ */
+static __noinline void prepare_task(struct chain_task *chain, __u32 need_q, __u32 pid)
 {
+	prepare_cpu(chain->cpu_next - 1, need_q, pid);
 	for (int i = 0; i < 2 && chain->io_cpus[i]; i++) {
 		prepare_cpu(chain->io_cpus[i] - 1, need_q, pid);
 		chain->io_cpus[i] = 0;
 	}
-	return 0;
 }
 
 #define PIECE_TASKS 3 /* that are prepared for; those that come after them are raised in turn */
@@ -77,8 +80,7 @@ static __noinline void prepare_piece(struct chain_task *chain, __u32 need_q)
 		next = find_chain(pid);
 		if (!next || next == chain || next->flags & CHAIN_EXITED)
 			break;
-		prepare_cpu(next->cpu_next - 1, need_q, pid);
-		prepare_io(next, need_q, pid);
+		prepare_task(next, need_q, pid);
 	}
 	chain->next = 0;
 }
@@ -91,11 +93,10 @@ static __noinline int wake_by_input(struct wakegov_cpu *cpu, struct task_struct 
 				    __u32 interrupts)
 {
 	__u64 now_ns = bpf_ktime_get_ns(), until_ns = now_ns + INPUT_NS;
+	bool is_event = is_at_input(cpu, interrupts);
 	struct chain_task *from, *chain;
-	bool is_event;
 	__u32 flags = CHAIN_INPUT;
 
-	is_event = is_at_input(cpu, interrupts);
 	if (!is_event) {
 		from = is_bystander(cpu, interrupts) ? NULL
 						     : find_chain(bpf_get_current_pid_tgid());
@@ -205,15 +206,12 @@ static __noinline int begin_piece(struct wakegov_cpu *cpu, struct chain_task *ch
 		return 0;
 	chain->flags |= CHAIN_WAITED;
 	chain->input_ns = now_ns + INPUT_NS;
-	/* It is not there yet: its CPU has to wake up first. */
-	prepare_cpu(chain->cpu_next - 1, cpu->waiting_q, task->pid);
-	prepare_io(chain, cpu->waiting_q, task->pid);
+	prepare_task(chain, cpu->waiting_q, task->pid);
 	prepare_piece(chain, cpu->waiting_q);
 	return 0;
 exempt:
 	chain->hurried = 0;
-	if (chain->flags & CHAIN_KEEPS)
-		keep_clamp(chain, task->pid, false);
+	keep_clamp(chain, task->pid, false);
 	return 0;
 }
 
@@ -242,11 +240,10 @@ static inline void wake_from_outside(struct wakegov_cpu *cpu, const struct task_
 static __noinline bool has_waker(struct wakegov_cpu *cpu, const struct task_struct *task,
 				 __u32 interrupts)
 {
+	bool outside = is_bystander(cpu, interrupts);
 	__u32 pid = bpf_get_current_pid_tgid();
 	struct chain_task *chain;
-	bool outside;
 
-	outside = is_bystander(cpu, interrupts);
 	if (outside || (!interrupts && !pid))
 		wake_from_outside(cpu, task, interrupts);
 	if (!pid || outside)

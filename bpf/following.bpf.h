@@ -150,10 +150,8 @@ static inline bool are_all_full(void)
  */
 static __noinline int choose_following(struct wakegov_cpu *cpu, __u64 now_ns)
 {
-	bool was_full, full;
+	bool was_full = cpu->full, full = is_cpu_full(cpu);
 
-	was_full = cpu->full;
-	full = is_cpu_full(cpu);
 	cpu->full = full;
 	if (!followed_chains) {
 		if (!full && (now_ns >= chains_resume_ns || chains_change))
