@@ -312,16 +312,17 @@ static inline void note_recent(struct wakegov_cpu *cpu, const struct task_struct
 static inline void account_waiting(struct wakegov_cpu *cpu, const struct task_struct *task)
 {
 	const struct rq *rq;
-	__u32 need_q;
+	__u64 need;
 
 	if (!bpf_core_field_exists(task->se.cfs_rq))
 		return;
 	rq = task->se.cfs_rq->rq;
 	if (rq->nr_running < 2)
 		return;
-	need_q = DECAY_Q(rq->cfs.avg.runnable_avg < cpu->load.capacity ? rq->cfs.avg.runnable_avg
-								       : cpu->load.capacity);
-	cpu->load.est_q = account_need_q(cpu->load.est_q, need_q);
+	need = rq->cfs.avg.runnable_avg;
+	if (need > cpu->load.capacity)
+		need = cpu->load.capacity;
+	cpu->load.est_q = account_need_q(cpu->load.est_q, DECAY_Q(need));
 }
 
 /*
@@ -362,7 +363,7 @@ static inline bool switch_tasks(struct wakegov_cpu *cpu, struct task_struct *pre
 		}
 	}
 	account_switch(&cpu->load, next_pid, now_ns);
-	if (next_pid)
+	if (next_pid && !is_own(next))
 		account_waiting(cpu, next);
 	return left_band;
 }
