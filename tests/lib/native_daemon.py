@@ -2,7 +2,6 @@
 """A wakegovd on this machine's kernel, with a policy and a directory of its own."""
 import os
 import shutil
-import signal
 import subprocess
 import sys
 import tempfile
@@ -10,7 +9,7 @@ import unittest
 
 TESTS = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 sys.path.append(os.path.join(TESTS, "lab/guest"))
-from guest import call, wait_for  # noqa: E402
+from guest import call, end_group, wait_for  # noqa: E402
 
 BUILD = os.path.abspath(os.environ.get("WAKEGOV_BUILD", "build"))
 WAKEGOVD = os.path.join(BUILD, "wakegovd")
@@ -42,14 +41,7 @@ class NativeDaemon(unittest.TestCase):
         self.addCleanup(self.end, process)
         return process
 
-    @staticmethod
-    def end(process):
-        """It and its children, which are a process group."""
-        try:
-            os.killpg(process.pid, signal.SIGKILL)
-        except ProcessLookupError:
-            pass
-        process.wait()
+    end = staticmethod(end_group)
 
     def command(self, *options):
         return [WAKEGOVD, "--config", self.config, "--run-dir", self.run_dir, *options]

@@ -146,7 +146,7 @@ WORLD_TEST(test_asked_for_itself, begin)
 
 	ask_itself(PID, wakegov_own(128, 512));
 	assert_set(512, 128);
-	/* It is told once. */
+	/* The same clamps again, and none of another task, set no class anew. */
 	ask_itself(PID, wakegov_own(128, 512));
 	ask_itself(PID + 1, 0);
 	assert_false(engine_pop_class(world->engine, &class));

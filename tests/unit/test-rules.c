@@ -58,7 +58,7 @@ static struct task_facts make_task(uint32_t pid, uint64_t start_ns, const char *
 	return facts;
 }
 
-static uint64_t matched; /* by the task that was told last */
+static uint64_t matched; /* the rules of the task that take() updated last, as bits */
 
 /* Whether that is news. */
 static bool take(uint32_t pid, uint64_t start_ns, const char *comm)

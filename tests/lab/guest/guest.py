@@ -215,6 +215,13 @@ def ended_with(test, process):
     return process
 
 
+def end_group(process):
+    """Kills the process and its children, which are a process group."""
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+
+
 def start_load(*arguments):
     return subprocess.Popen([f"{BUILD}/tests/lab/freqload", *arguments], stdout=subprocess.PIPE,
                             stderr=subprocess.PIPE, text=True)

@@ -1,7 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only
 """Tasks spread over two last-level caches: where they are kept, when that is let go, and what is put back."""
-import contextlib
 import os
 import re
 import signal
@@ -66,9 +65,7 @@ class Placement(unittest.TestCase):
     def end_tasks(self):
         while self.tasks:
             task = self.tasks.pop()
-            with contextlib.suppress(ProcessLookupError):
-                os.killpg(task.pid, signal.SIGKILL)
-            task.wait()
+            guest.end_group(task)
             for stream in (task.stdin, task.stdout):
                 if stream:
                     stream.close()

@@ -111,11 +111,7 @@ class CapsTest(unittest.TestCase):
 
     @staticmethod
     def end(process):
-        try:
-            os.killpg(process.pid, signal.SIGKILL)
-        except ProcessLookupError:
-            pass
-        process.wait()
+        guest.end_group(process)
         if process.stdout:
             process.stdout.close()
 
